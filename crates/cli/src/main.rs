@@ -1,0 +1,3 @@
+//! The `bookend` command.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,2 @@
+//! A gRPC client library on bookend-wire.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! From .proto to Rust service traits, in a build.rs.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! The variables with which the lab starts a process (docs/subject-contract.md).

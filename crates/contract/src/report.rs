@@ -1,0 +1,112 @@
+//! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of [`Extension`]. Raised when a field changes its meaning or goes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run of the load generator. Durations are integer nanoseconds, as in ghz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadReport {
+    /// The label given with `--name`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// Start of the run, RFC 3339 in UTC.
+    pub date: String,
+    /// `normal`, `cancel` or `timeout`, as in ghz.
+    pub end_reason: String,
+    /// The flags in use, under ghz's names.
+    pub options: serde_json::Value,
+    /// Calls that ended inside the window, answered or failed.
+    pub count: u64,
+    /// Length of the window, nanoseconds.
+    pub total: u64,
+    /// Mean latency of OK calls, nanoseconds.
+    pub average: u64,
+    /// Shortest latency of OK calls, nanoseconds.
+    pub fastest: u64,
+    /// Longest latency of OK calls, nanoseconds.
+    pub slowest: u64,
+    /// `count` divided by `total` in seconds.
+    pub rps: f64,
+    /// Failed calls by message.
+    pub error_distribution: BTreeMap<String, u64>,
+    /// Calls by the gRPC status code's name as ghz prints it (`OK`, `Unavailable`).
+    pub status_code_distribution: BTreeMap<String, u64>,
+    /// Latencies at 10, 25, 50, 75, 90, 95, 99 percent, and 99.9 after them.
+    pub latency_distribution: Vec<LatencyAt>,
+    /// Eleven buckets of equal width from fastest to slowest.
+    pub histogram: Vec<Bucket>,
+    /// Labels given with `--tags`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub tags: BTreeMap<String, String>,
+    /// What ghz does not have.
+    pub bookend: Extension,
+}
+
+/// A point of the latency distribution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyAt {
+    /// Percent of the calls that were at most this slow.
+    pub percentage: f64,
+    /// Nanoseconds.
+    pub latency: u64,
+}
+
+/// A bar of the response time histogram.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Upper edge, seconds.
+    pub mark: f64,
+    /// Calls in the bucket.
+    pub count: u64,
+    /// `count` over all calls in the histogram.
+    pub frequency: f64,
+}
+
+/// What `bookend load` knows beyond ghz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Extension {
+    /// [`SCHEMA_VERSION`] of the writer.
+    pub schema_version: u32,
+    /// Version of the `bookend` that ran.
+    pub version: String,
+    /// CPU time of this process in user mode over the window, seconds.
+    pub cpu_user_seconds: f64,
+    /// CPU time of this process in the kernel over the window, seconds.
+    pub cpu_system_seconds: f64,
+    /// Time in turns of the loop that did work, kernel included, over all worker threads, seconds.
+    pub busy_seconds: f64,
+    /// Worker threads.
+    pub threads: u32,
+    /// Length of the window, seconds.
+    pub window_seconds: f64,
+    /// Length of the warm-up, seconds.
+    pub warmup_seconds: f64,
+    /// OK calls of the window.
+    pub ok: u64,
+    /// Failed calls of the window by gRPC code name in capitals (`UNAVAILABLE`).
+    pub errors: BTreeMap<String, u64>,
+    /// Calls answered before the window.
+    pub warmup: u64,
+    /// Calls answered after the window while draining.
+    pub drained: u64,
+    /// Calls sent but neither answered nor failed at the end of the drain.
+    pub unfinished: u64,
+    /// `ok` over the CPU seconds of this process.
+    pub requests_per_cpu_second: f64,
+    /// Requests carried by one write, mean over the window.
+    pub requests_per_write: f64,
+    /// Responses carried by one read, mean over the window.
+    pub requests_per_read: f64,
+    /// Connections made in the whole run, reconnections included.
+    pub connections_opened: u64,
+    /// The latency histogram of OK calls in nanoseconds: HdrHistogram V2, base64.
+    pub latency_histogram: String,
+    /// Largest resident set of this process, bytes.
+    pub memory_peak_bytes: u64,
+    /// The driver that was used: `blocking` or `epoll`.
+    pub io: String,
+}

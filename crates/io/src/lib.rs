@@ -1,0 +1,1 @@
+//! Sockets, threads and timers: the drivers that move bytes for a shard.

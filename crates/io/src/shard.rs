@@ -1,0 +1,77 @@
+//! What one thread owns, and what it is told. See docs/shard.md.
+
+use std::io;
+
+/// A connection of this shard. Stale values (of a connection that is gone) find nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Session {
+    /// Dense index: shards keep their own state in a `Vec` by it.
+    pub index: u32,
+    /// Raised each time the index is used again.
+    pub generation: u32,
+}
+
+/// How a connection came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// A listener accepted it.
+    Accepted,
+    /// [`Turn::connect`] made it; the token given there.
+    Connected(u64),
+}
+
+/// Why a connection is gone.
+#[derive(Debug)]
+pub enum Closed {
+    /// The peer closed its side.
+    Peer,
+    /// We closed it.
+    Us,
+    /// The network failed in the middle.
+    Failed(io::Error),
+    /// A connection asked for with that token could not be made.
+    NotConnected(u64, io::Error),
+}
+
+/// What is to happen after the bytes were handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Read on.
+    Continue,
+    /// Read no more until [`Turn::resume`].
+    Pause,
+    /// Write what is in the output, then close.
+    Close,
+}
+
+/// The answer of [`Shard::received`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Bytes used up from the front. The rest is presented again with more behind it.
+    pub consumed: usize,
+    /// What the driver does next.
+    pub then: Then,
+}
+
+/// One thread's share of the work: its sessions, its timers, its counters.
+pub trait Shard {
+    /// A connection is there.
+    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn);
+    /// Bytes have come; they begin with what the last call left over.
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received;
+    /// Output that could not be written at once has now been written whole.
+    fn writable(&mut self, session: Session, turn: &mut Turn);
+    /// The connection is gone.
+    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn);
+    /// A deadline has passed, another thread has called, or the driver is stopping.
+    fn woken(&mut self, turn: &mut Turn);
+    /// When [`Shard::woken`] is wanted, nanoseconds of the driver's clock.
+    fn next_deadline(&self) -> Option<u64>;
+    /// Answers from other threads are outstanding.
+    fn awaits_others(&self) -> bool {
+        false
+    }
+}
+
+/// What a shard may ask of its driver during a call.
+pub struct Turn;

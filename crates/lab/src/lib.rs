@@ -1,0 +1,3 @@
+//! Suites, subjects, measuring, statistics, storing, reporting.
+#![forbid(unsafe_code)]
+pub mod measurement;

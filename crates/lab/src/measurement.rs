@@ -1,0 +1,117 @@
+//! What one cell of one round yields: the raw figures from which every table is made.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A cell: one subject under one case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CellId {
+    /// Name of the subject with its variant: `rust-tonic`, `rust-bookend/epoll`.
+    pub subject: String,
+    /// Name of the case: `C=1 S=100`.
+    pub case: String,
+    /// Name of the instrument that made the load: `bookend-load`.
+    pub instrument: String,
+}
+
+/// How a cell ended. Unsupported, failed and missing are three words; no row is dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The window was measured.
+    Measured(Box<Measurement>),
+    /// The subject said (exit status 89) that it cannot do this.
+    Unsupported {
+        /// The last line of its standard error.
+        reason: String,
+    },
+    /// Something went wrong; the row says what.
+    Failed {
+        /// One line.
+        error: String,
+    },
+    /// The subject could not be built or is not installed here.
+    Missing {
+        /// One line: what is missing and the command that installs it.
+        reason: String,
+    },
+}
+
+/// The raw figures of one measured window. Counts and CPU belong to the window alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Length of the window, seconds.
+    pub window_seconds: f64,
+    /// Calls answered OK in the window.
+    pub ok: u64,
+    /// Failed calls of the window by gRPC code name.
+    pub errors: BTreeMap<String, u64>,
+    /// Calls answered before the window.
+    pub warmup: u64,
+    /// Calls neither answered nor failed at the end.
+    pub unfinished: u64,
+    /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
+    pub latency_histogram: String,
+    /// CPU time of the server's process tree, seconds.
+    pub server_cpu_seconds: f64,
+    /// Share of one CPU in each 100 ms of the window: mean (1.0 = one CPU).
+    pub server_cpu_mean: f64,
+    /// Largest share of one CPU in 100 ms.
+    pub server_cpu_max: f64,
+    /// CPUs that the server may use.
+    pub server_cpu_limit: f64,
+    /// CPU time of the generator's process tree, seconds.
+    pub generator_cpu_seconds: f64,
+    /// Time in turns of the generator's loop that did work, seconds, where it says so.
+    pub generator_busy_seconds: Option<f64>,
+    /// Worker threads of the generator, where it says so.
+    pub generator_threads: Option<u32>,
+    /// The machine's ledger over the window.
+    pub machine: MachineCpu,
+    /// Mean memory of the server's tree over the window, bytes.
+    pub memory_mean_bytes: u64,
+    /// Peak memory of the server's tree over the window, bytes.
+    pub memory_peak_bytes: u64,
+    /// Where the memory figures come from: `cgroup` or `rss`.
+    pub memory_source: String,
+    /// Largest number of threads of the server's tree.
+    pub threads: u32,
+    /// Context switches of the server's tree, voluntary and not.
+    pub context_switches: u64,
+    /// Requests a read carried, and a write, at our generator.
+    pub requests_per_read: Option<f64>,
+    /// Requests carried by one write of our generator.
+    pub requests_per_write: Option<f64>,
+    /// Doubts about this very window: `steal 3.1 %`, `foreign process on CPU 0`. Empty when clean.
+    pub marks: Vec<String>,
+}
+
+/// CPU time of the whole machine over a window, seconds summed over CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineCpu {
+    /// User and nice.
+    pub user_seconds: f64,
+    /// System without interrupts.
+    pub system_seconds: f64,
+    /// Soft interrupts.
+    pub softirq_seconds: f64,
+    /// Hard interrupts.
+    pub irq_seconds: f64,
+    /// Stolen by the hypervisor.
+    pub steal_seconds: f64,
+    /// Idle and waiting for input or output.
+    pub idle_seconds: f64,
+}
+
+/// One cell of one round as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Round, counted from 0.
+    pub round: u32,
+    /// Which cell.
+    pub cell: CellId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// `served N` of the server in this round, where it said so: whole round, all cells.
+    pub served: Option<u64>,
+}

@@ -1,0 +1,2 @@
+//! The load generator as a library.
+#![forbid(unsafe_code)]

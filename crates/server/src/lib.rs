@@ -1,0 +1,2 @@
+//! A gRPC server library on bookend-wire.
+#![forbid(unsafe_code)]
