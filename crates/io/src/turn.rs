@@ -26,6 +26,7 @@ pub struct Turn {
     discarded: Vec<u8>,
     touched: Vec<u32>,
     connects: Vec<Connect>,
+    writable: Vec<Session>,
     now_ns: Cell<u64>,
     stopping: bool,
     pub(crate) statistics: Statistics,
@@ -53,6 +54,8 @@ struct Slot {
     taken: bool,
     touched: bool,
     wishes: Wishes,
+    /// The shard knows that output waits, so it is told when that has been written.
+    promised: Cell<bool>,
     /// The bytes before this one are with the kernel already.
     written: usize,
     output: Vec<u8>,
@@ -97,9 +100,18 @@ impl Turn {
     }
 
     /// Bytes that were appended and that the kernel has not taken yet; 0 for a session that is gone.
+    ///
+    /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
     #[inline]
     pub fn backlog(&self, session: Session) -> usize {
-        self.find(session).map_or(0, Slot::backlog)
+        let Some(slot) = self.find(session) else {
+            return 0;
+        };
+        let backlog = slot.backlog();
+        if backlog > 0 {
+            slot.promised.set(true);
+        }
+        backlog
     }
 
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
@@ -183,6 +195,7 @@ impl Turn {
         slot.generation = slot.generation.wrapping_add(1);
         slot.written = 0;
         slot.wishes = Wishes::default();
+        slot.promised.set(false);
         let output = mem::take(&mut slot.output);
         self.recycle(output);
     }
@@ -214,10 +227,27 @@ impl Turn {
         mem::take(&mut self.connects)
     }
 
+    /// The shard is to hear when the output has been written whole.
+    #[inline]
+    pub(crate) fn promise_writable(&self, session: Session) {
+        self.slots[session.index as usize].promised.set(true);
+    }
+
+    /// Sessions whose shard is to hear that their output has been written whole. They wait for the
+    /// next turn, so that a fast reader of an endless stream does not keep the thread to itself.
+    pub(crate) fn take_writable(&mut self) -> Vec<Session> {
+        mem::take(&mut self.writable)
+    }
+
+    /// Whether a session is still there.
+    pub(crate) fn is_live(&self, session: Session) -> bool {
+        self.find(session).is_some()
+    }
+
     /// Whether something waits to be done before the driver may sleep.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        !self.touched.is_empty() || !self.connects.is_empty()
+        !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
     }
 
     /// What the kernel has not taken yet.
@@ -240,8 +270,10 @@ impl Turn {
             return false;
         }
         slot.written = 0;
-        let mut output = mem::take(&mut slot.output);
-        output.clear();
+        let output = mem::take(&mut slot.output);
+        if slot.promised.replace(false) {
+            self.writable.push(session);
+        }
         self.recycle(output);
         true
     }
