@@ -57,42 +57,34 @@ fn distance(left: &str, right: &str) -> usize {
 ///
 /// `Display` begins with its own separator and is empty where there is nothing to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Suggestion {
-    nearest: Option<String>,
-    known: Vec<String>,
-}
+pub struct Suggestion(Box<str>);
 
 impl Suggestion {
     /// The suggestion for `wrong` among the names that would have been right.
     pub fn among(wrong: &str, known: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let known: Vec<String> = known.into_iter().map(Into::into).collect();
-        let nearest = nearest(wrong, &known).map(str::to_owned);
-        Suggestion { nearest, known }
+        Suggestion::naming(nearest(wrong, &known), &known)
     }
 
-    /// Puts a better guess than spelling in place of the nearest word.
-    pub(crate) fn prefer(mut self, word: Option<String>) -> Self {
-        self.nearest = word.or(self.nearest);
-        self
+    /// The suggestion of a word that was found otherwise than by its spelling.
+    pub(crate) fn naming(meant: Option<&str>, known: &[String]) -> Self {
+        let few = (1..=ALTERNATIVES_LISTED).contains(&known.len());
+        let listed = known.join(", ");
+        let said = match meant {
+            Some(word) if few && known.len() > 1 => {
+                format!("; did you mean {word}? (there is {listed})")
+            }
+            Some(word) => format!("; did you mean {word}?"),
+            None if few => format!("; there is {listed}"),
+            None => String::new(),
+        };
+        Suggestion(said.into_boxed_str())
     }
 }
 
 impl fmt::Display for Suggestion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(nearest) = &self.nearest {
-            write!(formatter, "; did you mean {nearest}?")?;
-        }
-        let others = self.known.len() - usize::from(self.nearest.is_some());
-        match (others, &self.nearest) {
-            (0, _) => Ok(()),
-            (1..=ALTERNATIVES_LISTED, None) => {
-                write!(formatter, "; there is {}", self.known.join(", "))
-            }
-            (1..=ALTERNATIVES_LISTED, Some(_)) => {
-                write!(formatter, " (there is {})", self.known.join(", "))
-            }
-            _ => Ok(()),
-        }
+        formatter.write_str(&self.0)
     }
 }
 

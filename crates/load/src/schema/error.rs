@@ -1,6 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::nearest::Suggestion;
+use crate::nearest::{Suggestion, nearest};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -98,12 +98,14 @@ impl CallError {
         // A forgotten or wrong package is more likely than a slip in every letter of it.
         let same_service = known
             .iter()
-            .find(|name| last_part(name) == last_part(service))
-            .cloned();
+            .find(|name| last_part(name) == last_part(service));
+        let meant = same_service
+            .map(String::as_str)
+            .or_else(|| nearest(service, &known));
         CallError::ServiceUnknown {
             service: service.to_owned(),
             place: place.to_owned(),
-            suggestion: Suggestion::among(service, known).prefer(same_service),
+            suggestion: Suggestion::naming(meant, &known),
         }
     }
 }
