@@ -3,3 +3,4 @@
 pub mod declaration;
 pub mod measurement;
 pub mod subject;
+pub mod suite;

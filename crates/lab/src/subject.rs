@@ -156,10 +156,6 @@ impl Subject {
     ///
     /// # Errors
     /// When the folder itself cannot be listed.
-    #[expect(
-        clippy::type_complexity,
-        reason = "a list of readings, each of which may fail"
-    )]
     pub fn read_all(
         subjects: &Path,
     ) -> Result<Vec<Result<Self, DeclarationError>>, DeclarationError> {
