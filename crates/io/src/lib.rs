@@ -12,6 +12,7 @@ mod shard;
 mod socket;
 mod statistics;
 mod turn;
+mod usage;
 mod waker;
 mod worker;
 
@@ -25,4 +26,5 @@ pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wa
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use turn::Turn;
+pub use usage::{Usage, usage};
 pub use waker::Waker;
