@@ -9,6 +9,7 @@ const MAX_STRING_BYTES: usize = 126;
 
 /// What this run is asked to do.
 pub struct Settings {
+    /// The server's end, else the client's.
     pub serves: bool,
     pub epoll: bool,
     pub method: String,
@@ -16,9 +17,11 @@ pub struct Settings {
     pub target: String,
     pub connections: usize,
     pub concurrency: usize,
+    /// Set-up and tear-down inside each call.
     pub connection_per_call: bool,
     pub warmup: Duration,
     pub measure: Duration,
+    /// A window of so many calls instead of one of `measure`.
     pub calls: Option<usize>,
 }
 
