@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prost::Message;
 use prost_types::FileDescriptorSet;
 
 use crate::Error;
@@ -81,7 +80,12 @@ impl Config {
             announce_inputs(compiler.files().filter_map(|file| file.path()));
         }
         let out_dir = self.output_folder()?;
-        let embedded = write_descriptors(&out_dir, &descriptors)?;
+        // Without comments: reflection's clients do not show them. Encoded by the compiler, which
+        // keeps custom options.
+        let bare = compiler
+            .include_source_info(false)
+            .encode_file_descriptor_set();
+        let embedded = write_descriptors(&out_dir, &bare)?;
         self.prost
             .service_generator(Box::new(Generator::new(self.deferred, embedded)));
         self.prost.out_dir(&out_dir).compile_fds(descriptors)?;
@@ -143,17 +147,12 @@ fn announce_inputs<'a>(paths: impl Iterator<Item = &'a Path>) {
     }
 }
 
-/// Writes the set without comments (reflection clients do not show them) and returns the file's
-/// name, which follows the content: two calls with one `OUT_DIR` do not overwrite each other.
-fn write_descriptors(out_dir: &Path, descriptors: &FileDescriptorSet) -> io::Result<String> {
-    let mut bare = descriptors.clone();
-    for file in &mut bare.file {
-        file.source_code_info = None;
-    }
-    let bytes = bare.encode_to_vec();
+/// Writes the encoded set and returns the file's name, which follows the content: two calls with one
+/// `OUT_DIR` do not overwrite each other.
+fn write_descriptors(out_dir: &Path, encoded: &[u8]) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
+    encoded.hash(&mut hasher);
     let name = format!("descriptors-{:016x}.bin", hasher.finish());
-    fs::write(out_dir.join(&name), bytes)?;
+    fs::write(out_dir.join(&name), encoded)?;
     Ok(name)
 }
