@@ -1,1 +1,28 @@
 //! Sockets, threads and timers: the drivers that move bytes for a shard.
+
+pub mod blocking;
+mod clock;
+mod connection;
+mod epoll;
+mod listener;
+mod machine;
+mod mailbox;
+mod options;
+mod shard;
+mod socket;
+mod statistics;
+mod turn;
+mod waker;
+mod worker;
+
+pub use clock::clock_ns;
+pub use connection::RECEIVE_BUFFER_BYTES;
+pub use epoll::Epoll;
+pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
+pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
+pub use mailbox::Mailbox;
+pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use shard::{Closed, Opened, Received, Session, Shard, Then};
+pub use statistics::Statistics;
+pub use turn::Turn;
+pub use waker::Waker;
