@@ -35,16 +35,29 @@ impl Phase {
 impl Call {
     /// A place that no call has used.
     pub fn none() -> Self {
-        Call { stream_id: 0, head: None, deadline_ns: None, phase: Phase::OVER }
+        Call {
+            stream_id: 0,
+            head: None,
+            deadline_ns: None,
+            phase: Phase::OVER,
+        }
     }
 
     pub fn over(stream: Stream) -> Self {
-        Call { stream_id: stream.id, ..Call::none() }
+        Call {
+            stream_id: stream.id,
+            ..Call::none()
+        }
     }
 
     #[inline]
     pub fn awaiting(stream: Stream, head: HeadIndex, deadline_ns: Option<u64>) -> Self {
-        Call { stream_id: stream.id, head: Some(head), deadline_ns, phase: Phase::Awaiting }
+        Call {
+            stream_id: stream.id,
+            head: Some(head),
+            deadline_ns,
+            phase: Phase::Awaiting,
+        }
     }
 
     /// Whether this is the call of that stream, and not of an earlier one with its key.

@@ -58,10 +58,13 @@ impl Calls {
             return false;
         }
         let call = self.call(stream);
-        let Phase::Deferred(fields) = &mut call.phase else { return false };
+        let Phase::Deferred(fields) = &mut call.phase else {
+            return false;
+        };
         let fields = fields.take();
         call.phase = Phase::OVER;
-        self.answers.deferred(sender, stream, fields.as_deref(), &answer.result);
+        self.answers
+            .deferred(sender, stream, fields.as_deref(), &answer.result);
         true
     }
 
@@ -76,7 +79,9 @@ impl Calls {
 
     /// Whether the call of that stream is known: not if the wire ended it at its head.
     fn has(&self, stream: Stream) -> bool {
-        self.calls.get(stream.key as usize).is_some_and(|call| call.is(stream))
+        self.calls
+            .get(stream.key as usize)
+            .is_some_and(|call| call.is(stream))
     }
 
     #[inline]
@@ -144,13 +149,7 @@ impl Visitor for Handling<'_> {
     }
 
     #[inline]
-    fn headers_again(
-        &mut self,
-        sender: &mut Sender,
-        stream: Stream,
-        memo: u32,
-        end_stream: bool,
-    ) {
+    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
         self.begin(sender, stream, HeadIndex(memo), end_stream);
     }
 
@@ -194,11 +193,12 @@ impl Handling<'_> {
     #[inline]
     fn begin(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex, end_stream: bool) {
         let head = self.calls.heads.head(index);
-        let deadline_ns = head.timeout_ns.map(|timeout_ns| {
-            self.turn.now_ns().saturating_add(timeout_ns)
-        });
+        let deadline_ns = head
+            .timeout_ns
+            .map(|timeout_ns| self.turn.now_ns().saturating_add(timeout_ns));
         let streams = self.router.target(head.route).kind == Kind::Stream;
-        self.calls.enter(stream, Call::awaiting(stream, index, deadline_ns));
+        self.calls
+            .enter(stream, Call::awaiting(stream, index, deadline_ns));
         if streams {
             self.open_stream(sender, stream, index, deadline_ns);
         }
@@ -253,7 +253,11 @@ impl Handling<'_> {
                 calls.call(stream).phase = Phase::Deferred(fields.map(Box::new));
             }
             Outcome::Nothing | Outcome::Deferred => {
-                let why = if panicked { "panicked" } else { "gave no answer" };
+                let why = if panicked {
+                    "panicked"
+                } else {
+                    "gave no answer"
+                };
                 let status = internal(format!("the handler {why}"));
                 calls.answers.fail(sender, stream, &status);
             }
@@ -287,7 +291,9 @@ impl Handling<'_> {
         if let Phase::Awaiting = call.phase {
             call.phase = Phase::Gathering(Box::default());
         }
-        let Phase::Gathering(gathered) = &mut call.phase else { return };
+        let Phase::Gathering(gathered) = &mut call.phase else {
+            return;
+        };
         let result = match gathered.push(data, self.limits.max_message_bytes) {
             Ok(()) if !enough_room => Err(unary::no_room(room)),
             result => result,
@@ -309,7 +315,9 @@ impl Handling<'_> {
             Phase::Gathering(_) => {
                 let (head, deadline_ns) = (call.head.take(), call.deadline_ns);
                 let Some(head) = head else { return };
-                let Phase::Gathering(gathered) = self.calls.leave(stream) else { return };
+                let Phase::Gathering(gathered) = self.calls.leave(stream) else {
+                    return;
+                };
                 self.handle_gathered(sender, stream, head, deadline_ns, &gathered);
             }
         }
@@ -342,7 +350,9 @@ impl Handling<'_> {
     fn discard(&mut self, sender: &mut Sender, stream: Stream, bytes: usize, end_stream: bool) {
         /// A request whose rest is on its way already when the answer goes out: one usual window.
         const DISCARDED_BYTES_MAX: usize = 65_535;
-        let Phase::Over { discarded_bytes } = &mut self.calls.call(stream).phase else { return };
+        let Phase::Over { discarded_bytes } = &mut self.calls.call(stream).phase else {
+            return;
+        };
         *discarded_bytes += bytes;
         if *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream {
             sender.reset(stream, ErrorCode::NO_ERROR);
@@ -391,7 +401,9 @@ impl Handling<'_> {
     ) {
         let calls = &mut *self.calls;
         let call = &mut calls.calls[stream.key as usize];
-        let Phase::Streaming(streaming) = &mut call.phase else { return };
+        let Phase::Streaming(streaming) = &mut call.phase else {
+            return;
+        };
         let answers = &mut calls.answers;
         let step = || step(streaming, sender, answers);
         if catch_unwind(AssertUnwindSafe(step)).is_err() {

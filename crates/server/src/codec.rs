@@ -117,10 +117,14 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
     fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
         match Q::decode(message) {
             Ok(request) => {
-                self.run(reply, |handler, replies| handler.on_message(request, replies));
+                self.run(reply, |handler, replies| {
+                    handler.on_message(request, replies)
+                });
             }
             Err(error) => {
-                reply.end(Err(internal(format!("the request cannot be decoded: {error}"))));
+                reply.end(Err(internal(format!(
+                    "the request cannot be decoded: {error}"
+                ))));
             }
         }
     }
@@ -143,7 +147,11 @@ impl<Q, R> Typed<Q, R> {
         reply: &mut StreamReply<'_>,
         step: impl FnOnce(&mut dyn StreamHandler<Q, R>, &mut Replies<'_, '_, R>) -> Result<(), Status>,
     ) -> bool {
-        let mut replies = Replies { reply, goes_on: false, message: PhantomData };
+        let mut replies = Replies {
+            reply,
+            goes_on: false,
+            message: PhantomData,
+        };
         let result = step(&mut *self.handler, &mut replies);
         let goes_on = replies.goes_on;
         if let Err(status) = result {

@@ -21,7 +21,9 @@ impl Context<'_> {
     /// from when the request's head came, as it stood when the handler was called.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
-        Some(Duration::from_nanos(deadline_ns.saturating_sub(self.now_ns)))
+        Some(Duration::from_nanos(
+            deadline_ns.saturating_sub(self.now_ns),
+        ))
     }
 
     /// Adds metadata that goes before the answer. `name` is in lower case; the value of a name that

@@ -56,9 +56,14 @@ impl Head {
             None => None,
             Some(text) => Some(timeout::parse(text).ok_or_else(|| malformed_timeout(text))?),
         };
-        self.route = router.find(raw.path).ok_or_else(|| unknown_method(raw.path, router))?;
+        self.route = router
+            .find(raw.path)
+            .ok_or_else(|| unknown_method(raw.path, router))?;
         if raw.encoding.is_some_and(|encoding| encoding != b"identity") {
-            return Err(refusal(Code::Unimplemented, "messages must not be compressed"));
+            return Err(refusal(
+                Code::Unimplemented,
+                "messages must not be compressed",
+            ));
         }
         Ok(())
     }
@@ -101,32 +106,56 @@ fn is_grpc(content_type: &[u8]) -> bool {
 }
 
 fn refusal(code: Code, message: impl Into<String>) -> Refusal {
-    Refusal { http_status: HttpStatus::Ok, status: Status::new(code, message) }
+    Refusal {
+        http_status: HttpStatus::Ok,
+        status: Status::new(code, message),
+    }
 }
 
 fn not_post(method: &[u8]) -> Refusal {
     let message = format!("the HTTP method is {} and should be POST", shown(method));
     let status = Status::new(Code::Internal, message);
-    Refusal { http_status: HttpStatus::MethodNotAllowed, status }
+    Refusal {
+        http_status: HttpStatus::MethodNotAllowed,
+        status,
+    }
 }
 
 fn not_grpc(content_type: &[u8]) -> Refusal {
-    let message = format!("the content type {} is not application/grpc", shown(content_type));
+    let message = format!(
+        "the content type {} is not application/grpc",
+        shown(content_type)
+    );
     let status = Status::new(Code::Unknown, message);
-    Refusal { http_status: HttpStatus::UnsupportedMediaType, status }
+    Refusal {
+        http_status: HttpStatus::UnsupportedMediaType,
+        status,
+    }
 }
 
 fn malformed_timeout(text: &[u8]) -> Refusal {
-    refusal(Code::Internal, format!("malformed grpc-timeout {}", shown(text)))
+    refusal(
+        Code::Internal,
+        format!("malformed grpc-timeout {}", shown(text)),
+    )
 }
 
 fn unknown_method(path: &[u8], router: &Router) -> Refusal {
-    let malformed = || refusal(Code::Unimplemented, format!("malformed path {}", shown(path)));
+    let malformed = || {
+        refusal(
+            Code::Unimplemented,
+            format!("malformed path {}", shown(path)),
+        )
+    };
     let Some((service, method)) = split_path(path) else {
         return malformed();
     };
     let message = if router.has_service(service) {
-        format!("unknown method {} of service {}", shown(method), shown(service))
+        format!(
+            "unknown method {} of service {}",
+            shown(method),
+            shown(service)
+        )
     } else {
         format!("unknown service {}", shown(service))
     };
@@ -153,10 +182,19 @@ mod tests {
 
     #[test]
     fn content_types_of_grpc_and_of_others() {
-        for good in ["application/grpc", "application/grpc+proto", "application/grpc;charset=utf-8"] {
+        for good in [
+            "application/grpc",
+            "application/grpc+proto",
+            "application/grpc;charset=utf-8",
+        ] {
             assert!(is_grpc(good.as_bytes()), "{good}");
         }
-        for bad in ["", "application/json", "application/grpc-web", "application/grp"] {
+        for bad in [
+            "",
+            "application/json",
+            "application/grpc-web",
+            "application/grp",
+        ] {
             assert!(!is_grpc(bad.as_bytes()), "{bad}");
         }
     }

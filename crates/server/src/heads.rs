@@ -76,7 +76,10 @@ impl Heads {
 
     fn find_remembered(&self, index: HeadIndex) -> Option<HeadIndex> {
         let head = self.head(index);
-        self.remembered.iter().copied().find(|known| self.head(*known) == head)
+        self.remembered
+            .iter()
+            .copied()
+            .find(|known| self.head(*known) == head)
     }
 
     fn is_repeated(&mut self, index: HeadIndex) -> bool {

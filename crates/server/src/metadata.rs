@@ -21,12 +21,15 @@ struct Ends {
 impl Metadata {
     /// The first value of the field `name`, as it came: values of `-bin` fields are base64.
     pub fn find(&self, name: &str) -> Option<&[u8]> {
-        self.iter().find(|(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
+        self.iter()
+            .find(|(field, _)| *field == name.as_bytes())
+            .map(|(_, value)| value)
     }
 
     /// The first value of the field `name`, where it is text.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.find(name).and_then(|value| std::str::from_utf8(value).ok())
+        self.find(name)
+            .and_then(|value| std::str::from_utf8(value).ok())
     }
 
     /// All fields: name and value.
@@ -55,7 +58,10 @@ impl Metadata {
         self.text.extend_from_slice(name);
         let name = self.text.len() as u32;
         self.text.extend_from_slice(value);
-        self.fields.push(Ends { name, value: self.text.len() as u32 });
+        self.fields.push(Ends {
+            name,
+            value: self.text.len() as u32,
+        });
     }
 
     pub(crate) fn clear(&mut self) {
@@ -82,12 +88,18 @@ pub(crate) struct ResponseFields {
 impl ResponseMetadata {
     pub fn add_header(&self, name: &str, value: &[u8]) {
         self.used.set(true);
-        self.fields.borrow_mut().headers.push(name.as_bytes(), value);
+        self.fields
+            .borrow_mut()
+            .headers
+            .push(name.as_bytes(), value);
     }
 
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.used.set(true);
-        self.fields.borrow_mut().trailers.push(name.as_bytes(), value);
+        self.fields
+            .borrow_mut()
+            .trailers
+            .push(name.as_bytes(), value);
     }
 
     /// Whether anything was added since [`ResponseMetadata::take`].

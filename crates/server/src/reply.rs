@@ -24,7 +24,8 @@ impl Reply<'_> {
     pub fn message(self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.metadata.used() {
             let fields = self.metadata.take();
-            self.answers.message_with(self.sender, self.stream, &fields, encode);
+            self.answers
+                .message_with(self.sender, self.stream, &fields, encode);
         } else {
             self.answers.message(self.sender, self.stream, encode);
         }
@@ -39,7 +40,8 @@ impl Reply<'_> {
             _ => status,
         };
         let fields = self.metadata.take();
-        self.answers.trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
+        self.answers
+            .trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
     }
 
     /// Ends the call because its request is not what the method takes.
@@ -181,7 +183,11 @@ impl Answers {
         status: &Status,
     ) {
         let text = StatusText::new(status);
-        let metadata = fields.headers.iter().chain(fields.trailers.iter()).map(varying);
+        let metadata = fields
+            .headers
+            .iter()
+            .chain(fields.trailers.iter())
+            .map(varying);
         let extra: Vec<_> = text.fields().chain(metadata).collect();
         match http_status {
             HttpStatus::Ok => sender.headers_with(stream, &mut self.failure_only, &extra, true),
@@ -233,7 +239,10 @@ impl Answers {
 const CONTENT_TYPE: &[u8] = b"application/grpc";
 
 fn http_head(status: HttpStatus) -> Block {
-    Block::new(&[(b":status", status.as_bytes()), (b"content-type", CONTENT_TYPE)])
+    Block::new(&[
+        (b":status", status.as_bytes()),
+        (b"content-type", CONTENT_TYPE),
+    ])
 }
 
 /// A status as it stands in trailers.
@@ -246,17 +255,25 @@ impl StatusText {
     fn new(status: &Status) -> Self {
         let mut message = Vec::new();
         percent::encode(&status.message, &mut message);
-        StatusText { code: status.code, message }
+        StatusText {
+            code: status.code,
+            message,
+        }
     }
 
     fn fields(&self) -> impl Iterator<Item = ExtraField<'_>> {
-        let message = (!self.message.is_empty()).then(|| varying((b"grpc-message", self.message.as_slice())));
+        let message =
+            (!self.message.is_empty()).then(|| varying((b"grpc-message", self.message.as_slice())));
         std::iter::once(varying((b"grpc-status", self.code.digits()))).chain(message)
     }
 }
 
 fn varying<'a>((name, value): (&'a [u8], &'a [u8])) -> ExtraField<'a> {
-    ExtraField { name, value, indexing: Indexing::Without }
+    ExtraField {
+        name,
+        value,
+        indexing: Indexing::Without,
+    }
 }
 
 /// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.

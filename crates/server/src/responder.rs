@@ -64,7 +64,11 @@ impl Answerer {
 
     fn post(&mut self, result: Result<Vec<u8>, Status>) {
         if let Some(mailbox) = self.mailbox.take() {
-            mailbox.push(Answer { session: self.session, stream: self.stream, result });
+            mailbox.push(Answer {
+                session: self.session,
+                stream: self.stream,
+                result,
+            });
         }
     }
 }
@@ -93,7 +97,11 @@ pub(crate) struct ReturnAddress {
 
 impl ReturnAddress {
     pub fn answerer(&self, stream: Stream) -> Answerer {
-        Answerer { mailbox: Some(self.mailbox.clone()), session: self.session, stream }
+        Answerer {
+            mailbox: Some(self.mailbox.clone()),
+            session: self.session,
+            stream,
+        }
     }
 }
 

@@ -35,7 +35,10 @@ impl std::error::Error for DuplicateService {}
 
 impl Router {
     pub fn new(services: &[Arc<dyn Service>]) -> Result<Self, DuplicateService> {
-        let mut router = Router { targets: Vec::new(), by_path: HashMap::new() };
+        let mut router = Router {
+            targets: Vec::new(),
+            by_path: HashMap::new(),
+        };
         for service in services {
             router.add(service)?;
         }
@@ -53,7 +56,9 @@ impl Router {
     }
 
     pub fn has_service(&self, name: &[u8]) -> bool {
-        self.targets.iter().any(|target| target.service.name().as_bytes() == name)
+        self.targets
+            .iter()
+            .any(|target| target.service.name().as_bytes() == name)
     }
 
     fn add(&mut self, service: &Arc<dyn Service>) -> Result<(), DuplicateService> {
@@ -63,9 +68,14 @@ impl Router {
         for (method, description) in service.methods().iter().enumerate() {
             let path = format!("/{}/{}", service.name(), description.name);
             let route = Route(self.targets.len() as u32);
-            self.by_path.insert(path.into_bytes().into_boxed_slice(), route);
+            self.by_path
+                .insert(path.into_bytes().into_boxed_slice(), route);
             let kind = description.kind;
-            self.targets.push(Target { service: Arc::clone(service), method, kind });
+            self.targets.push(Target {
+                service: Arc::clone(service),
+                method,
+                kind,
+            });
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
 
 /// One thread's share of a server: connections that it accepted and their calls.
-pub(crate) struct ServerShard {
+pub struct ServerShard {
     router: Arc<Router>,
     limits: Limits,
     mailbox: Mailbox<Answer>,
@@ -63,7 +63,7 @@ struct Accepted {
 
 impl ServerShard {
     /// `waker` is the one of the driver that will run this shard.
-    pub fn new(router: Arc<Router>, limits: Limits, waker: Waker) -> Self {
+    pub(crate) fn new(router: Arc<Router>, limits: Limits, waker: Waker) -> Self {
         ServerShard {
             router,
             limits,
@@ -76,6 +76,7 @@ impl ServerShard {
         }
     }
 
+    /// What this thread has done so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -111,13 +112,17 @@ impl Shard for ServerShard {
         if self.sessions.len() <= index {
             self.sessions.resize_with(index + 1, || None);
         }
-        let address = ReturnAddress { mailbox: self.mailbox.clone(), session };
+        let address = ReturnAddress {
+            mailbox: self.mailbox.clone(),
+            session,
+        };
         let mut accepted = Box::new(Accepted {
             session,
             connection: Connection::new(Role::Server, &self.limits.http2),
             calls: Calls::new(address),
         });
-        turn.output(session).append(&mut accepted.connection.sender.output);
+        turn.output(session)
+            .append(&mut accepted.connection.sender.output);
         if self.going_away {
             accepted.say_goodbye(turn);
         }
@@ -126,20 +131,36 @@ impl Shard for ServerShard {
 
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
         let Some(accepted) = find(&mut self.sessions, session) else {
-            return Received { consumed: bytes.len(), then: Then::Close };
+            return Received {
+                consumed: bytes.len(),
+                then: Then::Close,
+            };
         };
-        let Accepted { connection, calls, .. } = &mut **accepted;
+        let Accepted {
+            connection, calls, ..
+        } = &mut **accepted;
         std::mem::swap(turn.output(session), &mut connection.sender.output);
-        let mut handling = Handling { calls, router: &self.router, limits: &self.limits, turn };
+        let mut handling = Handling {
+            calls,
+            router: &self.router,
+            limits: &self.limits,
+            turn,
+        };
         let result = connection.receive(bytes, &mut handling);
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
         match result {
-            Ok(consumed) => Received { consumed, then: Then::Continue },
+            Ok(consumed) => Received {
+                consumed,
+                then: Then::Continue,
+            },
             Err(_) => {
                 self.counts.broken_connections += 1;
-                Received { consumed: bytes.len(), then: Then::Close }
+                Received {
+                    consumed: bytes.len(),
+                    then: Then::Close,
+                }
             }
         }
     }

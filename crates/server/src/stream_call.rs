@@ -16,8 +16,11 @@ pub(crate) struct StreamCall {
 
 impl StreamCall {
     pub fn new(handler: Box<dyn InlineStream>, fields: ResponseFields) -> Self {
-        let progress = Progress { fields, ..Progress::default() };
-        StreamCall { handler, assembler: Assembler::default(), progress }
+        StreamCall {
+            handler,
+            assembler: Assembler::default(),
+            progress: Progress::new(fields),
+        }
     }
 
     pub fn has_ended(&self) -> bool {
@@ -33,8 +36,17 @@ impl StreamCall {
         data: &[u8],
         limit_bytes: usize,
     ) {
-        let StreamCall { handler, assembler, progress } = self;
-        let mut reply = StreamReply { sender, answers, progress, stream };
+        let StreamCall {
+            handler,
+            assembler,
+            progress,
+        } = self;
+        let mut reply = StreamReply {
+            sender,
+            answers,
+            progress,
+            stream,
+        };
         let result = assembler.push(data, limit_bytes, |message| {
             if reply.ended() {
                 return;
@@ -51,8 +63,17 @@ impl StreamCall {
 
     /// The client sends no more.
     pub fn ended(&mut self, sender: &mut Sender, answers: &mut Answers, stream: Stream) {
-        let StreamCall { handler, assembler, progress } = self;
-        let mut reply = StreamReply { sender, answers, progress, stream };
+        let StreamCall {
+            handler,
+            assembler,
+            progress,
+        } = self;
+        let mut reply = StreamReply {
+            sender,
+            answers,
+            progress,
+            stream,
+        };
         match assembler.is_empty() {
             true => handler.on_end(&mut reply),
             false => reply.end(Err(unary::cut_off())),
@@ -62,7 +83,12 @@ impl StreamCall {
     /// What flow control held back is on its way.
     pub fn drained(&mut self, sender: &mut Sender, answers: &mut Answers, stream: Stream) {
         let progress = &mut self.progress;
-        self.handler.on_drained(&mut StreamReply { sender, answers, progress, stream });
+        self.handler.on_drained(&mut StreamReply {
+            sender,
+            answers,
+            progress,
+            stream,
+        });
     }
 
     pub fn fail(
@@ -73,15 +99,22 @@ impl StreamCall {
         status: Status,
     ) {
         let progress = &mut self.progress;
-        StreamReply { sender, answers, progress, stream }.end(Err(status));
+        StreamReply {
+            sender,
+            answers,
+            progress,
+            stream,
+        }
+        .end(Err(status));
     }
 }
 
 fn unreadable(error: MessageError) -> Status {
     match error {
-        MessageError::TooLarge { declared_bytes, limit_bytes } => {
-            unary::too_large(declared_bytes as usize, limit_bytes)
-        }
+        MessageError::TooLarge {
+            declared_bytes,
+            limit_bytes,
+        } => unary::too_large(declared_bytes as usize, limit_bytes),
         MessageError::BadFlag(_) => internal(error.to_string()),
     }
 }

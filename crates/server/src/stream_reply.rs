@@ -14,11 +14,22 @@ pub struct StreamReply<'a> {
 }
 
 /// How far the answer to a streaming call has come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Progress {
-    pub fields: ResponseFields,
+    fields: ResponseFields,
     head_sent: bool,
     pub ended: bool,
+}
+
+impl Progress {
+    /// Nothing is sent yet; these fields go with what will be.
+    pub fn new(fields: ResponseFields) -> Self {
+        Progress {
+            fields,
+            head_sent: false,
+            ended: false,
+        }
+    }
 }
 
 impl StreamReply<'_> {
@@ -30,7 +41,8 @@ impl StreamReply<'_> {
         }
         if !self.progress.head_sent {
             self.progress.head_sent = true;
-            self.answers.head(self.sender, self.stream, &self.progress.fields.headers);
+            self.answers
+                .head(self.sender, self.stream, &self.progress.fields.headers);
         }
         self.sender.message(self.stream, false, encode);
     }

@@ -38,7 +38,9 @@ impl Gathered {
             return Err(too_large(length, limit_bytes));
         }
         if message.len() > length {
-            return Err(cardinality("more than one message was sent to a method that takes one"));
+            return Err(cardinality(
+                "more than one message was sent to a method that takes one",
+            ));
         }
         Ok(())
     }
@@ -81,11 +83,17 @@ pub(crate) fn no_room(limit_bytes: usize) -> Status {
 /// A flagged message without `grpc-encoding`, for which gRPC's compression document wants
 /// `INTERNAL`.
 pub(crate) fn unexpected_compression() -> Status {
-    Status::new(Code::Internal, "a compressed message came without grpc-encoding")
+    Status::new(
+        Code::Internal,
+        "a compressed message came without grpc-encoding",
+    )
 }
 
 pub(crate) fn cut_off() -> Status {
-    Status::new(Code::Internal, "the request ended in the middle of a message")
+    Status::new(
+        Code::Internal,
+        "the request ended in the middle of a message",
+    )
 }
 
 #[cfg(test)]
@@ -139,7 +147,10 @@ mod tests {
         };
         assert_eq!(code(&framed(b"more than eight")), Code::ResourceExhausted);
         assert_eq!(code(&[0, 0xff, 0xff, 0xff, 0xff]), Code::ResourceExhausted);
-        assert_eq!(code(&[framed(b"one"), framed(b"two")].concat()), Code::Unimplemented);
+        assert_eq!(
+            code(&[framed(b"one"), framed(b"two")].concat()),
+            Code::Unimplemented
+        );
         assert_eq!(code(b""), Code::Unimplemented);
         assert_eq!(code(&[1, 0, 0, 0, 0]), Code::Internal);
         assert_eq!(code(&[0, 0, 0, 0, 2, b'x']), Code::Internal);

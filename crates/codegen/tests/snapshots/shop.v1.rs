@@ -68,4 +68,3 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
         }
     }
 }
-/// The encoded `FileDescriptorSet` of the files that were compiled together.
