@@ -8,5 +8,6 @@ pub mod measurement;
 pub mod memory;
 pub mod process;
 pub mod sampler;
+pub mod statistics;
 pub mod subject;
 pub mod suite;
