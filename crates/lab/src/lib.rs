@@ -1,7 +1,9 @@
 //! Suites, subjects, measuring, statistics, storing, reporting.
 #![forbid(unsafe_code)]
 pub mod declaration;
+pub mod machine;
 pub mod measurement;
 pub mod statistics;
+pub mod store;
 pub mod subject;
 pub mod suite;
