@@ -13,7 +13,11 @@ pub struct Offence {
 impl Offence {
     /// `line` counts from 1.
     pub fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Offence { path: path.to_owned(), line, what: what.into() }
+        Offence {
+            path: path.to_owned(),
+            line,
+            what: what.into(),
+        }
     }
 
     /// For rules that judge a file as a whole.
@@ -29,11 +33,7 @@ impl fmt::Display for Offence {
 }
 
 /// The lines of `text` for which `says` finds something to say, as offences.
-pub fn by_line(
-    path: &str,
-    text: &str,
-    says: impl Fn(&str) -> Option<String>,
-) -> Vec<Offence> {
+pub fn by_line(path: &str, text: &str, says: impl Fn(&str) -> Option<String>) -> Vec<Offence> {
     text.lines()
         .enumerate()
         .filter_map(|(index, line)| Some(Offence::new(path, index + 1, says(line)?)))

@@ -15,10 +15,16 @@ pub fn blob(file: &File) -> Option<Offence> {
 /// Absolute paths into somebody's home: they say who worked where, and lead nowhere for others.
 pub fn machine_paths(path: &str, text: &str) -> Vec<Offence> {
     // In halves, so that this file does not offend.
-    const FOLDERS: [&str; 4] =
-        [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
+    const FOLDERS: [&str; 4] = [
+        concat!("/ho", "me/"),
+        concat!("/ro", "ot/"),
+        concat!("/wo", "rk/"),
+        concat!("/Us", "ers/"),
+    ];
     by_line(path, text, |line| {
-        let folder = FOLDERS.into_iter().find(|folder| begins_a_path(line, folder))?;
+        let folder = FOLDERS
+            .into_iter()
+            .find(|folder| begins_a_path(line, folder))?;
         Some(format!("a path of one machine: {folder}"))
     })
 }
@@ -51,7 +57,10 @@ fn begins_a_path(line: &str, folder: &str) -> bool {
 
 #[test]
 fn a_blob_is_found() {
-    let file = |length| File { path: "a.bin".to_owned(), bytes: vec![0; length] };
+    let file = |length| File {
+        path: "a.bin".to_owned(),
+        bytes: vec![0; length],
+    };
     assert_eq!(blob(&file(BLOB_BYTES)), None);
     assert!(blob(&file(BLOB_BYTES + 1)).is_some());
 }
@@ -67,6 +76,9 @@ fn a_home_is_found_and_a_folder_of_that_name_is_not() {
 #[test]
 fn a_registrys_host_is_found() {
     let host = concat!("pypi", ".org");
-    assert_eq!(registry_hosts("a", &format!("index = https://{host}/simple")).len(), 1);
+    assert_eq!(
+        registry_hosts("a", &format!("index = https://{host}/simple")).len(),
+        1
+    );
     assert_eq!(registry_hosts("a", "https://docs.rs/prost"), []);
 }
