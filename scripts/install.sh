@@ -34,7 +34,8 @@ has_apt() {
 
 # A fresh image knows no package until its lists have been fetched once.
 refresh_apt() {
-    [ "$(id -u)" -eq 0 ] && [ "${SETUP:-yes}" != no ] || return 0
+    [ "${apt_is_fresh:-no}" = no ] && [ "$(id -u)" -eq 0 ] && [ "${SETUP:-yes}" != no ] || return 0
+    apt_is_fresh=yes
     say "Fetching the list of packages: apt-get update"
     apt-get update -qq >&2 || say "apt-get update failed: going on with the list there is"
 }

@@ -66,11 +66,14 @@ tests_that() {
     } END { print sum + 0 }' "$2"
 }
 
-# What went wrong is rarely at the end of a long test log, so the failed tests' own words come first.
+# What went wrong is rarely at the end of a long test log, so failed tests are shown by their own words.
 show_failure() {
     echo "  --- $log"
-    grep -A 12 '^---- .* ----$' "$log" | head -n 80 | sed 's/^/  | /' || true
-    tail -n 30 "$log" | sed 's/^/  | /'
+    {
+        grep -A 12 '^---- .* ----$' "$log" | head -n 80 && sed -n '/^error: .* failed:$/,$p' "$log"
+    } >"$log.extract" || tail -n 40 "$log" >"$log.extract"
+    sed 's/^/  | /' "$log.extract"
+    rm "$log.extract"
 }
 
 summary() {

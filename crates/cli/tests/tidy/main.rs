@@ -90,7 +90,7 @@ fn wire_has_no_std_and_no_clock() {
     );
     assert_rule(
         |file| is_rust(file) && file.path.starts_with("crates/wire/src/"),
-        |path, text| unsafety::sockets_and_clocks(path, text),
+        unsafety::sockets_and_clocks,
     );
 }
 
