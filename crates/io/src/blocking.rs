@@ -9,7 +9,9 @@
 
 use crate::clock::{clock_ns, timespec};
 use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
+use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
+use crate::serve::Seats;
 use crate::shard::{Closed, Opened, Session, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
@@ -23,6 +25,7 @@ use rustix::net::sockopt::Timeout;
 use rustix::net::{RecvFlags, Shutdown};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a plain read waits at most: the delay of a call or a stop that arrives meanwhile. Ten
@@ -72,6 +75,26 @@ pub fn run_accepted<S: Shard>(
     driver.run()
 }
 
+/// Where a blocking thread of a server gets one connection after another.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub number: usize,
+    pub arrivals: Mailbox<OwnedFd>,
+    pub seats: Arc<Seats>,
+}
+
+/// Runs the shard for the connections that come to `seat`, until it stops or is stopped.
+pub(crate) fn run_seat<S: Shard>(
+    seat: Seat,
+    shard: S,
+    waker: Waker,
+    options: Options,
+) -> io::Result<(S, Statistics)> {
+    let mut driver = Driver::new(shard, waker, options, Until::Stopped);
+    driver.seat = Some(seat);
+    driver.run()
+}
+
 /// When the loop ends although nobody has stopped it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
@@ -86,6 +109,7 @@ struct Driver<S> {
     until: Until,
     connection: Option<Connection>,
     connect_by_ns: Option<u64>,
+    seat: Option<Seat>,
 }
 
 impl<S: Shard> Driver<S> {
@@ -96,6 +120,7 @@ impl<S: Shard> Driver<S> {
             until,
             connection: None,
             connect_by_ns: None,
+            seat: None,
         }
     }
 
@@ -125,7 +150,29 @@ impl<S: Shard> Driver<S> {
             }
             self.attend();
             self.expire();
-            self.worker.rouse();
+            if self.worker.rouse() {
+                self.take_arrival();
+            }
+        }
+    }
+
+    /// Takes the connection that the acceptor has sent here. It sends the next one only after
+    /// [`Seats::leave`].
+    fn take_arrival(&mut self) {
+        let Some(seat) = &self.seat else { return };
+        let mut arrived = Vec::new();
+        seat.arrivals.drain_into(&mut arrived);
+        for socket in arrived {
+            match prepare(&socket) {
+                Ok(()) => self.open_accepted(socket),
+                Err(_) => self.leave_seat(),
+            }
+        }
+    }
+
+    fn leave_seat(&self) {
+        if let Some(seat) = &self.seat {
+            seat.seats.leave(seat.number);
         }
     }
 
@@ -291,6 +338,7 @@ impl<S: Shard> Driver<S> {
             linger(&connection.socket, &mut self.worker.buffer);
         }
         self.worker.turn.release(session.index);
+        self.leave_seat();
     }
 
     fn connect(&mut self, connect: Connect) {

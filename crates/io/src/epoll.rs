@@ -144,8 +144,9 @@ impl<S: Shard> Driver<S> {
                 self.attend();
             }
             self.expire();
-            self.worker.rouse();
-            self.take_arrivals();
+            if self.worker.rouse() {
+                self.take_arrivals();
+            }
         }
     }
 

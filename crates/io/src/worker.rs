@@ -8,6 +8,7 @@ use crate::shard::{Closed, Session, Shard};
 use crate::statistics::Statistics;
 use crate::turn::Turn;
 use crate::waker::Waker;
+use std::mem;
 
 /// One thread's shard and what every driver keeps about it.
 pub(crate) struct Worker<S> {
@@ -83,16 +84,17 @@ impl<S: Shard> Worker<S> {
         self.woke_at_ns
     }
 
-    /// Wakes the shard if its deadline has passed, somebody has called, or the end begins.
+    /// Wakes the shard if its deadline has passed, somebody has called, or the end begins. True:
+    /// somebody has called.
     #[inline]
-    pub fn rouse(&mut self) {
+    pub fn rouse(&mut self) -> bool {
         let now_ns = self.woke_at_ns;
         let due = self
             .shard
             .next_deadline()
             .is_some_and(|deadline_ns| deadline_ns <= now_ns);
-        if self.called || due {
-            self.called = false;
+        let called = mem::take(&mut self.called);
+        if called || due {
             self.worked = true;
             if self.waker.is_stopping() {
                 self.turn.stop();
@@ -100,6 +102,7 @@ impl<S: Shard> Worker<S> {
             self.turn.begin();
             self.shard.woken(&mut self.turn);
         }
+        called
     }
 
     /// Whether the driver is to leave its loop; `written` says whether all output is with the kernel.
