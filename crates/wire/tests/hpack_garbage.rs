@@ -147,3 +147,16 @@ fn long_strings_that_fit_nowhere_are_counted_without_being_kept() {
     }
     assert_eq!(list.size_bytes(), 1 + 6400 + 32);
 }
+
+#[test]
+fn enormous_strings_take_no_memory() {
+    let mut list = HeaderList::new(LIST_BYTES, LIST_FIELDS);
+    // A million octets, plain and as Huffman code.
+    for (first, octet) in [(0x7f, b'v'), (0xff, 0)] {
+        let mut decoder = Decoder::new(TABLE_BYTES);
+        let length = [first, 0xc1, 0x83, 0x3d];
+        let block = [&[0x40, 1, b'n'][..], &length, &vec![octet; 1_000_000]].concat();
+        assert_eq!(decoder.decode(&block, &mut list), Err(Error::TooLarge));
+        check_bounds(&decoder, &list);
+    }
+}
