@@ -14,6 +14,7 @@ mod socket;
 mod statistics;
 mod stopper;
 mod turn;
+mod usage;
 mod waker;
 mod worker;
 
@@ -29,4 +30,5 @@ pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
+pub use usage::{Usage, usage};
 pub use waker::Waker;
