@@ -43,7 +43,7 @@ impl Connection {
         if role == Role::Client {
             sender.output.extend_from_slice(PREFACE);
         }
-        sender.greet(config.connection_window_bytes);
+        sender.greet();
         Self {
             receiver: Receiver::new(role, config),
             sender,

@@ -61,16 +61,15 @@ impl Window {
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     window: Window,
-    size_bytes: u32,
     owed_bytes: u32,
 }
 
 impl Credit {
     /// A window of `size_bytes` that is kept filled up.
+    #[inline]
     pub fn new(size_bytes: u32) -> Self {
         Self {
             window: Window::new(size_bytes),
-            size_bytes,
             owed_bytes: 0,
         }
     }
@@ -81,12 +80,12 @@ impl Credit {
         self.window.take(bytes)
     }
 
-    /// So much was consumed. Returns the increment to announce once half the window is owed, so
-    /// that updates are rare and a peer never starves.
+    /// So much was consumed of a window of `size_bytes`. Returns the increment to announce once
+    /// half the window is owed, so that updates are rare and a peer never starves.
     #[inline]
-    pub fn release(&mut self, bytes: u32) -> Option<u32> {
+    pub fn release(&mut self, bytes: u32, size_bytes: u32) -> Option<u32> {
         self.owed_bytes += bytes;
-        if self.owed_bytes == 0 || self.owed_bytes < self.size_bytes / 2 {
+        if self.owed_bytes == 0 || self.owed_bytes < size_bytes / 2 {
             return None;
         }
         let increment = core::mem::take(&mut self.owed_bytes);
@@ -95,9 +94,8 @@ impl Credit {
     }
 
     /// The size was changed by a SETTINGS frame that the peer has acknowledged.
-    pub fn resize(&mut self, size_bytes: u32) {
-        let difference_bytes = i64::from(size_bytes) - i64::from(self.size_bytes);
-        self.size_bytes = size_bytes;
+    pub fn resize(&mut self, from_bytes: u32, to_bytes: u32) {
+        let difference_bytes = i64::from(to_bytes) - i64::from(from_bytes);
         // Cannot overflow: the window is at most the old size, so at most the new one afterwards.
         let _ = self.window.shift(difference_bytes);
     }
@@ -138,8 +136,8 @@ mod tests {
     fn credit_is_announced_when_half_the_window_is_owed() {
         let mut credit = Credit::new(100);
         assert!(credit.receive(60));
-        assert_eq!(credit.release(49), None);
-        assert_eq!(credit.release(11), Some(60));
+        assert_eq!(credit.release(49, 100), None);
+        assert_eq!(credit.release(11, 100), Some(60));
         assert!(credit.receive(100));
         assert!(!credit.receive(1));
     }
@@ -148,6 +146,6 @@ mod tests {
     fn a_window_of_one_octet_is_refilled_every_octet() {
         let mut credit = Credit::new(1);
         assert!(credit.receive(1));
-        assert_eq!(credit.release(1), Some(1));
+        assert_eq!(credit.release(1, 1), Some(1));
     }
 }

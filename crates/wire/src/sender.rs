@@ -15,7 +15,6 @@ use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::hpack::Encoder;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use crate::streams::{Held, Remote, Stream, Streams};
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -38,6 +37,7 @@ pub struct Sender {
     pub(crate) peer_settings_came: bool,
     pub(crate) send_window: Window,
     pub(crate) credit: Credit,
+    pub(crate) connection_window_bytes: u32,
     /// The stream window that is enforced: see [`Sender::own_settings_acknowledged`].
     pub(crate) own_stream_window_bytes: u32,
     own: Settings,
@@ -62,7 +62,9 @@ impl Sender {
             peer: Settings::default(),
             peer_settings_came: false,
             send_window: Window::new(DEFAULT_WINDOW_BYTES),
-            credit: Credit::new(config.connection_window_bytes),
+            credit: Credit::new(config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES)),
+            // RFC 9113 section 6.9.2: this window starts at the default and nothing makes it smaller.
+            connection_window_bytes: config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own,
             next_id: config.first_stream_id | 1,
@@ -161,7 +163,7 @@ impl Sender {
         if state.local_closed {
             return;
         }
-        if let Some(held) = &mut state.held {
+        if let Some(held) = state.held() {
             let mut trailers = block.clone();
             extra
                 .iter()
@@ -299,7 +301,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        match &mut state.held {
+        match state.held() {
             Some(held) => {
                 held.bytes.extend_from_slice(&bytes);
                 held.end_stream |= end_stream;
@@ -311,7 +313,7 @@ impl Sender {
                     trailers: None,
                     end_stream,
                 };
-                state.held = Some(Box::new(held));
+                state.rare.get_or_insert_default().held = Some(held);
                 self.holding.push_back(stream);
             }
         }

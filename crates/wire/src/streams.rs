@@ -40,10 +40,58 @@ pub(crate) struct State {
     pub unreleased_bytes: u32,
     pub remote: Remote,
     pub local_closed: bool,
+    /// Whether `rare` has a promise: the body's length was told in front.
+    pub has_promise: bool,
+    /// What most streams do not have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What most streams do not have, so that the state of the others fits in half a cache line.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
     /// Body octets that content-length still promises, if there was one.
     pub promised_bytes: Option<u64>,
     /// What flow control does not let go yet.
-    pub held: Option<Box<Held>>,
+    pub held: Option<Held>,
+}
+
+impl State {
+    /// What flow control does not let go yet.
+    #[inline]
+    pub fn held(&mut self) -> Option<&mut Held> {
+        self.rare.as_mut()?.held.as_mut()
+    }
+
+    /// Whether content-length promises more than has come.
+    #[inline]
+    pub fn is_owed_body(&self) -> bool {
+        self.has_promise && self.rare.as_ref().and_then(|rare| rare.promised_bytes) > Some(0)
+    }
+
+    /// Notes what content-length says.
+    pub fn promise(&mut self, bytes: Option<u64>) {
+        self.has_promise = bytes.is_some();
+        if bytes.is_some() {
+            self.rare.get_or_insert_default().promised_bytes = bytes;
+        }
+    }
+
+    /// Counts a body against its content-length, RFC 9113 section 8.1.1.
+    #[inline]
+    pub fn keeps_promise(&mut self, bytes: usize, end_stream: bool) -> bool {
+        !self.has_promise || self.counts_against_promise(bytes as u64, end_stream)
+    }
+
+    fn counts_against_promise(&mut self, bytes: u64, end_stream: bool) -> bool {
+        let Some(rare) = &mut self.rare else {
+            return true;
+        };
+        let left = rare
+            .promised_bytes
+            .and_then(|promised| promised.checked_sub(bytes));
+        rare.promised_bytes = left;
+        left == Some(0) || (left.is_some() && !end_stream)
+    }
 }
 
 /// Output of one stream that waits for the peer's window.
@@ -134,8 +182,8 @@ impl Streams {
             unreleased_bytes: 0,
             remote: Remote::AwaitsHead,
             local_closed: false,
-            promised_bytes: None,
-            held: None,
+            has_promise: false,
+            rare: None,
         };
         let key = match self.free_keys.pop() {
             Some(key) => {
@@ -206,7 +254,7 @@ impl Streams {
         }
         let state = &mut self.states[stream.key as usize];
         state.id = 0;
-        state.held = None;
+        state.rare = None;
         self.free_keys.push(stream.key);
     }
 

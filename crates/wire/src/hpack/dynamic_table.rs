@@ -166,11 +166,10 @@ impl<Key: Copy> DynamicTable<Key> {
             return;
         }
         self.drop_dead_octets();
-        // Below half full the next move is far enough away; above, a larger store pays.
+        // At twice the living octets, the next move is as many octets away as it costs to copy.
         let wanted_bytes = (2 * (self.store.len() + added_bytes)).max(FIRST_STORE_BYTES);
-        let bounded_bytes = wanted_bytes.min(2 * self.max_size_bytes);
-        if bounded_bytes > self.store.capacity() {
-            self.store.reserve_exact(bounded_bytes - self.store.len());
+        if wanted_bytes > self.store.capacity() {
+            self.store.reserve_exact(wanted_bytes - self.store.len());
         }
     }
 

@@ -101,6 +101,13 @@ impl HeaderList {
         self.overflowed
     }
 
+    /// Memory held for names and values, in octets. It stays bounded by the limits of the list and
+    /// of the decoder's table, whatever a peer sends.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Forgets all fields and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {

@@ -31,6 +31,7 @@ mod encoder;
 mod error;
 mod header_list;
 mod huffman;
+mod huffman_code;
 mod integer;
 mod lookup_hash;
 mod reader;

@@ -36,7 +36,7 @@ impl Receiver {
             })
         } else if !state.credit.receive(payload.len()) {
             Some(ErrorCode::FLOW_CONTROL_ERROR)
-        } else if !keeps_promise(&mut state.promised_bytes, data.len() as u64, end_stream) {
+        } else if !state.keeps_promise(data.len(), end_stream) {
             Some(ErrorCode::PROTOCOL_ERROR)
         } else {
             None
@@ -77,20 +77,5 @@ impl Receiver {
         self.check_gone(sender, id)?;
         sender.release_connection(bytes as u32);
         Ok(())
-    }
-}
-
-/// Counts a body against its content-length, RFC 9113 section 8.1.1.
-#[inline]
-fn keeps_promise(promised_bytes: &mut Option<u64>, bytes: u64, end_stream: bool) -> bool {
-    let Some(promised) = promised_bytes else {
-        return true;
-    };
-    match promised.checked_sub(bytes) {
-        Some(left) => {
-            *promised = left;
-            left == 0 || !end_stream
-        }
-        None => false,
     }
 }

@@ -139,7 +139,7 @@ impl Receiver {
         let Some(state) = sender.streams.state(stream) else {
             return Ok(());
         };
-        if end_stream && state.promised_bytes.is_some_and(|bytes| bytes > 0) {
+        if end_stream && state.is_owed_body() {
             self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
             return Ok(());
         }
@@ -252,7 +252,7 @@ impl Receiver {
             return !end_stream;
         }
         if place == Place::Head {
-            state.promised_bytes = head.content_length;
+            state.promise(head.content_length);
         }
         state.remote = if end_stream {
             Remote::Closed
@@ -260,7 +260,7 @@ impl Receiver {
             Remote::Open
         };
         // A response to HEAD would be an exception; nobody here sends HEAD.
-        !(end_stream && state.promised_bytes.is_some_and(|bytes| bytes > 0))
+        !(end_stream && state.is_owed_body())
     }
 
     /// A client opens a stream. `None` if it is refused.

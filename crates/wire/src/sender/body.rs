@@ -13,10 +13,10 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        if state.local_closed || state.held.as_ref().is_some_and(|held| held.end_stream) {
+        if state.local_closed || state.held().is_some_and(|held| held.end_stream) {
             return;
         }
-        if state.held.is_some() {
+        if state.held().is_some() {
             return self.hold(stream, bytes.to_vec(), end_stream);
         }
         let sent_bytes = self.send_what_goes(stream, bytes, end_stream);
@@ -104,7 +104,7 @@ impl Sender {
         let goes_out_whole = self.send_window.available_bytes() >= length
             && length <= self.peer.max_frame_bytes as usize
             && self.streams.state(stream).is_some_and(|state| {
-                state.held.is_none() && !state.local_closed && state.send_window.take(length)
+                state.held().is_none() && !state.local_closed && state.send_window.take(length)
             });
         if !goes_out_whole {
             return self.send_later(stream, start, end_stream);
@@ -132,10 +132,7 @@ impl Sender {
 
     /// Octets of this stream that wait for the peer's window.
     pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
-        let held = self
-            .streams
-            .state(stream)
-            .and_then(|state| state.held.as_ref());
+        let held = self.streams.state(stream).and_then(|state| state.held());
         held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
     }
 
@@ -165,7 +162,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        let Some(mut held) = state.held.take() else {
+        let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {
             return;
         };
         let ends_with_data = held.end_stream && held.trailers.is_none();
@@ -175,7 +172,7 @@ impl Sender {
             let Some(state) = self.streams.state(stream) else {
                 return;
             };
-            state.held = Some(held);
+            state.rare.get_or_insert_default().held = Some(held);
             self.holding.push_back(stream);
             return;
         }

@@ -2,7 +2,6 @@
 
 use super::Sender;
 use crate::error::{ConnectionError, ErrorCode};
-use crate::flow::Credit;
 use crate::frame::{FrameHeader, flag, kind, write_frame};
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use crate::streams::{Remote, Stream};
@@ -10,16 +9,13 @@ use alloc::vec::Vec;
 
 impl Sender {
     /// Our SETTINGS, and the connection's window where it is not the default.
-    pub(crate) fn greet(&mut self, connection_window_bytes: u32) {
+    pub(crate) fn greet(&mut self) {
         let mut payload = Vec::new();
         self.own.write(&mut payload);
         write_frame(&mut self.output, kind::SETTINGS, 0, 0, &payload);
-        if connection_window_bytes > DEFAULT_WINDOW_BYTES {
-            self.write_window_update(0, connection_window_bytes - DEFAULT_WINDOW_BYTES);
-        } else {
-            // RFC 9113 section 6.9.2: this window starts at the default and SETTINGS do not
-            // change it, so a smaller one is only what we refill it to.
-            self.credit = Credit::new(DEFAULT_WINDOW_BYTES);
+        let more_bytes = self.connection_window_bytes - DEFAULT_WINDOW_BYTES;
+        if more_bytes > 0 {
+            self.write_window_update(0, more_bytes);
         }
     }
 
@@ -48,10 +44,10 @@ impl Sender {
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
         if self.own_stream_window_bytes != window_bytes {
-            self.own_stream_window_bytes = window_bytes;
+            let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
             self.streams
                 .iter()
-                .for_each(|(_, state)| state.credit.resize(window_bytes));
+                .for_each(|(_, state)| state.credit.resize(before_bytes, window_bytes));
         }
     }
 
@@ -71,7 +67,7 @@ impl Sender {
         let bytes = (bytes as u32).min(state.unreleased_bytes);
         state.unreleased_bytes -= bytes;
         if state.remote != Remote::Closed
-            && let Some(increment) = state.credit.release(bytes)
+            && let Some(increment) = state.credit.release(bytes, self.own_stream_window_bytes)
         {
             self.write_window_update(stream.id, increment);
         }
@@ -80,7 +76,7 @@ impl Sender {
 
     #[inline]
     pub(crate) fn release_connection(&mut self, bytes: u32) {
-        if let Some(increment) = self.credit.release(bytes) {
+        if let Some(increment) = self.credit.release(bytes, self.connection_window_bytes) {
             self.write_window_update(0, increment);
         }
     }
