@@ -15,7 +15,7 @@ pub enum Check {
     SmallWindows,
     /// A method that does not exist is answered with `UNIMPLEMENTED`.
     UnknownMethod,
-    /// A deadline that has passed is noticed.
+    /// A call whose deadline has passed before its request is whole is not answered `OK`.
     Deadline,
     /// Metadata that the server does not know, binary values among it, breaks nothing.
     Metadata,

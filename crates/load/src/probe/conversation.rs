@@ -80,7 +80,8 @@ pub(super) struct Conversation {
     pub pong: Option<[u8; 8]>,
     replies: BTreeMap<u32, Reply>,
     next_stream_id: u32,
-    /// Calls whose request was sent whole, so that the server may have answered and counted them.
+    /// Calls that the server may have answered and counted: their requests were sent whole, or it
+    /// answered before that.
     pub calls_sent: u64,
 }
 

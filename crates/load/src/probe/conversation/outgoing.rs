@@ -115,6 +115,7 @@ impl Conversation {
                 self.write(&std::mem::take(&mut output))?;
                 self.step()?;
                 if self.has_ended(stream_id) {
+                    self.calls_sent += 1;
                     return Ok(());
                 }
                 continue;
