@@ -5,9 +5,11 @@ use crate::connection::RECEIVE_BUFFER_BYTES;
 use crate::machine;
 use crate::options::{Options, Wait};
 use crate::shard::{Closed, Session, Shard};
+use crate::socket;
 use crate::statistics::Statistics;
-use crate::turn::Turn;
+use crate::turn::{Turn, Wishes};
 use crate::waker::Waker;
+use std::io;
 use std::mem;
 
 /// One thread's shard and what every driver keeps about it.
@@ -121,6 +123,31 @@ impl<S: Shard> Worker<S> {
         now_ns >= leave_at_ns || (idle && written(&self.turn))
     }
 
+    /// Tells the shard which outputs have been written whole since the last turn.
+    pub fn tell_writable(&mut self) {
+        for session in self.turn.take_writable() {
+            if self.turn.is_live(session) {
+                self.shard.writable(session, &mut self.turn);
+            }
+        }
+    }
+
+    /// Tells the shard that a connection it asked for could not be made.
+    pub fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
+        self.close(session, Closed::NotConnected(token, error));
+        self.turn.release(session.index);
+    }
+
+    /// Gives up a connect that has not begun, if the shard wishes it.
+    #[cold]
+    pub fn withdraw(&mut self, session: Session, wishes: Wishes) {
+        if (wishes.close || wishes.abort)
+            && let Some(token) = self.turn.withdraw_connect(session)
+        {
+            self.refuse(session, token, socket::given_up());
+        }
+    }
+
     /// Tells the shard that a connection is gone. From here on its session finds nobody.
     pub fn close(&mut self, session: Session, why: Closed) {
         self.turn.retire(session);
@@ -129,6 +156,9 @@ impl<S: Shard> Worker<S> {
 
     /// The shard and what was counted.
     pub fn finish(mut self) -> (S, Statistics) {
+        for connect in self.turn.take_connects() {
+            self.refuse(connect.session, connect.token, socket::given_up());
+        }
         self.begin_wait(None);
         (self.shard, self.turn.statistics())
     }
