@@ -222,8 +222,25 @@ pub fn accepting(
     options: Options,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
+    accepting_as(kind, Waker::new().unwrap(), options, act)
+}
+
+/// The same, with a waker that somebody else has already.
+pub fn accepting_with(
+    kind: Kind,
+    waker: Waker,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    accepting_as(kind, waker, Options::default(), act)
+}
+
+fn accepting_as(
+    kind: Kind,
+    waker: Waker,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
     let (shard, events) = scripted(act);
-    let waker = Waker::new().unwrap();
     let called = waker.clone();
     let (address, thread) = match kind {
         Kind::Epoll => {
@@ -261,8 +278,25 @@ pub fn connecting(
     options: Options,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
+    connecting_as(kind, Waker::new().unwrap(), options, act)
+}
+
+/// The same, with a waker that somebody else has already.
+pub fn connecting_with(
+    kind: Kind,
+    waker: Waker,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    connecting_as(kind, waker, Options::default(), act)
+}
+
+fn connecting_as(
+    kind: Kind,
+    waker: Waker,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
     let (shard, events) = scripted(act);
-    let waker = Waker::new().unwrap();
     let called = waker.clone();
     let thread = thread::spawn(move || match kind {
         Kind::Epoll => Epoll::new(called, options).unwrap().run(shard).unwrap().1,
