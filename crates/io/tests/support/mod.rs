@@ -337,5 +337,8 @@ pub fn listens(_: &Event, _: &mut Stage) {}
 
 /// Bytes of which each says where it stands.
 pub fn pattern(count: usize) -> Vec<u8> {
-    (0..count).map(|index| (index % 251) as u8).collect()
+    let block: Vec<u8> = (0..251).collect();
+    let mut bytes = block.repeat(count / block.len() + 1);
+    bytes.truncate(count);
+    bytes
 }
