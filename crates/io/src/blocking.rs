@@ -380,8 +380,10 @@ impl<S: Shard> Driver<S> {
     }
 
     fn expire(&mut self) {
-        let now_ns = self.worker.woke_at_ns();
-        if self.connect_by_ns.is_some_and(|by_ns| by_ns <= now_ns) {
+        let Some(by_ns) = self.connect_by_ns else {
+            return;
+        };
+        if by_ns <= self.worker.turn.now_ns() {
             self.close(Closed::Failed(io::ErrorKind::TimedOut.into()));
         }
     }

@@ -345,7 +345,7 @@ impl<S: Shard> Driver<S> {
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
         self.worker.turn.statistics.accept_errors += 1;
-        let resume_at_ns = self.worker.woke_at_ns() + ACCEPT_BACK_OFF_NS;
+        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.resume_at_ns = Some(resume_at_ns);
             watch_listener(&self.poll, &acceptor.listener, EventFlags::empty());
@@ -405,6 +405,7 @@ impl<S: Shard> Driver<S> {
         Ok(())
     }
 
+    #[inline]
     fn own_deadline_ns(&mut self) -> Option<u64> {
         let entries = &mut self.entries;
         let connect = self
@@ -418,8 +419,19 @@ impl<S: Shard> Driver<S> {
         [connect, linger, accept].into_iter().flatten().min()
     }
 
+    /// Gives up what has taken too long.
+    #[inline]
     fn expire(&mut self) {
-        let now_ns = self.worker.woke_at_ns();
+        if let Some(due_ns) = self.own_deadline_ns() {
+            let now_ns = self.worker.turn.now_ns();
+            if due_ns <= now_ns {
+                self.expire_at(now_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn expire_at(&mut self, now_ns: u64) {
         while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
             if is_connecting(&mut self.entries, key) {
                 self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));

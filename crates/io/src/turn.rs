@@ -169,12 +169,6 @@ impl Turn {
         self.now_ns.set(0);
     }
 
-    /// Begins a turn whose clock has been read already.
-    #[inline]
-    pub(crate) fn begin_at(&mut self, now_ns: u64) {
-        self.now_ns.set(now_ns);
-    }
-
     /// Takes a free slot.
     pub(crate) fn reserve(&mut self) -> Session {
         let index = self.free.pop().unwrap_or_else(|| {
