@@ -126,7 +126,8 @@ impl Turn {
         session
     }
 
-    /// Writes what is in the output, then closes cleanly. Nothing is read any more.
+    /// Writes what is in the output, then closes cleanly. Nothing is read any more. A connection
+    /// that is not there yet is given up.
     pub fn close(&mut self, session: Session) {
         self.wish(session, |wishes| wishes.close = true);
     }
@@ -166,12 +167,6 @@ impl Turn {
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.now_ns.set(0);
-    }
-
-    /// Begins a turn whose clock has been read already.
-    #[inline]
-    pub(crate) fn begin_at(&mut self, now_ns: u64) {
-        self.now_ns.set(now_ns);
     }
 
     /// Takes a free slot.
@@ -225,6 +220,15 @@ impl Turn {
     /// Connections asked for since the last call.
     pub(crate) fn take_connects(&mut self) -> Vec<Connect> {
         mem::take(&mut self.connects)
+    }
+
+    /// Takes back a connect that has not begun; its token.
+    pub(crate) fn withdraw_connect(&mut self, session: Session) -> Option<u64> {
+        let position = self
+            .connects
+            .iter()
+            .position(|connect| connect.session == session)?;
+        Some(self.connects.remove(position).token)
     }
 
     /// The shard is to hear when the output has been written whole.
