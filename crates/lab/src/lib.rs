@@ -1,13 +1,17 @@
 //! Suites, subjects, measuring, statistics, storing, reporting.
 #![forbid(unsafe_code)]
+pub mod build;
 pub mod control_group;
 pub mod cpu;
 pub mod declaration;
 pub mod launch;
 pub mod measurement;
 pub mod memory;
+pub mod probe;
 pub mod process;
+pub mod round;
 pub mod sampler;
 pub mod statistics;
+pub mod stop;
 pub mod subject;
 pub mod suite;
