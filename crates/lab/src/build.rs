@@ -61,11 +61,8 @@ impl Workshop {
             Some((folder, variant)) => (folder, Some(variant)),
             None => (name, None),
         };
-        let subject =
-            Subject::read(&subjects.join(folder)).map_err(|error| Stop::missing(error))?;
-        let variant = subject
-            .variant(variant)
-            .map_err(|error| Stop::missing(error))?;
+        let subject = Subject::read(&subjects.join(folder)).map_err(Stop::missing)?;
+        let variant = subject.variant(variant).map_err(Stop::missing)?;
         let variant = variant.clone();
         for dependency in &subject.dependencies {
             self.check(&subject, dependency)?;
@@ -106,9 +103,7 @@ impl Workshop {
         name: &str,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), Stop> {
-        let state = subject
-            .build_state(variant)
-            .map_err(|error| Stop::missing(error))?;
+        let state = subject.build_state(variant).map_err(Stop::missing)?;
         let BuildState::Stale(why) = state else {
             return Ok(());
         };
@@ -122,9 +117,7 @@ impl Workshop {
                 return Err(Stop::missing(format!("`{command}` failed: {complaint}")));
             }
         }
-        subject
-            .note_built(variant)
-            .map_err(|error| Stop::missing(error))
+        subject.note_built(variant).map_err(Stop::missing)
     }
 
     /// A program that cannot say its version is measured all the same; the report says so.
@@ -149,14 +142,13 @@ impl Workshop {
             bookend: Some(self.bookend.display().to_string()),
             ..Placeholders::default()
         };
-        let command = words.fill(command).map_err(|error| Stop::missing(error))?;
+        let command = words.fill(command).map_err(Stop::missing)?;
         let plan = ProcessPlan {
             command: command.into_iter().map(OsString::from).collect(),
             folder: subject.folder.clone(),
             ..ProcessPlan::default()
         };
-        let process =
-            Process::start(&self.launcher, &plan, None).map_err(|error| Stop::missing(error))?;
+        let process = Process::start(&self.launcher, &plan, None).map_err(Stop::missing)?;
         let deadline = Instant::now() + timeout;
         let found = process.collect(deadline, TEXT_LIMIT_BYTES, &self.interrupt);
         match found.cut_short {

@@ -56,14 +56,14 @@ impl Probe {
     /// # Errors
     /// The probe cannot be started, does not end, or says that the server answers wrongly.
     pub fn run(&self, words: &Placeholders, interrupt: &Interrupt) -> Result<Probed, Stop> {
-        let command = words.fill(&self.command).map_err(|error| failed(error))?;
+        let command = words.fill(&self.command).map_err(failed)?;
         let plan = ProcessPlan {
             command: command.into_iter().map(OsString::from).collect(),
             folder: PathBuf::from("."),
             cpus: self.cpus.clone(),
             ..ProcessPlan::default()
         };
-        let process = Process::start(&self.launcher, &plan, None).map_err(|error| failed(error))?;
+        let process = Process::start(&self.launcher, &plan, None).map_err(failed)?;
         let deadline = Instant::now() + PROBE_TIMEOUT;
         let found = process.collect(deadline, TEXT_LIMIT_BYTES, interrupt);
         if found.cut_short == Some(CutShort::Interrupted) {
