@@ -1,5 +1,6 @@
 //! Suites, subjects, measuring, statistics, storing, reporting.
 #![forbid(unsafe_code)]
+pub mod audit;
 pub mod declaration;
 pub mod machine;
 pub mod measurement;
@@ -7,3 +8,4 @@ pub mod statistics;
 pub mod store;
 pub mod subject;
 pub mod suite;
+pub mod table;
