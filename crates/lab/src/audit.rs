@@ -127,8 +127,8 @@ impl fmt::Display for Finding {
 /// window's two edges are cut by two clock readings.
 const IN_FLIGHT_EXCESS: f64 = 0.05;
 
-/// Below this share of its streams in flight, a closed loop is not what its name says.
-const IN_FLIGHT_LACK: f64 = 0.20;
+/// A closed loop whose streams are idle more than half of the time is not what its name says.
+const IN_FLIGHT_LACK: f64 = 0.50;
 
 /// CPU time may exceed the limit by this share: a quota is enforced in slices of 100 ms, and
 /// pollers such as `docker stats` measure their own interval unevenly.
@@ -326,7 +326,7 @@ mod tests {
             [Rule::TooManyInFlight]
         );
         assert_eq!(
-            broken(|row| row.requests_per_second = Some(7e4)),
+            broken(|row| row.requests_per_second = Some(4e4)),
             [Rule::TooFewInFlight]
         );
         assert_eq!(

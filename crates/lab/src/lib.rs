@@ -1,7 +1,9 @@
 //! Suites, subjects, measuring, statistics, storing, reporting.
 #![forbid(unsafe_code)]
 pub mod audit;
+pub mod compare;
 pub mod declaration;
+pub mod export;
 pub mod machine;
 pub mod measurement;
 pub mod statistics;

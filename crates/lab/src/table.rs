@@ -1,7 +1,7 @@
 //! From the rows of all rounds to the tables that people read.
 
 mod figures;
-mod layout;
+pub(crate) mod layout;
 mod ledger;
 mod shape;
 mod summary;

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// A column's heading and its least width.
 #[derive(Clone, Copy)]
-pub(super) struct Column {
-    pub(super) title: &'static str,
-    pub(super) width: usize,
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    pub(crate) width: usize,
 }
 
-pub(super) fn column(title: &'static str, width: usize) -> Column {
+pub(crate) fn column(title: &'static str, width: usize) -> Column {
     Column { title, width }
 }
 
@@ -23,7 +23,7 @@ enum Line {
 }
 
 /// A table whose first column is on the left and whose others are on the right.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     columns: Vec<Column>,
     lines: Vec<Line>,
 }
@@ -32,27 +32,27 @@ pub(super) struct Layout {
 const SECOND_PART: usize = 15;
 
 impl Layout {
-    pub(super) fn new(columns: &[Column]) -> Self {
+    pub(crate) fn new(columns: &[Column]) -> Self {
         Self {
             columns: columns.to_vec(),
             lines: Vec::new(),
         }
     }
 
-    pub(super) fn heading(&mut self, text: impl Into<String>) {
+    pub(crate) fn heading(&mut self, text: impl Into<String>) {
         self.lines.push(Line::Heading(text.into()));
     }
 
     /// A heading with a second part at a fixed place.
-    pub(super) fn heading_pair(&mut self, first: &str, second: &str) {
+    pub(crate) fn heading_pair(&mut self, first: &str, second: &str) {
         self.heading(format!("{first:-<SECOND_PART$}{second}"));
     }
 
-    pub(super) fn fields(&mut self, fields: Vec<String>) {
+    pub(crate) fn fields(&mut self, fields: Vec<String>) {
         self.lines.push(Line::Fields(fields));
     }
 
-    pub(super) fn across(&mut self, name: String, text: String) {
+    pub(crate) fn across(&mut self, name: String, text: String) {
         self.lines.push(Line::Across(name, text));
     }
 

@@ -327,10 +327,12 @@ fn audit_marks(plan: &Plan, case: Case, rows: &[&Row]) -> Vec<String> {
 
 fn audited(plan: &Plan, case: Case, round: &Measurement) -> AuditedRow {
     let figures = RoundFigures::from(round);
+    let errors: u64 = round.errors.values().sum();
     let histogram = latency::decode(&round.latency_histogram).ok();
     let latency = histogram.as_ref().and_then(LatencySummary::of);
     AuditedRow {
-        concurrency: Some(case.concurrency),
+        // Failed calls occupy streams too, for a time that nobody knows.
+        concurrency: (errors * 100 <= round.ok).then_some(case.concurrency),
         window_seconds: Some(round.window_seconds),
         requests_per_second: Some(figures.requests_per_second),
         latency_mean_ns: latency.map(|latency| latency.mean_ns),
@@ -339,8 +341,8 @@ fn audited(plan: &Plan, case: Case, round: &Measurement) -> AuditedRow {
         percentiles_ns: latency
             .map(|latency| latency.percentiles())
             .unwrap_or_default(),
-        // A histogram of three digits is off by half a permille of the value at most.
-        latency_resolution_ns: latency.map_or(0.0, |latency| latency.max_ns / 1000.0),
+        // All are read from one histogram: its rounding is common to them.
+        latency_resolution_ns: 0.0,
         server_cpu: Some(figures.server_cpu),
         server_cpu_limit: Some(round.server_cpu_limit),
         memory_bytes: Some(round.memory_peak_bytes as f64),
