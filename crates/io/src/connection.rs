@@ -262,6 +262,7 @@ impl Connection {
         let turn = &mut worker.turn;
         let bytes = turn.unwritten(self.session);
         if bytes.is_empty() {
+            turn.reclaim(self.session);
             return self.ended();
         }
         match socket::send(&self.socket, bytes) {
