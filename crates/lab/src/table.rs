@@ -124,14 +124,9 @@ impl Table {
             });
         }
         add_ratios(plan, rows, &mut cells);
-        let mut instruments = plan
-            .subjects
-            .iter()
-            .flat_map(|subject| &subject.instruments);
-        let first = instruments.next();
         Self {
             cells,
-            several_instruments: instruments.any(|other| Some(other) != first),
+            several_instruments: plan.instruments().len() > 1,
         }
     }
 

@@ -286,14 +286,21 @@ fn merged(rows: &[&Row]) -> (Histogram<u64>, Vec<String>) {
     (merged, marks)
 }
 
+/// What was noted about single windows, each text once with the rounds that have it.
 fn window_marks(rows: &[&Row]) -> Vec<String> {
-    let said = rows.iter().flat_map(|row| {
-        let marks = measurement(row).map_or(&[][..], |measurement| &measurement.marks);
-        marks
-            .iter()
-            .map(|mark| format!("round {}: {mark}", row.round))
-    });
-    said.collect()
+    let mut rounds_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in rows {
+        for mark in measurement(row).map_or(&[][..], |measurement| &measurement.marks) {
+            rounds_of
+                .entry(mark)
+                .or_default()
+                .push(row.round.to_string());
+        }
+    }
+    let marks = rounds_of.into_iter();
+    marks
+        .map(|(mark, rounds)| format!("{mark} (round {})", rounds.join(", ")))
+        .collect()
 }
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {
