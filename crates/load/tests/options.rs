@@ -252,7 +252,7 @@ fn flags_that_contradict_each_other_are_named() {
                 metadata_file: Some("absent.json".into()),
                 ..flags()
             },
-            "cannot read absent.json: entity not found",
+            "cannot read absent.json: no such file or folder",
         ),
         (
             Flags {

@@ -129,7 +129,7 @@ fn a_missing_file_names_its_neighbour() {
     let error = Schema::from_proto(&proto("helloword.proto"), &[])
         .unwrap_err()
         .to_string();
-    assert!(error.contains("entity not found"), "{error}");
+    assert!(error.contains("no such file or folder"), "{error}");
     assert!(error.contains("did you mean"), "{error}");
     assert!(error.contains("helloworld.proto?"), "{error}");
     assert_eq!(error.lines().count(), 1);
@@ -440,7 +440,7 @@ fn data_comes_from_files_and_from_standard_input() {
     assert_eq!(read(DataSource::Nothing, b""), Ok(vec![vec![]]));
     let missing = read(DataSource::JsonFile(files.path().join("absent.json")), b"").unwrap_err();
     assert!(
-        missing.contains("absent.json: entity not found"),
+        missing.contains("absent.json: no such file or folder"),
         "{missing}"
     );
     let binary = read(DataSource::JsonInput, b"\xff").unwrap_err();

@@ -1,6 +1,7 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
 use crate::nearest::{Suggestion, nearest};
+use crate::system::reason;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ impl SchemaError {
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> SchemaError {
         SchemaError::Unreadable {
             file: file.to_owned(),
-            reason: error.kind().to_string(),
+            reason: reason(error),
             suggestion: neighbours(file),
         }
     }
