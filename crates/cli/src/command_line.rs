@@ -1,5 +1,6 @@
 //! The words after `bookend`, read into one [`Command`].
 
+use crate::failure::complain;
 use crate::{compare, complaint, list, load, probe, report, run};
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -90,7 +91,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Command, ExitCode> {
             let mut root = CommandLine::command();
             root.build();
             let chosen = command_name.and_then(|name| root.find_subcommand(name));
-            eprintln!("{}", complaint::one_line(&error, chosen.unwrap_or(&root)));
+            complain(&complaint::one_line(&error, chosen.unwrap_or(&root)));
             Err(ExitCode::from(exit::USAGE))
         }
     }

@@ -1,6 +1,7 @@
 //! Why a command ended early: one line for people and an exit status for scripts.
 
 use bookend_load::contract::exit;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// A command that could not do what it was asked. Its line is all that standard error shows.
@@ -30,7 +31,13 @@ impl Failure {
 
     /// Writes the line on standard error, and ends with the status.
     pub fn tell(&self, command: &str) -> ExitCode {
-        eprintln!("bookend {command}: {}", self.line);
+        complain(&format!("bookend {command}: {}", self.line));
         ExitCode::from(self.status)
     }
+}
+
+/// Writes one line on standard error.
+pub fn complain(line: &str) {
+    // Where nobody listens the exit status still tells.
+    let _ = writeln!(io::stderr(), "{line}");
 }

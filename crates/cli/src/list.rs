@@ -1,7 +1,7 @@
 //! `bookend list`: what there is to run.
 
 use crate::failure::Failure;
-use crate::names::{self, SUBJECT_FILE, SUITE_FILE};
+use crate::names::Named;
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::Args;
@@ -23,8 +23,8 @@ pub struct Arguments {
 /// # Errors
 /// [`Failure`] when a folder cannot be read.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
-    let suites = names::in_folder(&arguments.suites, SUITE_FILE)?;
-    let subjects = names::in_folder(&arguments.subjects_dir, SUBJECT_FILE)?;
+    let suites = Named::Suite.all(&arguments.suites)?;
+    let subjects = Named::Subject.all(&arguments.subjects_dir)?;
     let text = section("Suites", &suites) + &section("Subjects", &subjects);
     output::write(&text, None).map_err(Failure::nothing_measured)?;
     Ok(exit::MEASURED)

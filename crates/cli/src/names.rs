@@ -6,47 +6,74 @@ use bookend_load::system::reason;
 use std::fs;
 use std::path::Path;
 
-/// The file that makes a folder a suite.
-pub const SUITE_FILE: &str = "suite.toml";
-
-/// The file that makes a folder a subject.
-pub const SUBJECT_FILE: &str = "subject.toml";
-
-/// The names in `folder`, sorted: its folders that have a `declaration`.
-///
-/// # Errors
-/// [`Failure`] when the folder cannot be read.
-pub fn in_folder(folder: &Path, declaration: &str) -> Result<Vec<String>, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::usage(format!(
-            "cannot read the folder {}: {}",
-            folder.display(),
-            reason(&error)
-        ))
-    };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        if entry.path().join(declaration).is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
+/// What has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A folder of `--suites`.
+    Suite,
+    /// A folder of `--subjects-dir`.
+    Subject,
 }
 
-/// Checks that a name is one of those in `folder`. `what` is "suite" or "subject".
-///
-/// # Errors
-/// [`Failure`] with the nearest right name.
-pub fn require(name: &str, what: &str, folder: &Path, declaration: &str) -> Result<(), Failure> {
-    let known = in_folder(folder, declaration)?;
-    if known.iter().any(|one| one == name) {
-        return Ok(());
+impl Named {
+    /// The file that makes a folder one.
+    fn declaration(self) -> &'static str {
+        match self {
+            Named::Suite => "suite.toml",
+            Named::Subject => "subject.toml",
+        }
     }
-    let suggestion = Suggestion::among(name, known);
-    Err(Failure::usage(format!(
-        "there is no {what} {name} in {}{suggestion}",
-        folder.display()
-    )))
+
+    fn word(self) -> &'static str {
+        match self {
+            Named::Suite => "suite",
+            Named::Subject => "subject",
+        }
+    }
+
+    fn flag(self) -> &'static str {
+        match self {
+            Named::Suite => "--suites",
+            Named::Subject => "--subjects-dir",
+        }
+    }
+
+    /// The names in `folder`, sorted.
+    ///
+    /// # Errors
+    /// [`Failure`] when the folder cannot be read.
+    pub fn all(self, folder: &Path) -> Result<Vec<String>, Failure> {
+        let unreadable = |error: std::io::Error| {
+            let reason = reason(&error);
+            let (folder, flag) = (folder.display(), self.flag());
+            Failure::usage(format!(
+                "cannot read {folder}: {reason}; say where with {flag} DIR"
+            ))
+        };
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            if entry.path().join(self.declaration()).is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Checks that a name is one of those in `folder`.
+    ///
+    /// # Errors
+    /// [`Failure`] with the nearest right name.
+    pub fn require(self, name: &str, folder: &Path) -> Result<(), Failure> {
+        let known = self.all(folder)?;
+        if known.iter().any(|one| one == name) {
+            return Ok(());
+        }
+        let suggestion = Suggestion::among(name, known);
+        let (word, folder) = (self.word(), folder.display());
+        Err(Failure::usage(format!(
+            "there is no {word} {name} in {folder}{suggestion}"
+        )))
+    }
 }

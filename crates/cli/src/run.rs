@@ -1,7 +1,7 @@
 //! `bookend run`: the lab.
 
 use crate::failure::Failure;
-use crate::names::{self, SUBJECT_FILE, SUITE_FILE};
+use crate::names::Named;
 use crate::number::whole;
 use clap::Args;
 use std::path::PathBuf;
@@ -43,12 +43,12 @@ pub struct Arguments {
 /// [`Failure`] when a name is wrong or nothing could be measured.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     if let Some(suite) = &arguments.suite {
-        names::require(suite, "suite", &arguments.suites, SUITE_FILE)?;
+        Named::Suite.require(suite, &arguments.suites)?;
     }
     for subject in &arguments.subjects {
         // `rust-bookend/epoll` is a variant of the subject `rust-bookend`.
         let folder = subject.split('/').next().unwrap_or(subject);
-        names::require(folder, "subject", &arguments.subjects_dir, SUBJECT_FILE)?;
+        Named::Subject.require(folder, &arguments.subjects_dir)?;
     }
     measure(arguments)
 }

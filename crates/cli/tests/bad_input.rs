@@ -208,6 +208,32 @@ fn wrong_data_is_named_by_its_place() {
 }
 
 #[test]
+fn a_wrong_subject_comes_with_the_right_one() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::create_dir(folder.path().join("rust-tonic")).unwrap();
+    std::fs::write(folder.path().join("rust-tonic/subject.toml"), "").unwrap();
+    let subjects = folder.path().to_str().expect("it is text");
+    let line = refused(&[
+        "run",
+        "--subjects-dir",
+        subjects,
+        "--subjects",
+        "rust-tonik/one",
+    ]);
+    assert_eq!(
+        line,
+        format!(
+            "bookend run: there is no subject rust-tonik in {subjects}; did you mean rust-tonic?"
+        )
+    );
+    let line = refused(&["list", "--suites", "absent"]);
+    assert_eq!(
+        line,
+        "bookend list: cannot read absent: no such file or folder; say where with --suites DIR"
+    );
+}
+
+#[test]
 fn contradictions_name_both_flags() {
     assert!(
         load(&["--connections=3", "-c2"]).contains("--connections 3 is more than --concurrency 2")

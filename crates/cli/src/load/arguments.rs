@@ -53,7 +53,7 @@ pub struct Arguments {
     /// How long to run at most; --total still holds
     #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
     max_duration: Option<Duration>,
-    /// What happens to the calls in flight at --duration: close, wait, ignore [default: close]
+    /// Calls in flight at --duration: close, wait, ignore [default: close]
     #[arg(long, value_name = "HOW")]
     duration_stop: Option<DurationStop>,
     /// Deadline of each call, 0 is none [default: 20s]
@@ -190,337 +190,127 @@ mod tests {
     }
 
     /// Asserts that a flag can be spelled in every way that kingpin takes, before the target and
-    /// after it, and that each spelling means `expected`.
-    fn every_spelling(long: &str, short: Option<&str>, value: &str, expected: Flags) {
+    /// after it, and that each spelling means what `set` does.
+    fn every_spelling(long: &str, short: Option<&str>, value: &str, set: impl FnOnce(&mut Flags)) {
         let mut spellings = vec![vec![format!("--{long}={value}")]];
         spellings.push(vec![format!("--{long}"), value.to_owned()]);
         if let Some(letter) = short {
             spellings.push(vec![format!("-{letter}{value}")]);
             spellings.push(vec![format!("-{letter}"), value.to_owned()]);
         }
-        let expected = Flags {
-            target: Some("host:1".to_owned()),
-            ..expected
-        };
+        let mut expected = with(set);
+        expected.target = Some("host:1".to_owned());
         for spelling in spellings {
             let words: Vec<&str> = spelling.iter().map(String::as_str).collect();
-            assert_eq!(
-                read(&[&["host:1"], words.as_slice()].concat()),
-                expected,
-                "{words:?}"
-            );
-            assert_eq!(
-                read(&[words.as_slice(), &["host:1"]].concat()),
-                expected,
-                "{words:?}"
-            );
+            let (before, after) = ([&["host:1"], &words[..]], [&words[..], &["host:1"]]);
+            assert_eq!(read(&before.concat()), expected, "{words:?}");
+            assert_eq!(read(&after.concat()), expected, "{words:?}");
         }
     }
 
-    fn flags() -> Flags {
-        Flags::default()
+    fn with(set: impl FnOnce(&mut Flags)) -> Flags {
+        let mut flags = Flags::default();
+        set(&mut flags);
+        flags
     }
 
     fn text(text: &str) -> Option<String> {
         Some(text.to_owned())
     }
 
+    fn file() -> Option<PathBuf> {
+        Some(PathBuf::from("file"))
+    }
+
     const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
     fn nothing_given_is_the_default() {
-        assert_eq!(read(&[]), flags());
+        assert_eq!(read(&[]), Flags::default());
     }
 
     #[test]
     fn what_to_call_is_read_in_every_spelling() {
-        let file = || Some(PathBuf::from("file"));
-        every_spelling(
-            "proto",
-            None,
-            "file",
-            Flags {
-                proto: file(),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "protoset",
-            None,
-            "file",
-            Flags {
-                protoset: file(),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "call",
-            None,
-            "a.B/C",
-            Flags {
-                call: text("a.B/C"),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "authority",
-            None,
-            "x",
-            Flags {
-                authority: text("x"),
-                ..flags()
-            },
-        );
+        every_spelling("proto", None, "file", |flags| flags.proto = file());
+        every_spelling("protoset", None, "file", |flags| flags.protoset = file());
+        every_spelling("call", None, "a.B/C", |flags| flags.call = text("a.B/C"));
+        every_spelling("authority", None, "x", |flags| flags.authority = text("x"));
         let folders = vec!["a,b".to_owned()];
-        let expected = Flags {
-            import_paths: folders,
-            ..flags()
-        };
-        every_spelling("import-paths", Some("i"), "a,b", expected);
+        every_spelling("import-paths", Some("i"), "a,b", |flags| {
+            flags.import_paths = folders;
+        });
     }
 
     #[test]
     fn how_much_to_call_is_read_in_every_spelling() {
-        every_spelling(
-            "concurrency",
-            Some("c"),
-            "7",
-            Flags {
-                concurrency: 7,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "connections",
-            None,
-            "7",
-            Flags {
-                connections: 7,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "total",
-            Some("n"),
-            "7",
-            Flags {
-                total: 7,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "duration",
-            Some("z"),
-            "1m",
-            Flags {
-                duration: MINUTE,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "max-duration",
-            Some("x"),
-            "1m",
-            Flags {
-                max_duration: MINUTE,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "timeout",
-            Some("t"),
-            "1m",
-            Flags {
-                timeout: MINUTE,
-                ..flags()
-            },
-        );
-        let connect = Flags {
-            connect_timeout: MINUTE,
-            ..flags()
-        };
-        every_spelling("connect-timeout", None, "1m", connect);
-        let wait = Flags {
-            duration_stop: DurationStop::Wait,
-            ..flags()
-        };
-        every_spelling("duration-stop", None, "wait", wait);
-        every_spelling(
-            "warmup",
-            None,
-            "1m",
-            Flags {
-                warmup: MINUTE,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "skipFirst",
-            None,
-            "7",
-            Flags {
-                skip_first: 7,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "cpus",
-            None,
-            "7",
-            Flags {
-                threads: Some(7),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "threads",
-            None,
-            "7",
-            Flags {
-                threads: Some(7),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "io",
-            None,
-            "epoll",
-            Flags {
-                io: Io::Epoll,
-                ..flags()
-            },
-        );
+        every_spelling("concurrency", Some("c"), "7", |flags| flags.concurrency = 7);
+        every_spelling("connections", None, "7", |flags| flags.connections = 7);
+        every_spelling("total", Some("n"), "7", |flags| flags.total = 7);
+        every_spelling("skipFirst", None, "7", |flags| flags.skip_first = 7);
+        every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
+        every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
+        every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
     }
 
     #[test]
-    fn what_to_send_and_print_is_read_in_every_spelling() {
-        let file = || Some(PathBuf::from("file"));
-        every_spelling(
-            "data",
-            Some("d"),
-            "{}",
-            Flags {
-                data: text("{}"),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "data",
-            Some("d"),
-            "@",
-            Flags {
-                data: text("@"),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "data-file",
-            Some("D"),
-            "file",
-            Flags {
-                data_file: file(),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "binary-file",
-            Some("B"),
-            "file",
-            Flags {
-                binary_file: file(),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "metadata",
-            Some("m"),
-            "{}",
-            Flags {
-                metadata: text("{}"),
-                ..flags()
-            },
-        );
-        let metadata = Flags {
-            metadata_file: file(),
-            ..flags()
-        };
-        every_spelling("metadata-file", Some("M"), "file", metadata);
-        let varying = Flags {
-            varying_metadata: text("x"),
-            ..flags()
-        };
-        every_spelling("varying-metadata", None, "x", varying);
-        every_spelling(
-            "output",
-            Some("o"),
-            "file",
-            Flags {
-                output: file(),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "format",
-            Some("O"),
-            "json",
-            Flags {
-                format: Format::Json,
-                ..flags()
-            },
-        );
-        every_spelling(
-            "name",
-            None,
-            "x",
-            Flags {
-                name: text("x"),
-                ..flags()
-            },
-        );
-        every_spelling(
-            "tags",
-            None,
-            "{}",
-            Flags {
-                tags: text("{}"),
-                ..flags()
-            },
-        );
+    fn how_long_to_call_is_read_in_every_spelling() {
+        every_spelling("duration", Some("z"), "1m", |flags| flags.duration = MINUTE);
+        every_spelling("max-duration", Some("x"), "1m", |flags| {
+            flags.max_duration = MINUTE
+        });
+        every_spelling("timeout", Some("t"), "1m", |flags| flags.timeout = MINUTE);
+        every_spelling("connect-timeout", None, "1m", |flags| {
+            flags.connect_timeout = MINUTE
+        });
+        every_spelling("warmup", None, "1m", |flags| flags.warmup = MINUTE);
+        let wait = DurationStop::Wait;
+        every_spelling("duration-stop", None, "wait", |flags| {
+            flags.duration_stop = wait
+        });
+    }
+
+    #[test]
+    fn what_to_send_is_read_in_every_spelling() {
+        every_spelling("data", Some("d"), "{}", |flags| flags.data = text("{}"));
+        every_spelling("data", Some("d"), "@", |flags| flags.data = text("@"));
+        every_spelling("data-file", Some("D"), "file", |flags| {
+            flags.data_file = file()
+        });
+        every_spelling("binary-file", Some("B"), "file", |flags| {
+            flags.binary_file = file()
+        });
+        every_spelling("metadata", Some("m"), "{}", |flags| {
+            flags.metadata = text("{}")
+        });
+        every_spelling("metadata-file", Some("M"), "file", |flags| {
+            flags.metadata_file = file()
+        });
+        every_spelling("varying-metadata", None, "x", |flags| {
+            flags.varying_metadata = text("x");
+        });
+    }
+
+    #[test]
+    fn what_to_print_is_read_in_every_spelling() {
+        every_spelling("output", Some("o"), "file", |flags| flags.output = file());
+        every_spelling("format", Some("O"), "json", |flags| {
+            flags.format = Format::Json
+        });
+        every_spelling("name", None, "x", |flags| flags.name = text("x"));
+        every_spelling("tags", None, "{}", |flags| flags.tags = text("{}"));
     }
 
     #[test]
     fn switches_are_read_alone_and_together() {
-        assert_eq!(
-            read(&["--insecure"]),
-            Flags {
-                insecure: true,
-                ..flags()
-            }
-        );
+        assert_eq!(read(&["--insecure"]), with(|flags| flags.insecure = true));
         assert_eq!(
             read(&["--count-errors"]),
-            Flags {
-                count_errors: true,
-                ..flags()
-            }
+            with(|flags| flags.count_errors = true)
         );
-        let literal = Flags {
-            disable_template_data: true,
-            ..flags()
-        };
+        let literal = with(|flags| flags.disable_template_data = true);
         assert_eq!(read(&["--disable-template-data"]), literal);
-        assert_eq!(
-            read(&["--binary"]),
-            Flags {
-                binary: true,
-                ..flags()
-            }
-        );
-        let together = Flags {
-            binary: true,
-            concurrency: 2,
-            ..flags()
-        };
+        assert_eq!(read(&["--binary"]), with(|flags| flags.binary = true));
+        let together = with(|flags| (flags.binary, flags.concurrency) = (true, 2));
         assert_eq!(read(&["-bc2"]), together);
     }
 
@@ -537,7 +327,7 @@ mod tests {
             "--keepalive=0",
         ];
         for word in nothing {
-            assert_eq!(read(&[word]), flags(), "{word}");
+            assert_eq!(read(&[word]), Flags::default(), "{word}");
         }
     }
 }

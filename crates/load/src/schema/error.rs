@@ -163,6 +163,9 @@ impl fmt::Display for SchemaError {
                 )
             }
             Self::NotCompiled { reason } => write!(formatter, "{reason}"),
+            Self::NotADescriptorSet { place, .. } if place.ends_with(".proto") => {
+                write!(formatter, "{place} is not compiled: give it with --proto")
+            }
             Self::NotADescriptorSet { place, reason } => write!(
                 formatter,
                 "{place} is not a complete descriptor set ({reason}): make it with \
