@@ -1,1 +1,441 @@
 //! The variables with which the lab starts a process (docs/subject-contract.md).
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// `1`: started by the lab; the process must end when its standard input closes.
+pub const CONTRACT: &str = "BOOKEND_CONTRACT";
+/// What the process is to be: a [`Role`].
+pub const ROLE: &str = "BOOKEND_ROLE";
+/// Which variant of the subject: executor, event loop, driver.
+pub const VARIANT: &str = "BOOKEND_VARIANT";
+/// Worker threads to use.
+pub const CPUS: &str = "BOOKEND_CPUS";
+/// `pkg.Service/Method`.
+pub const METHOD: &str = "BOOKEND_METHOD";
+/// A file with the bytes of the request message, without gRPC's prefix.
+pub const REQUEST_FILE: &str = "BOOKEND_REQUEST_FILE";
+/// `host:port` of the server to call.
+pub const TARGET: &str = "BOOKEND_TARGET";
+/// `host:port` of the server behind the server under test.
+pub const BACKEND: &str = "BOOKEND_BACKEND";
+/// Connections.
+pub const CONNECTIONS: &str = "BOOKEND_CONNECTIONS";
+/// Calls in flight in all.
+pub const CONCURRENCY: &str = "BOOKEND_CONCURRENCY";
+/// `1`: every call makes and ends a connection of its own, inside the clock.
+pub const CONNECTION_PER_CALL: &str = "BOOKEND_CONNECTION_PER_CALL";
+/// Milliseconds of calls before the window.
+pub const WARMUP_MS: &str = "BOOKEND_WARMUP_MS";
+/// Length of the window, milliseconds.
+pub const MEASURE_MS: &str = "BOOKEND_MEASURE_MS";
+/// Calls of the window, instead of its length.
+pub const CALLS: &str = "BOOKEND_CALLS";
+/// Deadline of one call, milliseconds.
+pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
+
+/// What a measured process is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Answers calls, and is measured.
+    Server,
+    /// Makes calls, and is measured.
+    Client,
+    /// Answers the calls of a server that is measured.
+    Backend,
+    /// Makes the load that measures a server.
+    Instrument,
+}
+
+/// How long the window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// So many milliseconds (`BOOKEND_MEASURE_MS`).
+    Milliseconds(u64),
+    /// Until so many calls have ended (`BOOKEND_CALLS`).
+    Calls(u64),
+}
+
+/// All variables of the contract. What is `None` was not set: the process uses its own default,
+/// or needs it not in its role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// Started by the lab: end when standard input closes, and only then.
+    pub contract: bool,
+    /// What the process is to be.
+    pub role: Role,
+    /// Which variant of the subject.
+    pub variant: Option<String>,
+    /// Worker threads to use.
+    pub cpus: Option<u32>,
+    /// `pkg.Service/Method`.
+    pub method: Option<String>,
+    /// The file with the request message's bytes.
+    pub request_file: Option<PathBuf>,
+    /// `host:port` of the server to call.
+    pub target: Option<String>,
+    /// `host:port` of the server behind this one.
+    pub backend: Option<String>,
+    /// Connections.
+    pub connections: Option<u32>,
+    /// Calls in flight in all.
+    pub concurrency: Option<u32>,
+    /// Connection set-up and tear-down inside the clock of every call.
+    pub connection_per_call: bool,
+    /// Milliseconds of calls before the window.
+    pub warmup_ms: Option<u64>,
+    /// How long the window is.
+    pub extent: Option<Extent>,
+    /// Deadline of one call, milliseconds.
+    pub deadline_ms: Option<u64>,
+}
+
+/// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableError {
+    /// The variable's name.
+    pub variable: &'static str,
+    /// What is wrong with it.
+    pub kind: VariableErrorKind,
+}
+
+/// What is wrong with a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableErrorKind {
+    /// It is not set, and the contract needs it.
+    Missing,
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It is set to something else than what the contract says.
+    Unexpected {
+        /// The value as found.
+        value: String,
+        /// What may stand there.
+        expected: &'static str,
+    },
+    /// It contradicts this other variable; only one of them may be set.
+    Contradicts(&'static str),
+}
+
+impl Environment {
+    /// A process started by the lab in `role`, with everything else left open.
+    pub fn of(role: Role) -> Environment {
+        Environment {
+            contract: true,
+            role,
+            variant: None,
+            cpus: None,
+            method: None,
+            request_file: None,
+            target: None,
+            backend: None,
+            connections: None,
+            concurrency: None,
+            connection_per_call: false,
+            warmup_ms: None,
+            extent: None,
+            deadline_ms: None,
+        }
+    }
+
+    /// Reads the contract's variables out of all variables, such as `std::env::vars_os()`. Others
+    /// are ignored; one that is set to nothing counts as not set.
+    ///
+    /// # Errors
+    /// `BOOKEND_ROLE` is missing, or a variable has a value that the contract does not allow.
+    pub fn from_variables<Name, Value>(
+        variables: impl IntoIterator<Item = (Name, Value)>,
+    ) -> Result<Environment, VariableError>
+    where
+        Name: AsRef<OsStr>,
+        Value: Into<OsString>,
+    {
+        let found = Found::among(variables);
+        Ok(Environment {
+            contract: found.flag(CONTRACT)?,
+            role: found.role()?,
+            variant: found.text(VARIANT)?,
+            cpus: found.positive(CPUS)?,
+            method: found.text(METHOD)?,
+            request_file: found.value(REQUEST_FILE).map(PathBuf::from),
+            target: found.text(TARGET)?,
+            backend: found.text(BACKEND)?,
+            connections: found.positive(CONNECTIONS)?,
+            concurrency: found.positive(CONCURRENCY)?,
+            connection_per_call: found.flag(CONNECTION_PER_CALL)?,
+            warmup_ms: found.number(WARMUP_MS)?,
+            extent: found.extent()?,
+            deadline_ms: found.number(DEADLINE_MS)?,
+        })
+    }
+
+    /// The variables that say this, in the order of the contract's page.
+    pub fn to_variables(&self) -> Vec<(&'static str, OsString)> {
+        let flag = |set: bool| set.then(|| OsString::from("1"));
+        let (measure_ms, calls) = match self.extent {
+            Some(Extent::Milliseconds(length)) => (Some(length), None),
+            Some(Extent::Calls(count)) => (None, Some(count)),
+            None => (None, None),
+        };
+        let all = [
+            (CONTRACT, flag(self.contract)),
+            (ROLE, text(Some(self.role))),
+            (VARIANT, text(self.variant.as_ref())),
+            (CPUS, text(self.cpus)),
+            (METHOD, text(self.method.as_ref())),
+            (REQUEST_FILE, self.request_file.clone().map(OsString::from)),
+            (TARGET, text(self.target.as_ref())),
+            (BACKEND, text(self.backend.as_ref())),
+            (CONNECTIONS, text(self.connections)),
+            (CONCURRENCY, text(self.concurrency)),
+            (CONNECTION_PER_CALL, flag(self.connection_per_call)),
+            (WARMUP_MS, text(self.warmup_ms)),
+            (MEASURE_MS, text(measure_ms)),
+            (CALLS, text(calls)),
+            (DEADLINE_MS, text(self.deadline_ms)),
+        ];
+        let set = all.into_iter();
+        set.filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+}
+
+fn text(value: Option<impl ToString>) -> Option<OsString> {
+    value.map(|value| OsString::from(value.to_string()))
+}
+
+/// The variables that are the contract's, as they were found.
+struct Found(Vec<(OsString, OsString)>);
+
+impl Found {
+    fn among<Name: AsRef<OsStr>, Value: Into<OsString>>(
+        variables: impl IntoIterator<Item = (Name, Value)>,
+    ) -> Found {
+        let ours = variables
+            .into_iter()
+            .filter(|(name, _)| name.as_ref().as_encoded_bytes().starts_with(b"BOOKEND_"))
+            .map(|(name, value)| (name.as_ref().to_owned(), value.into()))
+            .filter(|(_, value)| !value.is_empty());
+        Found(ours.collect())
+    }
+
+    fn value(&self, variable: &str) -> Option<&OsString> {
+        let mut pairs = self.0.iter();
+        pairs
+            .find(|(name, _)| name == variable)
+            .map(|(_, value)| value)
+    }
+
+    fn text(&self, variable: &'static str) -> Result<Option<String>, VariableError> {
+        let Some(value) = self.value(variable) else {
+            return Ok(None);
+        };
+        match value.to_str() {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => Err(VariableErrorKind::NotUtf8.of(variable)),
+        }
+    }
+
+    fn parsed<T: FromStr>(
+        &self,
+        variable: &'static str,
+        expected: &'static str,
+    ) -> Result<Option<T>, VariableError> {
+        let Some(value) = self.text(variable)? else {
+            return Ok(None);
+        };
+        match value.parse() {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(_) => Err(VariableErrorKind::Unexpected { value, expected }.of(variable)),
+        }
+    }
+
+    fn number(&self, variable: &'static str) -> Result<Option<u64>, VariableError> {
+        self.parsed(variable, "a whole number")
+    }
+
+    fn positive(&self, variable: &'static str) -> Result<Option<u32>, VariableError> {
+        let expected = "a whole number from 1";
+        let number = self.parsed::<std::num::NonZeroU32>(variable, expected)?;
+        Ok(number.map(std::num::NonZeroU32::get))
+    }
+
+    fn flag(&self, variable: &'static str) -> Result<bool, VariableError> {
+        match self.text(variable)?.as_deref() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(value) => Err(VariableErrorKind::Unexpected {
+                value: value.to_owned(),
+                expected: "0 or 1",
+            }
+            .of(variable)),
+        }
+    }
+
+    fn role(&self) -> Result<Role, VariableError> {
+        let role = self.parsed(ROLE, "server, client, backend or instrument")?;
+        role.ok_or(VariableErrorKind::Missing.of(ROLE))
+    }
+
+    fn extent(&self) -> Result<Option<Extent>, VariableError> {
+        match (self.number(MEASURE_MS)?, self.number(CALLS)?) {
+            (Some(_), Some(_)) => Err(VariableErrorKind::Contradicts(MEASURE_MS).of(CALLS)),
+            (Some(length), None) => Ok(Some(Extent::Milliseconds(length))),
+            (None, Some(count)) => Ok(Some(Extent::Calls(count))),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Role::Server => "server",
+            Role::Client => "client",
+            Role::Backend => "backend",
+            Role::Instrument => "instrument",
+        })
+    }
+}
+
+/// The word is none of the four roles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownRole;
+
+impl fmt::Display for UnknownRole {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a role is server, client, backend or instrument")
+    }
+}
+
+impl std::error::Error for UnknownRole {}
+
+impl FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(word: &str) -> Result<Role, UnknownRole> {
+        match word {
+            "server" => Ok(Role::Server),
+            "client" => Ok(Role::Client),
+            "backend" => Ok(Role::Backend),
+            "instrument" => Ok(Role::Instrument),
+            _ => Err(UnknownRole),
+        }
+    }
+}
+
+impl VariableErrorKind {
+    fn of(self, variable: &'static str) -> VariableError {
+        VariableError {
+            variable,
+            kind: self,
+        }
+    }
+}
+
+impl fmt::Display for VariableError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.variable;
+        match &self.kind {
+            VariableErrorKind::Missing => write!(out, "{name} is not set"),
+            VariableErrorKind::NotUtf8 => write!(out, "{name} is not UTF-8"),
+            VariableErrorKind::Unexpected { value, expected } => {
+                write!(out, "{name} is {value:?}, but must be {expected}")
+            }
+            VariableErrorKind::Contradicts(other) => {
+                write!(out, "{name} and {other} are both set: set one of them")
+            }
+        }
+    }
+}
+
+impl std::error::Error for VariableError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn full(extent: Extent) -> Environment {
+        Environment {
+            variant: Some("uvloop".to_owned()),
+            cpus: Some(1),
+            method: Some("helloworld.Greeter/SayHello".to_owned()),
+            request_file: Some(PathBuf::from("/tmp/request.bin")),
+            target: Some("127.0.0.1:43127".to_owned()),
+            backend: Some("127.0.0.1:43128".to_owned()),
+            connections: Some(10),
+            concurrency: Some(1000),
+            connection_per_call: true,
+            warmup_ms: Some(0),
+            extent: Some(extent),
+            deadline_ms: Some(20_000),
+            ..Environment::of(Role::Client)
+        }
+    }
+
+    fn error_of(variables: &[(&'static str, &str)]) -> VariableError {
+        let role = [(ROLE, "server")];
+        let all = role.iter().chain(variables).copied();
+        Environment::from_variables(all).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_written_into_variables_is_read_back() {
+        for role in [Role::Server, Role::Client, Role::Backend, Role::Instrument] {
+            let sparse = Environment::of(role);
+            assert_eq!(
+                Environment::from_variables(sparse.to_variables()),
+                Ok(sparse)
+            );
+        }
+        for extent in [Extent::Milliseconds(2000), Extent::Calls(100_000)] {
+            let full = full(extent);
+            assert_eq!(full.to_variables().len(), 14);
+            assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
+        }
+    }
+
+    #[test]
+    fn other_variables_and_empty_ones_do_not_matter() {
+        let variables = [
+            ("PATH", "/bin"),
+            (ROLE, "server"),
+            (CPUS, ""),
+            ("BOOKEND_NEW", "1"),
+        ];
+        let read = Environment::from_variables(variables).unwrap();
+        let expected = Environment {
+            contract: false,
+            ..Environment::of(Role::Server)
+        };
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn an_error_names_its_variable() {
+        let nothing: [(&str, &str); 0] = [];
+        let error = Environment::from_variables(nothing).unwrap_err();
+        assert_eq!(error.to_string(), "BOOKEND_ROLE is not set");
+        assert_eq!(error_of(&[(CPUS, "0")]).variable, CPUS);
+        assert_eq!(error_of(&[(CONNECTIONS, "many")]).variable, CONNECTIONS);
+        assert_eq!(error_of(&[(WARMUP_MS, "-1")]).variable, WARMUP_MS);
+        assert_eq!(error_of(&[(CONTRACT, "yes")]).variable, CONTRACT);
+        let both = error_of(&[(MEASURE_MS, "1"), (CALLS, "1")]);
+        assert_eq!(both.kind, VariableErrorKind::Contradicts(MEASURE_MS));
+        let role = Environment::from_variables([(ROLE, "observer")]).unwrap_err();
+        assert!(role.to_string().contains("\"observer\""), "{role}");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_an_error_but_for_a_path() {
+        let junk = || OsString::from_vec(vec![0xff, 0xfe]);
+        let variables = |name| [(ROLE, OsString::from("server")), (name, junk())];
+        let read = Environment::from_variables(variables(REQUEST_FILE)).unwrap();
+        assert_eq!(read.request_file, Some(PathBuf::from(junk())));
+        let error = Environment::from_variables(variables(METHOD)).unwrap_err();
+        assert_eq!(error.kind, VariableErrorKind::NotUtf8);
+    }
+}

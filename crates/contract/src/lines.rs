@@ -1,5 +1,17 @@
 //! The lines that a measured process prints on standard output, one fact a line.
 
+use crate::code;
+use crate::report::LoadReport;
+use std::fmt;
+use std::str::FromStr;
+
+/// A line longer than this is junk. A `report` carries one HDR histogram: at three significant
+/// digits it stays below 400 KiB even when every bucket is used.
+pub const LINE_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+
+/// So much of a line that makes no sense is shown in the error.
+const SHOWN_CHARS: usize = 80;
+
 /// One line of a measured process. `Display` writes it, `FromStr` reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
@@ -29,8 +41,256 @@ pub enum Line {
         /// Calls that ended so.
         count: u64,
     },
+    /// `drained N`: calls answered after the window, by those that can tell them apart from
+    /// `unfinished`.
+    Drained(u64),
     /// `unfinished N`: calls sent but neither answered nor failed when the process stopped waiting.
     Unfinished(u64),
-    /// `report JSON`: the whole [`crate::report::LoadReport`] on one line, by those that have one.
-    Report(Box<crate::report::LoadReport>),
+    /// `report JSON`: the whole [`LoadReport`] on one line, by those that have one.
+    Report(Box<LoadReport>),
+}
+
+/// A line that is none of the contract's. It is the fault of the process that printed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// The line, cut after 80 characters.
+    pub line: String,
+    /// What is wrong with it.
+    pub kind: LineErrorKind,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineErrorKind {
+    /// It begins like none of the contract's lines.
+    UnknownWord,
+    /// A number is missing, is no whole number, or is too large.
+    BadNumber,
+    /// The code after `error` is no gRPC status code's name, or it is `OK`.
+    UnknownCode,
+    /// There is more on the line than the contract allows.
+    TooManyWords,
+    /// The JSON after `report` cannot be read; the text is the JSON reader's.
+    BadReport(String),
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Line::Ready(port) => write!(out, "ready {port}"),
+            Line::Served(count) => write!(out, "served {count}"),
+            Line::WindowStart => out.write_str("window start"),
+            Line::WindowEnd => out.write_str("window end"),
+            Line::Latency { latency_ns, count } => write!(out, "{latency_ns} {count}"),
+            Line::Warmup(count) => write!(out, "warmup {count}"),
+            Line::Ok(count) => write!(out, "ok {count}"),
+            Line::Error { code, count } => write!(out, "error {code} {count}"),
+            Line::Drained(count) => write!(out, "drained {count}"),
+            Line::Unfinished(count) => write!(out, "unfinished {count}"),
+            Line::Report(report) => {
+                let json = serde_json::to_string(report).map_err(|_| fmt::Error)?;
+                write!(out, "report {json}")
+            }
+        }
+    }
+}
+
+impl FromStr for Line {
+    type Err = LineError;
+
+    fn from_str(text: &str) -> Result<Line, LineError> {
+        let text = text.trim_end_matches(['\r', '\n']);
+        parse(text).map_err(|kind| LineError {
+            line: shortened(text),
+            kind,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Line, LineErrorKind> {
+    if let Some(json) = text.strip_prefix("report ") {
+        let report = serde_json::from_str(json)
+            .map_err(|error| LineErrorKind::BadReport(error.to_string()))?;
+        return Ok(Line::Report(Box::new(report)));
+    }
+    let mut words = text.split_ascii_whitespace();
+    let line = parse_words(&mut words)?;
+    match words.next() {
+        None => Ok(line),
+        Some(_) => Err(LineErrorKind::TooManyWords),
+    }
+}
+
+fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, LineErrorKind> {
+    let first = words.next().ok_or(LineErrorKind::UnknownWord)?;
+    match first {
+        "ready" => Ok(Line::Ready(parse_port(words.next())?)),
+        "served" => Ok(Line::Served(parse_number(words.next())?)),
+        "window" => parse_window(words.next()),
+        "warmup" => Ok(Line::Warmup(parse_number(words.next())?)),
+        "ok" => Ok(Line::Ok(parse_number(words.next())?)),
+        "error" => parse_error(words.next(), words.next()),
+        "drained" => Ok(Line::Drained(parse_number(words.next())?)),
+        "unfinished" => Ok(Line::Unfinished(parse_number(words.next())?)),
+        number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
+            latency_ns: parse_number(Some(number))?,
+            count: parse_number(words.next())?,
+        }),
+        _ => Err(LineErrorKind::UnknownWord),
+    }
+}
+
+fn parse_window(word: Option<&str>) -> Result<Line, LineErrorKind> {
+    match word {
+        Some("start") => Ok(Line::WindowStart),
+        Some("end") => Ok(Line::WindowEnd),
+        _ => Err(LineErrorKind::UnknownWord),
+    }
+}
+
+fn parse_error(name: Option<&str>, count: Option<&str>) -> Result<Line, LineErrorKind> {
+    let name = name.ok_or(LineErrorKind::UnknownCode)?;
+    match code::number(name) {
+        None | Some(0) => Err(LineErrorKind::UnknownCode),
+        Some(_) => Ok(Line::Error {
+            code: name.to_owned(),
+            count: parse_number(count)?,
+        }),
+    }
+}
+
+fn parse_port(word: Option<&str>) -> Result<u16, LineErrorKind> {
+    match parse_number(word).map(u16::try_from)? {
+        Ok(0) | Err(_) => Err(LineErrorKind::BadNumber),
+        Ok(port) => Ok(port),
+    }
+}
+
+fn parse_number(word: Option<&str>) -> Result<u64, LineErrorKind> {
+    let word = word.ok_or(LineErrorKind::BadNumber)?;
+    // `u64::from_str` would take a leading plus sign.
+    if !word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(LineErrorKind::BadNumber);
+    }
+    word.parse().map_err(|_| LineErrorKind::BadNumber)
+}
+
+fn shortened(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if text.chars().nth(SHOWN_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "standard output is not of the contract: {:?}: ",
+            self.line
+        )?;
+        match &self.kind {
+            LineErrorKind::UnknownWord => out.write_str("no line begins like this"),
+            LineErrorKind::BadNumber => out.write_str("a whole number is missing or too large"),
+            LineErrorKind::UnknownCode => out.write_str("no such gRPC error code"),
+            LineErrorKind::TooManyWords => out.write_str("too many words"),
+            LineErrorKind::BadReport(why) => write!(out, "the report cannot be read: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for LineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::example;
+
+    fn every_line() -> Vec<(Line, &'static str)> {
+        vec![
+            (Line::Ready(43127), "ready 43127"),
+            (Line::Served(0), "served 0"),
+            (Line::WindowStart, "window start"),
+            (Line::WindowEnd, "window end"),
+            (
+                Line::Latency {
+                    latency_ns: 1500,
+                    count: 3,
+                },
+                "1500 3",
+            ),
+            (Line::Warmup(17), "warmup 17"),
+            (Line::Ok(u64::MAX), "ok 18446744073709551615"),
+            (
+                Line::Error {
+                    code: "UNAVAILABLE".to_owned(),
+                    count: 2,
+                },
+                "error UNAVAILABLE 2",
+            ),
+            (Line::Drained(100), "drained 100"),
+            (Line::Unfinished(1), "unfinished 1"),
+        ]
+    }
+
+    fn kind_of(text: &str) -> LineErrorKind {
+        text.parse::<Line>().unwrap_err().kind
+    }
+
+    #[test]
+    fn every_line_reads_as_it_is_written() {
+        for (line, text) in every_line() {
+            assert_eq!(line.to_string(), text);
+            assert_eq!(text.parse(), Ok(line.clone()));
+            assert_eq!(format!("{text}\r\n").parse(), Ok(line));
+        }
+    }
+
+    #[test]
+    fn a_report_is_one_line_and_comes_back_whole() {
+        let line = Line::Report(Box::new(example()));
+        let text = line.to_string();
+        assert!(!text.contains('\n'));
+        assert_eq!(text.parse(), Ok(line));
+    }
+
+    #[test]
+    fn no_shorter_part_of_a_line_is_taken_for_another_kind() {
+        for (line, text) in every_line() {
+            for end in 0..text.len() {
+                if let Ok(part) = text[..end].parse::<Line>() {
+                    let same = std::mem::discriminant(&part) == std::mem::discriminant(&line);
+                    assert!(same, "{:?}", &text[..end]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn junk_is_an_error_that_says_what_is_wrong() {
+        assert_eq!(kind_of(""), LineErrorKind::UnknownWord);
+        assert_eq!(kind_of("Server listening"), LineErrorKind::UnknownWord);
+        assert_eq!(kind_of("window"), LineErrorKind::UnknownWord);
+        assert_eq!(kind_of("ready"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ready 0"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ready 65536"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ok -1"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ok +1"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ok 1.5"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("ok 18446744073709551616"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("1500"), LineErrorKind::BadNumber);
+        assert_eq!(kind_of("error TIRED 1"), LineErrorKind::UnknownCode);
+        assert_eq!(kind_of("error OK 1"), LineErrorKind::UnknownCode);
+        assert_eq!(kind_of("ok 1 2"), LineErrorKind::TooManyWords);
+        assert!(matches!(kind_of("report {}"), LineErrorKind::BadReport(_)));
+    }
+
+    #[test]
+    fn an_error_shows_the_line_but_not_a_megabyte_of_it() {
+        let error = "é".repeat(1 << 20).parse::<Line>().unwrap_err();
+        assert_eq!(error.line.chars().count(), SHOWN_CHARS + 1);
+        let short = "hello".parse::<Line>().unwrap_err();
+        assert!(short.to_string().contains("\"hello\""));
+    }
 }

@@ -110,3 +110,80 @@ pub struct Extension {
     /// The driver that was used: `blocking` or `epoll`.
     pub io: String,
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn example() -> LoadReport {
+        LoadReport {
+            name: Some("two\nlines".to_owned()),
+            date: "2024-01-31T00:00:00Z".to_owned(),
+            end_reason: "normal".to_owned(),
+            options: serde_json::json!({ "concurrency": 100 }),
+            count: 11,
+            total: 1_000_000_000,
+            average: 1_500,
+            fastest: 1_000,
+            slowest: 2_000,
+            rps: 11.0,
+            error_distribution: BTreeMap::from([("refused".to_owned(), 1)]),
+            status_code_distribution: BTreeMap::from([("OK".to_owned(), 10)]),
+            latency_distribution: vec![LatencyAt {
+                percentage: 99.9,
+                latency: 2_000,
+            }],
+            histogram: vec![Bucket {
+                mark: 0.000_002,
+                count: 10,
+                frequency: 1.0,
+            }],
+            tags: BTreeMap::new(),
+            bookend: extension(),
+        }
+    }
+
+    fn extension() -> Extension {
+        Extension {
+            schema_version: SCHEMA_VERSION,
+            version: "0.1.0".to_owned(),
+            cpu_user_seconds: 0.1,
+            cpu_system_seconds: 0.2,
+            busy_seconds: 0.3,
+            threads: 1,
+            window_seconds: 1.0,
+            warmup_seconds: 0.5,
+            ok: 10,
+            errors: BTreeMap::from([("UNAVAILABLE".to_owned(), 1)]),
+            warmup: 5,
+            drained: 2,
+            unfinished: 0,
+            requests_per_cpu_second: 33.3,
+            requests_per_write: 50.0,
+            requests_per_read: 49.5,
+            connections_opened: 1,
+            latency_histogram: "HISTFAAA".to_owned(),
+            memory_peak_bytes: 1 << 20,
+            io: "epoll".to_owned(),
+        }
+    }
+
+    #[test]
+    fn ghz_names_come_first_and_ours_stand_apart() {
+        let json = serde_json::to_value(example()).unwrap();
+        assert_eq!(json["endReason"], "normal");
+        assert_eq!(json["statusCodeDistribution"]["OK"], 10);
+        assert_eq!(json["latencyDistribution"][0]["percentage"], 99.9);
+        assert_eq!(json["bookend"]["schema_version"], SCHEMA_VERSION);
+    }
+
+    #[test]
+    fn empty_tags_are_left_out_and_may_be_missing() {
+        let json = serde_json::to_value(example()).unwrap();
+        assert!(json.get("tags").is_none());
+        assert_eq!(
+            serde_json::from_value::<LoadReport>(json).unwrap(),
+            example()
+        );
+    }
+}

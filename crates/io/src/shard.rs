@@ -1,5 +1,6 @@
 //! What one thread owns, and what it is told. See docs/shard.md.
 
+use crate::turn::Turn;
 use std::io;
 
 /// A connection of this shard. Stale values (of a connection that is gone) find nobody.
@@ -16,7 +17,7 @@ pub struct Session {
 pub enum Opened {
     /// A listener accepted it.
     Accepted,
-    /// [`Turn::connect`] made it; the token given there.
+    /// [`Turn::connect`] made it; the token that was given there.
     Connected(u64),
 }
 
@@ -72,6 +73,3 @@ pub trait Shard {
         false
     }
 }
-
-/// What a shard may ask of its driver during a call.
-pub struct Turn;

@@ -48,6 +48,9 @@ pub struct Measurement {
     pub errors: BTreeMap<String, u64>,
     /// Calls answered before the window.
     pub warmup: u64,
+    /// Calls answered after the window while draining.
+    #[serde(default)]
+    pub drained: u64,
     /// Calls neither answered nor failed at the end.
     pub unfinished: u64,
     /// The latency histogram of OK calls, nanoseconds: HdrHistogram V2, base64.
@@ -114,4 +117,7 @@ pub struct Row {
     pub outcome: Outcome,
     /// `served N` of the server in this round, where it said so: whole round, all cells.
     pub served: Option<u64>,
+    /// Calls that the probe made to this server before this cell; they are among those served.
+    #[serde(default)]
+    pub probe_calls: u64,
 }

@@ -1,0 +1,326 @@
+//! What a shard may ask of its driver during a call.
+
+use crate::clock;
+use crate::shard::Session;
+use crate::statistics::Statistics;
+use std::cell::Cell;
+use std::mem;
+use std::net::SocketAddr;
+
+/// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
+/// each, and a turn of epoll brings at most this many events.
+const POOLED_BUFFERS_MAX: usize = 256;
+
+/// An empty buffer that has grown larger than this is given back to the allocator: 1 MiB holds the
+/// answers to some ten thousand small calls, and 256 of them bound what a thread can hoard.
+const POOLED_CAPACITY_MAX: usize = 1 << 20;
+
+/// What a shard may ask of its driver during a call. What it asks for happens after the call.
+///
+/// A [`Session`] that is gone finds nobody: what is asked for it is ignored.
+#[derive(Debug, Default)]
+pub struct Turn {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    pool: Vec<Vec<u8>>,
+    discarded: Vec<u8>,
+    touched: Vec<u32>,
+    connects: Vec<Connect>,
+    writable: Vec<Session>,
+    now_ns: Cell<u64>,
+    stopping: bool,
+    pub(crate) statistics: Statistics,
+}
+
+/// A connection that a shard asked for.
+#[derive(Debug)]
+pub(crate) struct Connect {
+    pub session: Session,
+    pub target: SocketAddr,
+    pub token: u64,
+}
+
+/// What a shard wants of one of its sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wishes {
+    pub close: bool,
+    pub abort: bool,
+    pub resume: bool,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    taken: bool,
+    touched: bool,
+    wishes: Wishes,
+    /// The shard knows that output waits, so it is told when that has been written.
+    promised: Cell<bool>,
+    /// The bytes before this one are with the kernel already.
+    written: usize,
+    output: Vec<u8>,
+}
+
+impl Turn {
+    /// The clock as it was read once for this turn, nanoseconds of [`crate::clock_ns`].
+    ///
+    /// It is read the first time anybody asks, so that a shard without clocks costs none: who wants
+    /// the time at which the read returned asks before handling the bytes.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        if self.now_ns.get() == 0 {
+            self.now_ns.set(clock::clock_ns());
+        }
+        self.now_ns.get()
+    }
+
+    /// The clock now, nanoseconds.
+    #[inline]
+    pub fn clock_ns(&self) -> u64 {
+        clock::clock_ns()
+    }
+
+    /// The bytes that wait to be written. Append to them, or swap the whole `Vec` out, append and
+    /// swap it back; its front may be with the kernel already, so never change or measure what is
+    /// in it. Bytes for a session that is gone are dropped.
+    #[inline]
+    pub fn output(&mut self, session: Session) -> &mut Vec<u8> {
+        if self.find(session).is_none() {
+            self.discarded.clear();
+            return &mut self.discarded;
+        }
+        self.touch(session.index);
+        let slot = &mut self.slots[session.index as usize];
+        if slot.output.capacity() == 0
+            && let Some(buffer) = self.pool.pop()
+        {
+            slot.output = buffer;
+        }
+        &mut slot.output
+    }
+
+    /// Bytes that were appended and that the kernel has not taken yet; 0 for a session that is gone.
+    ///
+    /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
+    #[inline]
+    pub fn backlog(&self, session: Session) -> usize {
+        let Some(slot) = self.find(session) else {
+            return 0;
+        };
+        let backlog = slot.backlog();
+        if backlog > 0 {
+            slot.promised.set(true);
+        }
+        backlog
+    }
+
+    /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
+    /// token. What is put into the output before then goes out as soon as the connection is there.
+    pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
+        let session = self.reserve();
+        self.connects.push(Connect {
+            session,
+            target,
+            token,
+        });
+        session
+    }
+
+    /// Writes what is in the output, then closes cleanly. Nothing is read any more.
+    pub fn close(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.close = true);
+    }
+
+    /// Closes now; what is in the output is dropped.
+    pub fn abort(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.abort = true);
+    }
+
+    /// Goes on reading after [`crate::Then::Pause`]. Bytes that were left over then are presented
+    /// again even when no more have come.
+    pub fn resume(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.resume = true);
+    }
+
+    /// Leaves the loop when all output has been written and nothing is awaited from other threads,
+    /// or when the driver's drain time has passed.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Whether the driver is on its way out: [`Turn::stop`] or [`crate::Waker::stop`] was called.
+    #[inline]
+    pub fn stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// What the driver has counted so far; the busy time of this turn is not yet in it.
+    #[inline]
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}
+
+impl Turn {
+    /// Forgets the clock reading of the turn before.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.now_ns.set(0);
+    }
+
+    /// Begins a turn whose clock has been read already.
+    #[inline]
+    pub(crate) fn begin_at(&mut self, now_ns: u64) {
+        self.now_ns.set(now_ns);
+    }
+
+    /// Takes a free slot.
+    pub(crate) fn reserve(&mut self) -> Session {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.taken = true;
+        Session {
+            index,
+            generation: slot.generation,
+        }
+    }
+
+    /// Makes a session stale: from here on it finds nobody. Its slot is not free yet.
+    pub(crate) fn retire(&mut self, session: Session) {
+        let slot = &mut self.slots[session.index as usize];
+        slot.taken = false;
+        slot.generation = slot.generation.wrapping_add(1);
+        slot.written = 0;
+        slot.wishes = Wishes::default();
+        slot.promised.set(false);
+        let output = mem::take(&mut slot.output);
+        self.recycle(output);
+    }
+
+    /// Gives a retired slot to the next session.
+    pub(crate) fn release(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    /// Sessions of which something was asked since the last call, each once.
+    #[inline]
+    pub(crate) fn next_touched(&mut self) -> Option<(Session, Wishes)> {
+        loop {
+            let index = self.touched.pop()?;
+            let slot = &mut self.slots[index as usize];
+            slot.touched = false;
+            if slot.taken {
+                let session = Session {
+                    index,
+                    generation: slot.generation,
+                };
+                return Some((session, mem::take(&mut slot.wishes)));
+            }
+        }
+    }
+
+    /// Connections asked for since the last call.
+    pub(crate) fn take_connects(&mut self) -> Vec<Connect> {
+        mem::take(&mut self.connects)
+    }
+
+    /// The shard is to hear when the output has been written whole.
+    #[inline]
+    pub(crate) fn promise_writable(&self, session: Session) {
+        self.slots[session.index as usize].promised.set(true);
+    }
+
+    /// Sessions whose shard is to hear that their output has been written whole. They wait for the
+    /// next turn, so that a fast reader of an endless stream does not keep the thread to itself.
+    pub(crate) fn take_writable(&mut self) -> Vec<Session> {
+        mem::take(&mut self.writable)
+    }
+
+    /// Whether a session is still there.
+    pub(crate) fn is_live(&self, session: Session) -> bool {
+        self.find(session).is_some()
+    }
+
+    /// Whether something waits to be done before the driver may sleep.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
+    }
+
+    /// What the kernel has not taken yet.
+    #[inline]
+    pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
+        self.find(session).map_or(&[], |slot| {
+            &slot.output[slot.written.min(slot.output.len())..]
+        })
+    }
+
+    /// The kernel has taken that many bytes. True if that was all.
+    #[inline]
+    pub(crate) fn took(&mut self, session: Session, taken: usize) -> bool {
+        self.statistics.writes += 1;
+        self.statistics.sent_bytes += taken as u64;
+        let slot = &mut self.slots[session.index as usize];
+        slot.written += taken;
+        if slot.backlog() > 0 {
+            slot.compact();
+            return false;
+        }
+        slot.written = 0;
+        let output = mem::take(&mut slot.output);
+        if slot.promised.replace(false) {
+            self.writable.push(session);
+        }
+        self.recycle(output);
+        true
+    }
+
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
+        if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
+            buffer.clear();
+            self.pool.push(buffer);
+        }
+    }
+
+    #[inline]
+    fn find(&self, session: Session) -> Option<&Slot> {
+        let slot = self.slots.get(session.index as usize)?;
+        (slot.taken && slot.generation == session.generation).then_some(slot)
+    }
+
+    #[inline]
+    fn touch(&mut self, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        if !slot.touched {
+            slot.touched = true;
+            self.touched.push(index);
+        }
+    }
+
+    fn wish(&mut self, session: Session, wish: impl FnOnce(&mut Wishes)) {
+        if self.find(session).is_some() {
+            self.touch(session.index);
+            wish(&mut self.slots[session.index as usize].wishes);
+        }
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn backlog(&self) -> usize {
+        self.output.len().saturating_sub(self.written)
+    }
+
+    /// Moves the rest to the front once the written part is the larger one, so that a buffer that
+    /// is never quite empty stays bounded and each byte is moved at most once on average.
+    fn compact(&mut self) {
+        if self.written > self.output.len() / 2 {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}

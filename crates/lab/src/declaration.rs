@@ -1,0 +1,230 @@
+//! Reading the TOML files in which people declare suites and subjects. Every complaint names the
+//! file, the line and, where a word is misspelt, the nearest right word.
+
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Why a declaration could not be used. Always the fault of the file's author or of the file
+/// system, never of the lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeclarationError {
+    /// The file could not be read.
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The text is not TOML, or a value has the wrong type.
+    Malformed {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong and what was expected.
+        message: String,
+    },
+    /// A key that does not exist.
+    UnknownKey {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// The key as it was written.
+        key: String,
+        /// The existing key that looks most like it, if any does.
+        nearest: Option<String>,
+        /// All keys that may stand here.
+        expected: Vec<String>,
+    },
+    /// Well-formed, but it makes no sense.
+    Invalid {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong and what to write instead.
+        message: String,
+    },
+}
+
+impl fmt::Display for DeclarationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { file, reason } => write!(f, "{}: {reason}", file.display()),
+            Self::Malformed {
+                file,
+                line,
+                message,
+            }
+            | Self::Invalid {
+                file,
+                line,
+                message,
+            } => write!(f, "{}: {message}", Place { file, line: *line }),
+            Self::UnknownKey {
+                file,
+                line,
+                key,
+                nearest,
+                expected,
+            } => {
+                write!(f, "{}: unknown key `{key}`", Place { file, line: *line })?;
+                match nearest {
+                    Some(word) => write!(f, ", did you mean `{word}`?"),
+                    None => write!(f, ", expected one of: {}", expected.join(", ")),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for DeclarationError {}
+
+/// `suite.toml:12`, or the file alone.
+struct Place<'a> {
+    file: &'a Path,
+    line: Option<usize>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file.display()),
+            None => write!(f, "{}", self.file.display()),
+        }
+    }
+}
+
+/// A declaration's file and text, from which complaints take their line.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// Parses the text into `T`, which denies unknown keys.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, DeclarationError> {
+        toml::from_str(self.text).map_err(|error| self.explain(&error))
+    }
+
+    /// A complaint about the value at `span`.
+    pub(crate) fn invalid(&self, span: Range<usize>, message: String) -> DeclarationError {
+        DeclarationError::Invalid {
+            file: self.file.to_owned(),
+            line: Some(self.line_of(span.start)),
+            message,
+        }
+    }
+
+    /// A complaint about the file as a whole.
+    pub(crate) fn incomplete(&self, message: String) -> DeclarationError {
+        DeclarationError::Invalid {
+            file: self.file.to_owned(),
+            line: None,
+            message,
+        }
+    }
+
+    fn explain(&self, error: &toml::de::Error) -> DeclarationError {
+        let file = self.file.to_owned();
+        let line = error.span().map(|span| self.line_of(span.start));
+        let Some((key, expected)) = unknown_field(error.message()) else {
+            return DeclarationError::Malformed {
+                file,
+                line,
+                message: error.message().to_owned(),
+            };
+        };
+        DeclarationError::UnknownKey {
+            file,
+            line,
+            nearest: nearest_word(&key, expected.iter().map(String::as_str)).map(str::to_owned),
+            key,
+            expected,
+        }
+    }
+
+    fn line_of(&self, byte: usize) -> usize {
+        let before = self.text.as_bytes().iter().take(byte);
+        1 + before.filter(|&&character| character == b'\n').count()
+    }
+}
+
+/// Reads a file's text.
+pub(crate) fn read_text(file: &Path) -> Result<String, DeclarationError> {
+    std::fs::read_to_string(file).map_err(|error| DeclarationError::Unreadable {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// Takes apart serde's "unknown field `x`, expected one of `a`, `b`": the words stand in backticks.
+fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
+    if !message.starts_with("unknown field `") {
+        return None;
+    }
+    let mut words = message.split('`').skip(1).step_by(2).map(str::to_owned);
+    Some((words.next()?, words.collect()))
+}
+
+/// The candidate with the fewest edits from `word`, if it is near enough to be what was meant:
+/// at most a third of its letters differ, as compilers do it.
+pub fn nearest_word<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let nearest = candidates
+        .into_iter()
+        .map(|candidate| (edits(word, candidate), candidate))
+        .min()?;
+    let tolerated = word.chars().count().max(3).div_ceil(3);
+    (nearest.0 <= tolerated).then_some(nearest.1)
+}
+
+/// The least number of letters inserted, deleted, replaced or swapped with their neighbour
+/// (optimal string alignment), three rows of the matrix at a time.
+fn edits(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.chars().collect();
+    let to: Vec<char> = to.chars().collect();
+    let mut before_last = vec![0; to.len() + 1];
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for i in 1..=from.len() {
+        let mut row = vec![i; to.len() + 1];
+        for j in 1..=to.len() {
+            let replaced = last[j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                row[j] = row[j].min(before_last[j - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_word_finds_the_one_that_was_meant() {
+        let known = ["warmup", "window", "rounds"];
+        assert_eq!(nearest_word("warmpu", known), Some("warmup"));
+        assert_eq!(nearest_word("wndow", known), Some("window"));
+        assert_eq!(nearest_word("colour", known), None);
+        assert_eq!(nearest_word("x", []), None);
+    }
+
+    #[test]
+    fn edits_are_counted_as_by_hand() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("abc", ""), 3);
+        assert_eq!(edits("same", "same"), 0);
+        assert_eq!(edits("tow", "two"), 1);
+    }
+}

@@ -1,0 +1,204 @@
+//! Facts about the machine that a reader needs to judge a figure. No host and no user names.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::Path;
+
+/// What stands where the system does not say.
+const UNKNOWN: &str = "unknown";
+
+/// The machine on which a run was measured. `Display` prints it as benchmark reports do, a fact a
+/// line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineFacts {
+    /// Distribution with its version: `Ubuntu 22.04.5 LTS`.
+    pub os: String,
+    /// Kernel with its version: `Linux 5.15.0-125-generic`.
+    pub kernel: String,
+    /// Model of the CPU as it calls itself.
+    pub cpu_model: String,
+    /// CPUs that are switched on.
+    pub cpus: u32,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// What decides the clock frequency: `performance`. `None` where the system does not say, as
+    /// in most virtual machines.
+    pub governor: Option<String>,
+    /// Whether this is a virtual machine, by the CPU's own flag.
+    pub virtual_machine: bool,
+}
+
+impl MachineFacts {
+    /// Asks the running system. What it does not say is `unknown`, 0 or `None`: a report with
+    /// gaps is better than none.
+    pub fn of_this_machine() -> Self {
+        Self::read(Path::new("/"))
+    }
+
+    /// The same from a tree of files under `root`.
+    pub fn read(root: &Path) -> Self {
+        let text = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
+        let processors = text("proc/cpuinfo");
+        let governor = text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        Self {
+            os: os_name(&text("etc/os-release")),
+            kernel: kernel_name(
+                &text("proc/sys/kernel/ostype"),
+                &text("proc/sys/kernel/osrelease"),
+            ),
+            cpu_model: cpu_model(&processors),
+            cpus: cpu_count(&text("sys/devices/system/cpu/online"))
+                .unwrap_or_else(|| listed_processors(&processors)),
+            memory_bytes: memory_bytes(&text("proc/meminfo")),
+            governor: Some(governor.trim().to_owned()).filter(|name| !name.is_empty()),
+            virtual_machine: has_hypervisor(&processors),
+        }
+    }
+}
+
+impl fmt::Display for MachineFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);
+        let kind = if self.virtual_machine {
+            " (virtual machine)"
+        } else {
+            ""
+        };
+        writeln!(f, "OS: {}", self.os)?;
+        writeln!(f, "Kernel: {}", self.kernel)?;
+        writeln!(f, "CPU: {}, {} CPUs{kind}", self.cpu_model, self.cpus)?;
+        if let Some(governor) = &self.governor {
+            writeln!(f, "Governor: {governor}")?;
+        }
+        writeln!(f, "Memory: {} GiB", (gibibytes * 10.0).round() / 10.0)
+    }
+}
+
+fn os_name(os_release: &str) -> String {
+    let name = |key| value_after(os_release, key, '=');
+    let name = name("PRETTY_NAME").or_else(|| name("NAME"));
+    known(name.map(|name| name.trim_matches('"').to_owned()))
+}
+
+fn kernel_name(kind: &str, release: &str) -> String {
+    match (kind.trim(), release.trim()) {
+        ("", _) | (_, "") => UNKNOWN.to_owned(),
+        (kind, release) => format!("{kind} {release}"),
+    }
+}
+
+fn cpu_model(processors: &str) -> String {
+    known(value_after(processors, "model name", ':').map(str::to_owned))
+}
+
+/// Counts a list such as `0-3,6`.
+fn cpu_count(online: &str) -> Option<u32> {
+    let mut count = 0;
+    for part in online.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        count += last.checked_sub(first)?.checked_add(1)?;
+    }
+    Some(count)
+}
+
+fn listed_processors(processors: &str) -> u32 {
+    let lines = processors.lines();
+    lines.filter(|line| line.starts_with("processor")).count() as u32
+}
+
+fn memory_bytes(meminfo: &str) -> u64 {
+    let total = value_after(meminfo, "MemTotal", ':');
+    let kibibytes = total.and_then(|total| total.strip_suffix("kB"));
+    let kibibytes: Option<u64> = kibibytes.and_then(|number| number.trim().parse().ok());
+    kibibytes.map_or(0, |kibibytes| kibibytes.saturating_mul(1024))
+}
+
+fn has_hypervisor(processors: &str) -> bool {
+    let flags = value_after(processors, "flags", ':').unwrap_or_default();
+    flags.split_whitespace().any(|flag| flag == "hypervisor")
+}
+
+/// The value of the first line `KEY separator VALUE`.
+fn value_after<'a>(text: &'a str, key: &str, separator: char) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(separator)?;
+        (name.trim() == key).then_some(value.trim())
+    })
+}
+
+fn known(value: Option<String>) -> String {
+    let value = value.filter(|value| !value.is_empty());
+    value.unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        for (name, text) in files {
+            let file = root.path().join(name);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("created");
+            std::fs::write(file, text).expect("written");
+        }
+        root
+    }
+
+    #[test]
+    fn the_facts_are_printed_as_reports_print_them() {
+        let root = lay_out(&[
+            (
+                "etc/os-release",
+                "NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n",
+            ),
+            ("proc/sys/kernel/ostype", "Linux\n"),
+            ("proc/sys/kernel/osrelease", "5.15.0-125-generic\n"),
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: AMD EPYC 9754 128-Core Processor\n\
+                 flags\t\t: fpu hypervisor lahf_lm\n",
+            ),
+            (
+                "proc/meminfo",
+                "MemTotal:       33554432 kB\nMemFree: 1 kB\n",
+            ),
+            ("sys/devices/system/cpu/online", "0-14,16\n"),
+        ]);
+        assert_eq!(
+            MachineFacts::read(root.path()).to_string(),
+            "OS: Ubuntu 22.04.5 LTS\nKernel: Linux 5.15.0-125-generic\n\
+             CPU: AMD EPYC 9754 128-Core Processor, 16 CPUs (virtual machine)\nMemory: 32 GiB\n"
+        );
+    }
+
+    #[test]
+    fn a_real_machine_shows_its_governor() {
+        let root = lay_out(&[
+            (
+                "proc/cpuinfo",
+                "processor : 0\nprocessor : 1\nflags : fpu nohypervisor\n",
+            ),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "performance\n",
+            ),
+        ]);
+        let facts = MachineFacts::read(root.path());
+        assert_eq!(facts.governor.as_deref(), Some("performance"));
+        assert_eq!(facts.cpus, 2);
+        assert!(!facts.virtual_machine);
+    }
+
+    #[test]
+    fn what_the_system_does_not_say_is_unknown() {
+        let root = lay_out(&[("sys/devices/system/cpu/online", "5-2,x")]);
+        let facts = MachineFacts::read(root.path());
+        assert_eq!(
+            (facts.os.as_str(), facts.kernel.as_str()),
+            (UNKNOWN, UNKNOWN)
+        );
+        assert_eq!((facts.cpus, facts.memory_bytes), (0, 0));
+    }
+}

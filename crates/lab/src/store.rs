@@ -1,0 +1,429 @@
+//! Results: one SQLite file, written round by round. A crash loses at most the running round.
+//!
+//! The file keeps SQLite's rollback journal. A write-ahead log would let reports be read during a
+//! write, but a run writes for some milliseconds a round, and the log lives in two more files that
+//! people forget to copy with the result.
+
+mod error;
+mod schema;
+mod timestamp;
+
+pub use error::StoreError;
+pub use schema::SCHEMA_VERSION;
+pub use timestamp::Timestamp;
+
+use crate::machine::MachineFacts;
+use crate::measurement::{CellId, Outcome, Row};
+use crate::suite::Plan;
+use error::explain;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a write waits for somebody else's: reports read for milliseconds, so whoever holds the
+/// file longer will not let go.
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The number of a run in its store, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunId(pub i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What is known when a run starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewRun {
+    /// When it started.
+    pub started: Timestamp,
+    /// What it does.
+    pub plan: Plan,
+    /// The text of `suite.toml`.
+    pub suite_text: String,
+    /// Seed of the order of cells.
+    pub seed: u64,
+    /// Where it is measured.
+    pub machine: MachineFacts,
+    /// What each program said about its version: `rust-tonic` -> `tonic 0.14.2`.
+    pub versions: BTreeMap<String, String>,
+    /// The command that makes this run.
+    pub command: String,
+}
+
+/// A run as it is stored, without its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// What was known when it started.
+    pub new: NewRun,
+    /// When its last round ended. `None`: unfinished, can be resumed.
+    pub finished: Option<Timestamp>,
+    /// What happened on the way, a sentence each, beyond the notes of the plan.
+    pub notes: Vec<String>,
+}
+
+/// An open file of results.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    file: PathBuf,
+}
+
+impl Store {
+    /// Opens a file of results, making it when there is none and bringing an old one up to date.
+    ///
+    /// # Errors
+    /// When the file is locked, is something else, or was written by a newer version.
+    pub fn open(file: &Path) -> Result<Self, StoreError> {
+        let connection = Connection::open(file).map_err(|error| explain(file, &error))?;
+        Self::prepare(connection, file)
+    }
+
+    /// Opens a file of results that must exist, as for a report.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and when there is no such file.
+    pub fn open_existing(file: &Path) -> Result<Self, StoreError> {
+        if !file.exists() {
+            return Err(StoreError::Absent(file.to_owned()));
+        }
+        Self::open(file)
+    }
+
+    /// A store that is forgotten when it is dropped.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let file = Path::new(":memory:");
+        let connection = Connection::open_in_memory().map_err(|error| explain(file, &error))?;
+        Self::prepare(connection, file)
+    }
+
+    fn prepare(mut connection: Connection, file: &Path) -> Result<Self, StoreError> {
+        connection
+            .busy_timeout(BUSY_TIMEOUT)
+            .map_err(|error| explain(file, &error))?;
+        schema::bring_up_to_date(&mut connection, file)?;
+        Ok(Self {
+            connection,
+            file: file.to_owned(),
+        })
+    }
+
+    /// Notes that a run has started.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn begin_run(&mut self, run: &NewRun) -> Result<RunId, StoreError> {
+        let statement = "INSERT INTO runs (started_ms, suite, suite_text, plan, seed, machine, \
+                         versions, command, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '[]')";
+        let values = params![
+            run.started.unix_ms(),
+            run.plan.suite,
+            run.suite_text,
+            json(&run.plan),
+            // SQLite's integers are signed; the bits are what counts.
+            run.seed.cast_signed(),
+            json(&run.machine),
+            json(&run.versions),
+            run.command,
+        ];
+        self.connection
+            .execute(statement, values)
+            .map_err(|error| self.explain(&error))?;
+        Ok(RunId(self.connection.last_insert_rowid()))
+    }
+
+    /// Keeps a whole round. Either all of it is stored or nothing; a round that is stored already
+    /// is replaced.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_round(&mut self, run: RunId, round: u32, rows: &[Row]) -> Result<(), StoreError> {
+        let file = self.file.clone();
+        self.insert_round(run, round, rows)
+            .map_err(|error| explain(&file, &error))
+    }
+
+    fn insert_round(&mut self, run: RunId, round: u32, rows: &[Row]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        transaction.execute(
+            "DELETE FROM rounds WHERE run = ? AND round = ?",
+            params![run.0, round],
+        )?;
+        transaction.execute(
+            "INSERT INTO rounds (run, round) VALUES (?, ?)",
+            params![run.0, round],
+        )?;
+        {
+            let mut insert = transaction.prepare(
+                "INSERT INTO rows (run, round, subject, case_name, instrument, outcome, served, \
+                 probe_calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            )?;
+            for row in rows {
+                insert.execute(params![
+                    run.0,
+                    round,
+                    row.cell.subject,
+                    row.cell.case,
+                    row.cell.instrument,
+                    json(&row.outcome),
+                    row.served.map(u64::cast_signed),
+                    row.probe_calls.cast_signed(),
+                ])?;
+            }
+        }
+        transaction.commit()
+    }
+
+    /// Notes that a run is over.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish_run(&mut self, run: RunId, finished: Timestamp) -> Result<(), StoreError> {
+        let values = params![finished.unix_ms(), run.0];
+        self.execute("UPDATE runs SET finished_ms = ? WHERE id = ?", values)
+    }
+
+    /// Adds a sentence to what is printed above the run's table.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add_note(&mut self, run: RunId, note: &str) -> Result<(), StoreError> {
+        let values = params![note, run.0];
+        self.execute(
+            "UPDATE runs SET notes = json_insert(notes, '$[#]', ?) WHERE id = ?",
+            values,
+        )
+    }
+
+    /// Keeps what the semantics check found about one version of a subject, as JSON.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_semantics(
+        &mut self,
+        subject: &str,
+        version: &str,
+        findings: &serde_json::Value,
+    ) -> Result<(), StoreError> {
+        let statement = "INSERT OR REPLACE INTO semantics (subject, version, findings) \
+                         VALUES (?, ?, ?)";
+        self.execute(statement, params![subject, version, json(findings)])
+    }
+
+    /// What the semantics check found about that version, if it ran.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn semantics(
+        &self,
+        subject: &str,
+        version: &str,
+    ) -> Result<Option<serde_json::Value>, StoreError> {
+        let statement = "SELECT findings FROM semantics WHERE subject = ? AND version = ?";
+        let found: Option<String> = self
+            .connection
+            .query_row(statement, params![subject, version], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.explain(&error))?;
+        found.map(|text| self.from_json(&text)).transpose()
+    }
+
+    /// A run by its number.
+    ///
+    /// # Errors
+    /// When there is no such run, or the file cannot be read.
+    pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
+        let found = self.select_runs("WHERE id = ?", params![id.0])?.pop();
+        found.ok_or(StoreError::NoSuchRun(id))
+    }
+
+    /// All runs, oldest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
+        self.select_runs("ORDER BY id", params![])
+    }
+
+    /// The run that was started last.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn latest_run(&self) -> Result<Option<Run>, StoreError> {
+        Ok(self
+            .select_runs("ORDER BY id DESC LIMIT 1", params![])?
+            .pop())
+    }
+
+    /// The last run of a suite that was not finished: the one to resume.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn latest_unfinished(&self, suite: &str) -> Result<Option<Run>, StoreError> {
+        let which = "WHERE suite = ? AND finished_ms IS NULL ORDER BY id DESC LIMIT 1";
+        Ok(self.select_runs(which, params![suite])?.pop())
+    }
+
+    /// The rounds of a run that are stored whole.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn complete_rounds(&self, run: RunId) -> Result<BTreeSet<u32>, StoreError> {
+        let statement = "SELECT round FROM rounds WHERE run = ?";
+        let rounds = self.query(statement, params![run.0], |row| row.get(0))?;
+        Ok(rounds.into_iter().collect())
+    }
+
+    /// All rows of a run, by round, in the order in which they were written.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn rows(&self, run: RunId) -> Result<Vec<Row>, StoreError> {
+        let statement = "SELECT round, subject, case_name, instrument, outcome, served, \
+                         probe_calls FROM rows WHERE run = ? ORDER BY round, rowid";
+        let rows = self.query(statement, params![run.0], stored_row)?;
+        rows.into_iter().map(|row| self.row(row)).collect()
+    }
+
+    fn row(&self, stored: StoredRow) -> Result<Row, StoreError> {
+        let outcome: Outcome = self.from_json(&stored.outcome)?;
+        Ok(Row {
+            round: stored.round,
+            cell: stored.cell,
+            outcome,
+            served: stored.served.map(i64::cast_unsigned),
+            probe_calls: stored.probe_calls.cast_unsigned(),
+        })
+    }
+
+    fn select_runs(
+        &self,
+        which: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<Run>, StoreError> {
+        let statement = format!(
+            "SELECT id, started_ms, finished_ms, suite_text, plan, seed, machine, versions, \
+             command, notes FROM runs {which}"
+        );
+        let runs = self.query(&statement, values, stored_run)?;
+        runs.into_iter()
+            .map(|run| self.stored_to_run(run))
+            .collect()
+    }
+
+    fn query<T>(
+        &self,
+        statement: &str,
+        values: impl rusqlite::Params,
+        read: fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let all = || {
+            let mut query = self.connection.prepare(statement)?;
+            query
+                .query_map(values, read)?
+                .collect::<rusqlite::Result<Vec<T>>>()
+        };
+        all().map_err(|error| self.explain(&error))
+    }
+
+    fn stored_to_run(&self, stored: StoredRun) -> Result<Run, StoreError> {
+        Ok(Run {
+            id: RunId(stored.id),
+            new: NewRun {
+                started: Timestamp::from_unix_ms(stored.started_ms),
+                plan: self.from_json(&stored.plan)?,
+                suite_text: stored.suite_text,
+                seed: stored.seed.cast_unsigned(),
+                machine: self.from_json(&stored.machine)?,
+                versions: self.from_json(&stored.versions)?,
+                command: stored.command,
+            },
+            finished: stored.finished_ms.map(Timestamp::from_unix_ms),
+            notes: self.from_json(&stored.notes)?,
+        })
+    }
+
+    fn execute(&self, statement: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        let done = self.connection.execute(statement, values);
+        done.map(|_rows| ()).map_err(|error| self.explain(&error))
+    }
+
+    fn from_json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|error| StoreError::Damaged {
+            file: self.file.clone(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn explain(&self, error: &rusqlite::Error) -> StoreError {
+        explain(&self.file, error)
+    }
+}
+
+/// A row of the table `runs`, its JSON unread.
+struct StoredRun {
+    id: i64,
+    started_ms: i64,
+    finished_ms: Option<i64>,
+    suite_text: String,
+    plan: String,
+    seed: i64,
+    machine: String,
+    versions: String,
+    command: String,
+    notes: String,
+}
+
+fn stored_run(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRun> {
+    Ok(StoredRun {
+        id: row.get(0)?,
+        started_ms: row.get(1)?,
+        finished_ms: row.get(2)?,
+        suite_text: row.get(3)?,
+        plan: row.get(4)?,
+        seed: row.get(5)?,
+        machine: row.get(6)?,
+        versions: row.get(7)?,
+        command: row.get(8)?,
+        notes: row.get(9)?,
+    })
+}
+
+/// A row of the table `rows`, its JSON unread.
+struct StoredRow {
+    round: u32,
+    cell: CellId,
+    outcome: String,
+    served: Option<i64>,
+    probe_calls: i64,
+}
+
+fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
+    Ok(StoredRow {
+        round: row.get(0)?,
+        cell: CellId {
+            subject: row.get(1)?,
+            case: row.get(2)?,
+            instrument: row.get(3)?,
+        },
+        outcome: row.get(4)?,
+        served: row.get(5)?,
+        probe_calls: row.get(6)?,
+    })
+}
+
+fn json(value: &impl Serialize) -> String {
+    // Writing to a string fails only for maps whose keys are no strings; nothing stored has them.
+    serde_json::to_string(value).expect("stored values have string keys")
+}

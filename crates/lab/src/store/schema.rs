@@ -1,0 +1,163 @@
+//! The tables and how older files become current ones.
+
+use super::error::{StoreError, explain};
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+/// Marks a SQLite file as ours: "BKND".
+const APPLICATION_ID: i64 = 0x424b_4e44;
+
+/// Each step turns the version of its position into the next. Steps are never changed once
+/// released, only added.
+const STEPS: [&str; 2] = [FIRST_TABLES, SEMANTICS];
+
+/// The version that this program writes.
+pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
+
+const FIRST_TABLES: &str = "
+CREATE TABLE runs (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    started_ms  INTEGER NOT NULL,
+    finished_ms INTEGER,
+    suite       TEXT NOT NULL,
+    suite_text  TEXT NOT NULL,
+    plan        TEXT NOT NULL,
+    seed        INTEGER NOT NULL,
+    machine     TEXT NOT NULL,
+    versions    TEXT NOT NULL,
+    command     TEXT NOT NULL,
+    notes       TEXT NOT NULL
+) STRICT;
+CREATE TABLE rounds (
+    run   INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    round INTEGER NOT NULL,
+    PRIMARY KEY (run, round)
+) STRICT;
+CREATE TABLE rows (
+    run        INTEGER NOT NULL,
+    round      INTEGER NOT NULL,
+    subject    TEXT NOT NULL,
+    case_name  TEXT NOT NULL,
+    instrument TEXT NOT NULL,
+    outcome    TEXT NOT NULL,
+    served     INTEGER,
+    UNIQUE (run, round, subject, case_name, instrument),
+    FOREIGN KEY (run, round) REFERENCES rounds (run, round) ON DELETE CASCADE
+) STRICT;
+";
+
+const SEMANTICS: &str = "
+CREATE TABLE semantics (
+    subject  TEXT NOT NULL,
+    version  TEXT NOT NULL,
+    findings TEXT NOT NULL,
+    PRIMARY KEY (subject, version)
+) STRICT;
+ALTER TABLE rows ADD COLUMN probe_calls INTEGER NOT NULL DEFAULT 0;
+";
+
+/// Checks whose file it is, then takes the steps that are missing, all or none.
+pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
+    let sqlite = |error: rusqlite::Error| explain(file, &error);
+    connection
+        .pragma_update(None, "foreign_keys", true)
+        .map_err(sqlite)?;
+    if version(connection, file)? == SCHEMA_VERSION {
+        return Ok(());
+    }
+    // Immediate: of two that find an old file, one must see what the other has done.
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(sqlite)?;
+    let found = version(&transaction, file)?;
+    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(step).map_err(sqlite)?;
+    }
+    transaction
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .map_err(sqlite)?;
+    transaction
+        .pragma_update(None, "user_version", SCHEMA_VERSION)
+        .map_err(sqlite)?;
+    transaction.commit().map_err(sqlite)
+}
+
+/// The version of an open file; 0 for an empty one.
+fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
+    let number = |statement| {
+        let answer = connection.query_row(statement, [], |row| row.get::<_, i64>(0));
+        answer.map_err(|error| explain(file, &error))
+    };
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    let version = number("PRAGMA user_version")?;
+    let ours = number("PRAGMA application_id")? == APPLICATION_ID;
+    match (ours, tables) {
+        (false, 0) if version == 0 => Ok(0),
+        (false, _) => Err(StoreError::Foreign(file.to_owned())),
+        (true, _) if !(1..=SCHEMA_VERSION).contains(&version) => Err(StoreError::Newer {
+            file: file.to_owned(),
+            found: version,
+        }),
+        (true, _) => Ok(version),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A file as the first version made it.
+    pub(crate) fn first_version(file: &Path) -> Connection {
+        let connection = Connection::open(file).expect("opened");
+        connection.execute_batch(FIRST_TABLES).expect("made");
+        let id = APPLICATION_ID;
+        connection
+            .pragma_update(None, "application_id", id)
+            .expect("set");
+        connection
+            .pragma_update(None, "user_version", 1)
+            .expect("set");
+        connection
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_migrated_with_its_rows() {
+        use crate::store::{RunId, Store};
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let file = home.path().join("old.db");
+        let old = first_version(&file);
+        old.execute_batch(
+            "INSERT INTO runs VALUES (1, 0, NULL, 's', '', '{}', 0, '{}', '{}', '', '[]');
+             INSERT INTO rounds VALUES (1, 0);
+             INSERT INTO rows VALUES (1, 0, 'a', 'C=1 S=1', 'i',
+                 '{\"outcome\":\"missing\",\"reason\":\"no go\"}', 7);",
+        )
+        .expect("filled");
+        drop(old);
+
+        let mut store = Store::open(&file).expect("migrated");
+        let rows = store.rows(RunId(1)).expect("readable");
+        assert_eq!((rows[0].served, rows[0].probe_calls), (Some(7), 0));
+        store
+            .write_semantics("a", "1", &serde_json::json!([]))
+            .expect("the new table");
+        drop(store);
+        Store::open(&file).expect("a second time");
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_file_as_it_was() {
+        use crate::store::Store;
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let file = home.path().join("old.db");
+        let old = first_version(&file);
+        // In the way of the second step.
+        old.execute_batch("CREATE TABLE semantics (x)")
+            .expect("made");
+        Store::open(&file).expect_err("the step must fail");
+        let version: i64 = old
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .expect("readable");
+        assert_eq!(version, 1);
+    }
+}

@@ -1,0 +1,259 @@
+//! Subjects and instruments: `subjects/NAME/subject.toml` as checked values.
+
+mod build_state;
+mod declared;
+mod template;
+
+pub use build_state::{BuildState, SourceFingerprint};
+pub use template::{Placeholders, TemplateError};
+
+use crate::declaration::{DeclarationError, nearest_word, read_text};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The file in a subject's folder that declares it.
+pub const SUBJECT_FILE: &str = "subject.toml";
+
+/// How long a server may take to say `ready`: ten seconds is what process supervisors commonly
+/// grant, and no compiled server here needs one.
+pub const READY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The same on a Java virtual machine, which loads and compiles its classes first.
+pub const READY_TIMEOUT_JVM: Duration = Duration::from_secs(30);
+
+/// Languages that run on a Java virtual machine, in lower case.
+const JVM_LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "clojure"];
+
+/// A program, or an array of strings that starts one: the program and its arguments.
+pub type Command = Vec<String>;
+
+/// A system under test or an instrument: one folder, any language.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Name of the subject, which is the name of its folder: `rust-tonic`.
+    pub name: String,
+    /// Programming language, as its community writes it: `Rust`, `C++`.
+    pub language: String,
+    /// One line on what it is.
+    pub description: String,
+    /// What it can be started as.
+    pub roles: Vec<Role>,
+    /// The folder, to which all relative paths refer.
+    pub folder: PathBuf,
+    /// At least one; the first is the default.
+    pub variants: Vec<Variant>,
+    /// Programs that must be installed before it can be built or run.
+    pub dependencies: Vec<Dependency>,
+    /// Files and folders outside the subject's own that its build reads.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// What a process can be for the lab. `Display` gives the word of `BOOKEND_ROLE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Answers calls and is measured.
+    Server,
+    /// Makes calls and is measured.
+    Client,
+    /// Answers calls of a server under test.
+    Backend,
+    /// Makes calls and measures.
+    Instrument,
+}
+
+impl Role {
+    /// The word that stands in `roles` and in `BOOKEND_ROLE`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Backend => "backend",
+            Self::Instrument => "instrument",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One way to build and start a subject: an executor, an event loop, a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name, given to the process in `BOOKEND_VARIANT`.
+    pub name: String,
+    /// Prints library and version on one line; the report's receipt.
+    pub version: Command,
+    /// Commands that build it, in order. Empty where nothing is built.
+    pub build: Vec<Command>,
+    /// Starts it. For an instrument a template; see [`Placeholders`].
+    pub run: Command,
+    /// How an instrument says what it measured.
+    pub output: InstrumentOutput,
+}
+
+/// How an instrument says what it measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InstrumentOutput {
+    /// The lines of the contract, `report JSON` among them where it has one.
+    #[default]
+    Lines,
+    /// One JSON document in the shape of ghz on standard output.
+    GhzJson,
+    /// The text of h2load on standard output. It has no percentiles.
+    H2loadText,
+}
+
+/// A program that must be installed.
+#[derive(Clone, Debug)]
+pub struct Dependency {
+    /// Prints its version; run to see whether it is there.
+    pub command: Command,
+    /// What its output must contain to be new enough. `None`: anything will do.
+    pub pattern: Option<Regex>,
+    /// Command or address that installs it, printed when it is missing.
+    pub install: String,
+}
+
+impl Dependency {
+    /// Whether the command's output says that the right version is there.
+    pub fn accepts(&self, output: &str) -> bool {
+        self.pattern
+            .as_ref()
+            .is_none_or(|pattern| pattern.is_match(output))
+    }
+}
+
+impl Subject {
+    /// Reads and checks `FOLDER/subject.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not TOML, has an unknown key, or declares something that
+    /// cannot be run; the error names file, line and remedy.
+    pub fn read(folder: &Path) -> Result<Self, DeclarationError> {
+        let file = folder.join(SUBJECT_FILE);
+        let text = read_text(&file)?;
+        Self::parse(folder, &text)
+    }
+
+    /// Checks the text of `FOLDER/subject.toml`. The folder's last name must be the subject's.
+    ///
+    /// # Errors
+    /// As [`Subject::read`].
+    pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
+        declared::parse(folder, text)
+    }
+
+    /// Reads every folder of `subjects` that has a `subject.toml`, in order of names. One bad
+    /// declaration does not hide the others.
+    ///
+    /// # Errors
+    /// When the folder itself cannot be listed.
+    pub fn read_all(
+        subjects: &Path,
+    ) -> Result<Vec<Result<Self, DeclarationError>>, DeclarationError> {
+        let unreadable = |error: std::io::Error| DeclarationError::Unreadable {
+            file: subjects.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut folders = Vec::new();
+        for entry in std::fs::read_dir(subjects).map_err(unreadable)? {
+            let folder = entry.map_err(unreadable)?.path();
+            if folder.join(SUBJECT_FILE).is_file() {
+                folders.push(folder);
+            }
+        }
+        folders.sort();
+        Ok(folders.iter().map(|folder| Self::read(folder)).collect())
+    }
+
+    /// The variant that runs when none is named.
+    pub fn default_variant(&self) -> &Variant {
+        // Parsing refuses a subject that cannot be run, so there is always a first.
+        &self.variants[0]
+    }
+
+    /// The variant of that name; the default one for `None`.
+    ///
+    /// # Errors
+    /// A sentence that names the nearest variant and all others.
+    pub fn variant(&self, name: Option<&str>) -> Result<&Variant, UnknownVariant> {
+        let Some(name) = name else {
+            return Ok(self.default_variant());
+        };
+        let found = self.variants.iter().find(|variant| variant.name == name);
+        found.ok_or_else(|| UnknownVariant {
+            subject: self.name.clone(),
+            variant: name.to_owned(),
+            known: self.variants.iter().map(|v| v.name.clone()).collect(),
+        })
+    }
+
+    /// What a row calls this subject with that variant: the bare name for the default.
+    pub fn row_name(&self, variant: &Variant) -> String {
+        if variant.name == self.default_variant().name {
+            self.name.clone()
+        } else {
+            format!("{}/{}", self.name, variant.name)
+        }
+    }
+
+    /// Whether it can be started as `role`.
+    pub fn plays(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// How long the lab waits for `ready`.
+    pub fn ready_timeout(&self) -> Duration {
+        let language = self.language.to_lowercase();
+        if JVM_LANGUAGES.contains(&language.as_str()) {
+            READY_TIMEOUT_JVM
+        } else {
+            READY_TIMEOUT
+        }
+    }
+
+    /// The program that `command` names: a path is taken from the subject's folder, a bare word
+    /// is left for the search path.
+    pub fn program(&self, command: &[String]) -> PathBuf {
+        let program = command.first().map_or("", String::as_str);
+        if program.contains('/') {
+            self.folder.join(program)
+        } else {
+            PathBuf::from(program)
+        }
+    }
+}
+
+/// A variant was asked for that the subject does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownVariant {
+    /// Of which subject.
+    pub subject: String,
+    /// What was asked for.
+    pub variant: String,
+    /// What there is.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for UnknownVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            subject, variant, ..
+        } = self;
+        write!(f, "{subject} has no variant `{variant}`")?;
+        match nearest_word(variant, self.known.iter().map(String::as_str)) {
+            Some(word) => write!(f, ", did you mean `{word}`?"),
+            None => write!(f, ", only: {}", self.known.join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownVariant {}

@@ -1,0 +1,386 @@
+//! From the letters of `subject.toml` to a checked [`Subject`].
+
+use super::template::{self, TemplateError};
+use super::{Command, Dependency, InstrumentOutput, Role, SUBJECT_FILE, Subject, Variant};
+use crate::declaration::{DeclarationError, Source};
+use regex::RegexBuilder;
+use serde::Deserialize;
+use std::path::Path;
+use toml::Spanned;
+
+/// The name of the only variant of a subject that declares none.
+const DEFAULT_VARIANT: &str = "default";
+
+/// Bound of a compiled dependency pattern: a version pattern takes a few kilobytes, and a file
+/// from elsewhere must not make the lab compile an automaton of gigabytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredSubject {
+    name: Spanned<String>,
+    language: String,
+    description: String,
+    roles: Spanned<Vec<Role>>,
+    version: Option<Spanned<Command>>,
+    build: Option<Spanned<Vec<Command>>>,
+    run: Option<Spanned<Command>>,
+    output: Option<InstrumentOutput>,
+    #[serde(default)]
+    inputs: Vec<String>,
+    #[serde(default)]
+    variants: Vec<DeclaredVariant>,
+    #[serde(default)]
+    dependencies: Vec<DeclaredDependency>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredVariant {
+    name: Spanned<String>,
+    version: Option<Spanned<Command>>,
+    build: Option<Spanned<Vec<Command>>>,
+    run: Option<Spanned<Command>>,
+    output: Option<InstrumentOutput>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredDependency {
+    command: Spanned<Command>,
+    regex: Option<Spanned<String>>,
+    install: String,
+}
+
+pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationError> {
+    let file = folder.join(SUBJECT_FILE);
+    let source = Source { file: &file, text };
+    let declared: DeclaredSubject = source.parse()?;
+    check_name(source, folder, &declared.name)?;
+    check_roles(source, &declared.roles)?;
+    Ok(Subject {
+        variants: variants(source, &declared)?,
+        dependencies: dependencies(source, &declared.dependencies)?,
+        inputs: declared
+            .inputs
+            .iter()
+            .map(|input| folder.join(input))
+            .collect(),
+        name: declared.name.into_inner(),
+        language: declared.language,
+        description: declared.description,
+        roles: declared.roles.into_inner(),
+        folder: folder.to_owned(),
+    })
+}
+
+fn check_name(
+    source: Source<'_>,
+    folder: &Path,
+    name: &Spanned<String>,
+) -> Result<(), DeclarationError> {
+    check_word(source, name)?;
+    match folder.file_name().and_then(|folder| folder.to_str()) {
+        Some(folder) if folder != name.as_ref() => Err(source.invalid(
+            name.span(),
+            format!(
+                "the subject in the folder `{folder}` must be called so, not `{}`",
+                name.as_ref()
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Names stand in rows, in file names and on command lines: no blanks, no slashes.
+fn check_word(source: Source<'_>, name: &Spanned<String>) -> Result<(), DeclarationError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._+".contains(c);
+    if !name.as_ref().is_empty() && name.as_ref().chars().all(fits) {
+        return Ok(());
+    }
+    Err(source.invalid(
+        name.span(),
+        format!(
+            "`{}` is not a name: use lower-case letters, digits and - . _ +",
+            name.as_ref()
+        ),
+    ))
+}
+
+fn check_roles(source: Source<'_>, roles: &Spanned<Vec<Role>>) -> Result<(), DeclarationError> {
+    let mut seen = roles.as_ref().clone();
+    seen.sort_unstable();
+    seen.dedup();
+    if seen.is_empty() {
+        let message = "give at least one role: server, client, backend or instrument";
+        return Err(source.invalid(roles.span(), message.to_owned()));
+    }
+    if seen.len() != roles.as_ref().len() {
+        return Err(source.invalid(roles.span(), "a role is named twice".to_owned()));
+    }
+    Ok(())
+}
+
+fn variants(
+    source: Source<'_>,
+    declared: &DeclaredSubject,
+) -> Result<Vec<Variant>, DeclarationError> {
+    if declared.variants.is_empty() {
+        let only = resolve(source, declared, DEFAULT_VARIANT, None)?;
+        return Ok(vec![only]);
+    }
+    let mut variants: Vec<Variant> = Vec::new();
+    for own in &declared.variants {
+        check_word(source, &own.name)?;
+        let name = own.name.as_ref();
+        if variants.iter().any(|variant| variant.name == *name) {
+            let message = format!("the variant `{name}` is declared twice");
+            return Err(source.invalid(own.name.span(), message));
+        }
+        variants.push(resolve(source, declared, name, Some(own))?);
+    }
+    Ok(variants)
+}
+
+/// A variant takes what it does not say itself from the subject.
+fn resolve(
+    source: Source<'_>,
+    subject: &DeclaredSubject,
+    name: &str,
+    own: Option<&DeclaredVariant>,
+) -> Result<Variant, DeclarationError> {
+    let version = own.and_then(|own| own.version.as_ref());
+    let version = version.or(subject.version.as_ref());
+    let build = own.and_then(|own| own.build.as_ref());
+    let build = build.or(subject.build.as_ref());
+    let run = own.and_then(|own| own.run.as_ref());
+    let run = run.or(subject.run.as_ref());
+    let output = own.and_then(|own| own.output).or(subject.output);
+    let run = required_command(source, run, "run", name)?;
+    if subject.roles.as_ref().contains(&Role::Instrument) {
+        check_template(source, run)?;
+    }
+    Ok(Variant {
+        name: name.to_owned(),
+        version: required_command(source, version, "version", name)?
+            .as_ref()
+            .clone(),
+        build: build_commands(source, build)?,
+        run: run.as_ref().clone(),
+        output: output.unwrap_or_default(),
+    })
+}
+
+fn required_command<'a>(
+    source: Source<'_>,
+    command: Option<&'a Spanned<Command>>,
+    key: &str,
+    variant: &str,
+) -> Result<&'a Spanned<Command>, DeclarationError> {
+    let Some(command) = command else {
+        let message = format!("the variant `{variant}` has no `{key}` command");
+        return Err(source.incomplete(message));
+    };
+    check_command(source, command.as_ref(), command)?;
+    Ok(command)
+}
+
+fn build_commands(
+    source: Source<'_>,
+    build: Option<&Spanned<Vec<Command>>>,
+) -> Result<Vec<Command>, DeclarationError> {
+    let Some(build) = build else {
+        return Ok(Vec::new());
+    };
+    for command in build.as_ref() {
+        check_command(source, command, build)?;
+    }
+    Ok(build.as_ref().clone())
+}
+
+fn check_command<T>(
+    source: Source<'_>,
+    command: &[String],
+    place: &Spanned<T>,
+) -> Result<(), DeclarationError> {
+    if command.first().is_some_and(|program| !program.is_empty()) {
+        return Ok(());
+    }
+    let message = "a command is an array of strings, the program first: [\"cargo\", \"build\"]";
+    Err(source.invalid(place.span(), message.to_owned()))
+}
+
+fn check_template(source: Source<'_>, run: &Spanned<Command>) -> Result<(), DeclarationError> {
+    let complain = |error: TemplateError| source.invalid(run.span(), error.to_string());
+    template::check(run.as_ref()).map_err(complain)
+}
+
+fn dependencies(
+    source: Source<'_>,
+    declared: &[DeclaredDependency],
+) -> Result<Vec<Dependency>, DeclarationError> {
+    let check = |one: &DeclaredDependency| dependency(source, one);
+    declared.iter().map(check).collect()
+}
+
+fn dependency(
+    source: Source<'_>,
+    declared: &DeclaredDependency,
+) -> Result<Dependency, DeclarationError> {
+    check_command(source, declared.command.as_ref(), &declared.command)?;
+    let compile = |pattern: &Spanned<String>| {
+        let mut builder = RegexBuilder::new(pattern.as_ref());
+        let compiled = builder.size_limit(PATTERN_BYTES_MAX).build();
+        compiled.map_err(|error| source.invalid(pattern.span(), error.to_string()))
+    };
+    Ok(Dependency {
+        command: declared.command.as_ref().clone(),
+        pattern: declared.regex.as_ref().map(compile).transpose()?,
+        install: declared.install.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TONIC: &str = r#"
+name = "rust-tonic"
+language = "Rust"
+description = "tonic on one worker"
+roles = ["server"]
+[[variants]]
+name = "default"
+version = ["./target/release/rust-tonic", "--version"]
+build = [["cargo", "build", "--release", "--locked"]]
+run = ["./target/release/rust-tonic"]
+[[dependencies]]
+command = ["cargo", "--version"]
+regex = 'cargo 1\.(8[89]|9\d)'
+install = "https://rustup.rs"
+"#;
+
+    fn read(text: &str) -> Result<Subject, DeclarationError> {
+        parse(Path::new("subjects/rust-tonic"), text)
+    }
+
+    fn complaint(text: &str) -> String {
+        read(text).expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn a_server_is_read_whole() {
+        let subject = read(TONIC).expect("well-formed");
+        let variant = subject.default_variant();
+        assert!(subject.plays(Role::Server) && !subject.plays(Role::Client));
+        assert_eq!(subject.row_name(variant), "rust-tonic");
+        assert_eq!(variant.build, [["cargo", "build", "--release", "--locked"]]);
+        assert_eq!(
+            subject.program(&variant.run),
+            Path::new("subjects/rust-tonic/./target/release/rust-tonic")
+        );
+        assert_eq!(
+            subject.program(&subject.dependencies[0].command),
+            Path::new("cargo")
+        );
+    }
+
+    #[test]
+    fn a_dependency_accepts_only_the_versions_of_its_pattern() {
+        let subject = read(TONIC).expect("well-formed");
+        assert!(subject.dependencies[0].accepts("cargo 1.95.0 (abc 2026-01-01)"));
+        assert!(!subject.dependencies[0].accepts("cargo 1.70.0"));
+    }
+
+    #[test]
+    fn variants_take_what_they_do_not_say_from_the_subject() {
+        let text = TONIC
+            .replace("[[variants]]\nname = \"default\"\n", "")
+            .replace(
+                "[[dependencies]]",
+                "[[variants]]\nname = \"one\"\n[[variants]]\nname = \"two\"\nrun = [\"./two\"]\n\
+             [[dependencies]]",
+            );
+        let subject = read(&text).expect("well-formed");
+        assert_eq!(subject.variants[0].run, ["./target/release/rust-tonic"]);
+        assert_eq!(subject.variants[1].run, ["./two"]);
+        assert_eq!(subject.row_name(&subject.variants[1]), "rust-tonic/two");
+        assert_eq!(
+            subject
+                .variant(Some("tow"))
+                .expect_err("misspelt")
+                .to_string(),
+            "rust-tonic has no variant `tow`, did you mean `two`?"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line_and_the_right_word() {
+        assert_eq!(
+            complaint(&TONIC.replace("description", "desciption")),
+            "subjects/rust-tonic/subject.toml:4: unknown key `desciption`, \
+             did you mean `description`?"
+        );
+        assert_eq!(
+            complaint(&TONIC.replace("run =", "start =")),
+            "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
+             name, version, build, run, output"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused() {
+        assert_eq!(
+            complaint(&TONIC.replace("run = [\"./target/release/rust-tonic\"]", "run = []")),
+            "subjects/rust-tonic/subject.toml:10: a command is an array of strings, \
+             the program first: [\"cargo\", \"build\"]"
+        );
+        assert_eq!(
+            complaint(&TONIC.replace("name = \"rust-tonic\"", "name = \"tonic\"")),
+            "subjects/rust-tonic/subject.toml:2: the subject in the folder `rust-tonic` \
+             must be called so, not `tonic`"
+        );
+        assert!(complaint(&TONIC.replace("[\"server\"]", "[]")).contains("at least one role"));
+        assert!(complaint(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
+        assert!(complaint(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
+        assert!(complaint(&TONIC.replace("version =", "#")).contains("has no `version` command"));
+    }
+
+    #[test]
+    fn the_template_of_an_instrument_is_checked_and_that_of_a_server_is_not() {
+        let odd = TONIC.replace("run = [", "run = [\"--x={methd}\", ");
+        assert!(read(&odd).is_ok());
+        assert!(complaint(&odd.replace("server", "instrument")).contains("`{method}`"));
+    }
+
+    #[test]
+    fn no_mutilated_declaration_panics() {
+        for end in (0..TONIC.len()).filter(|&end| TONIC.is_char_boundary(end)) {
+            let _outcome_is_either = read(&TONIC[..end]);
+            let _outcome_is_either = read(&TONIC[end..]);
+        }
+    }
+
+    #[test]
+    fn a_build_is_stale_when_a_source_changes_and_fresh_when_a_product_does() {
+        use crate::subject::BuildState;
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = home.path().join("rust-tonic");
+        std::fs::create_dir_all(folder.join("src")).expect("created");
+        std::fs::write(folder.join("src/main.rs"), "fn main() {}").expect("written");
+        let subject = parse(&folder, TONIC).expect("well-formed");
+        let variant = subject.default_variant();
+        let state = || subject.build_state(variant).expect("readable");
+        assert_eq!(state(), BuildState::Stale("never built"));
+
+        subject.note_built(variant).expect("written");
+        assert_eq!(state(), BuildState::Stale("the program is gone"));
+
+        std::fs::create_dir_all(folder.join("target/release")).expect("created");
+        std::fs::write(folder.join("target/release/rust-tonic"), "1").expect("written");
+        assert_eq!(state(), BuildState::Fresh);
+
+        std::fs::write(folder.join("src/main.rs"), "fn main() { }").expect("written");
+        assert_eq!(state(), BuildState::Stale("sources changed"));
+    }
+}

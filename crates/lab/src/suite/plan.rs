@@ -1,0 +1,360 @@
+//! What one run will do: the suite, what the command line selects of it and what the environment
+//! overrides. What cannot be given becomes a note above the table; nothing is dropped in silence.
+
+use super::{
+    Case, CaseError, FULL_ROUNDS_MIN, Overrides, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, Schedule,
+    Suite, SuiteSubject,
+};
+use crate::measurement::CellId;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which schedule of the suite is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Extent {
+    /// The whole grid with long windows.
+    #[default]
+    Full,
+    /// A few cells with short windows, for a first look.
+    Quick,
+}
+
+/// What the command line selects of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Which schedule.
+    pub extent: Extent,
+    /// Only these subjects, in this order. `None`: those of the suite.
+    pub subjects: Option<Vec<String>>,
+    /// That many rounds instead of the suite's.
+    pub rounds: Option<u32>,
+}
+
+/// What one run does. Stored with the run, so it holds no absolute path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Name of the suite.
+    pub suite: String,
+    /// Which schedule of it.
+    pub extent: Extent,
+    /// The call that is made; files are relative to the suite's folder.
+    pub request: Request,
+    /// CPUs of the server; a fraction is a share of CPU time.
+    pub server_cpus: f64,
+    /// Memory of the server, bytes. `None`: no limit.
+    pub server_memory_bytes: Option<u64>,
+    /// CPUs of the generator. `None`: those that the server leaves.
+    pub generator_cpus: Option<u32>,
+    /// Warm-up of each cell, milliseconds.
+    pub warmup_ms: u64,
+    /// Window of each cell, milliseconds.
+    pub window_ms: u64,
+    /// How often each cell is measured.
+    pub rounds: u32,
+    /// Who is measured, in the order of the table.
+    pub subjects: Vec<PlannedSubject>,
+    /// The cases, in the order of the table.
+    pub cases: Vec<Case>,
+    /// Whether handlers wait for something else than the CPU.
+    pub handler_waits: bool,
+    /// What was asked for and cannot be given, a sentence each; printed above the table.
+    pub notes: Vec<String>,
+}
+
+/// A subject of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedSubject {
+    /// `rust-tonic`, or `rust-bookend/epoll`.
+    pub name: String,
+    /// The one that ratios compare with.
+    pub baseline: bool,
+    /// A line under the table, never ranked.
+    pub calibration: bool,
+    /// What makes its load.
+    pub instruments: Vec<String>,
+}
+
+impl PlannedSubject {
+    /// Folder name and, where one is named, variant: `rust-bookend/epoll` in its two parts.
+    pub fn folder_and_variant(&self) -> (&str, Option<&str>) {
+        match self.name.split_once('/') {
+            Some((folder, variant)) => (folder, Some(variant)),
+            None => (&self.name, None),
+        }
+    }
+}
+
+/// One subject under one case with one instrument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedCell {
+    /// Position in [`Plan::subjects`].
+    pub subject: usize,
+    /// The case.
+    pub case: Case,
+    /// What its rows are stored under.
+    pub id: CellId,
+}
+
+impl Plan {
+    /// Every cell of one round, in the order of the table; the lab shuffles them.
+    pub fn cells(&self) -> Vec<PlannedCell> {
+        let mut cells = Vec::new();
+        for &case in &self.cases {
+            for (subject, planned) in self.subjects.iter().enumerate() {
+                for instrument in &planned.instruments {
+                    let id = CellId {
+                        subject: planned.name.clone(),
+                        case: case.to_string(),
+                        instrument: instrument.clone(),
+                    };
+                    cells.push(PlannedCell { subject, case, id });
+                }
+            }
+        }
+        cells
+    }
+
+    /// The subject that ratios compare with, if it was selected.
+    pub fn baseline(&self) -> Option<&PlannedSubject> {
+        self.subjects.iter().find(|subject| subject.baseline)
+    }
+}
+
+impl Suite {
+    /// Decides what a run does on a machine with `machine_cpus` CPUs.
+    ///
+    /// # Errors
+    /// When the selection or the environment contradicts the suite.
+    pub fn plan(
+        &self,
+        selection: &Selection,
+        overrides: &Overrides,
+        machine_cpus: u32,
+    ) -> Result<Plan, PlanError> {
+        let schedule = self.schedule(selection.extent)?;
+        self.check_scenario(overrides)?;
+        let mut notes = Vec::new();
+        let subjects = self.planned_subjects(selection, &mut notes)?;
+        note_rate(overrides, &mut notes);
+        note_ghz(overrides, &subjects, &mut notes);
+        Ok(Plan {
+            suite: self.name.clone(),
+            extent: selection.extent,
+            request: self.request.clone(),
+            rounds: rounds(selection, schedule, &mut notes)?,
+            cases: cases(overrides, schedule)?,
+            server_cpus: self.server_cpus(overrides, machine_cpus, &mut notes),
+            server_memory_bytes: overrides
+                .server_memory_bytes
+                .or(self.limits.server_memory_bytes),
+            generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
+            warmup_ms: millis(overrides.warmup.unwrap_or(schedule.warmup)),
+            window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),
+            handler_waits: self.handler_waits,
+            subjects,
+            notes,
+        })
+    }
+
+    fn schedule(&self, extent: Extent) -> Result<&Schedule, PlanError> {
+        match extent {
+            Extent::Full => Ok(&self.full),
+            Extent::Quick => self.quick.as_ref().ok_or(PlanError::NoQuickPart),
+        }
+    }
+
+    fn check_scenario(&self, overrides: &Overrides) -> Result<(), PlanError> {
+        match &overrides.scenario {
+            Some(asked) if asked != self.request.scenario() => Err(PlanError::OtherScenario {
+                asked: asked.clone(),
+                suite: self.request.scenario().to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn planned_subjects(
+        &self,
+        selection: &Selection,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<PlannedSubject>, PlanError> {
+        let Some(names) = &selection.subjects else {
+            return Ok(self.subjects.iter().map(planned).collect());
+        };
+        if names.is_empty() {
+            return Err(PlanError::NoSubject);
+        }
+        let mut subjects: Vec<PlannedSubject> = Vec::new();
+        for name in names {
+            if subjects.iter().any(|subject| subject.name == *name) {
+                return Err(PlanError::SubjectTwice(name.clone()));
+            }
+            let known = self.subjects.iter().find(|subject| subject.name == *name);
+            subjects.push(known.map_or_else(|| self.newcomer(name), planned));
+        }
+        if !subjects.iter().any(|subject| subject.baseline) {
+            let baseline = self
+                .baseline()
+                .map_or("the baseline", |subject| &subject.name);
+            notes.push(format!("{baseline} was not selected: there are no ratios"));
+        }
+        Ok(subjects)
+    }
+
+    /// A subject that the suite does not list: somebody's own, or another variant.
+    fn newcomer(&self, name: &str) -> PlannedSubject {
+        PlannedSubject {
+            name: name.to_owned(),
+            baseline: false,
+            calibration: false,
+            instruments: self.instruments.clone(),
+        }
+    }
+
+    fn server_cpus(&self, overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> f64 {
+        let asked = overrides.server_cpus.unwrap_or(self.limits.server_cpus);
+        if asked > f64::from(machine) {
+            notes.push(format!(
+                "{asked} CPUs for the server: this machine has {machine}"
+            ));
+        }
+        asked.min(f64::from(machine))
+    }
+}
+
+fn planned(subject: &SuiteSubject) -> PlannedSubject {
+    PlannedSubject {
+        name: subject.name.clone(),
+        baseline: subject.baseline,
+        calibration: subject.calibration,
+        instruments: subject.instruments.clone(),
+    }
+}
+
+fn rounds(
+    selection: &Selection,
+    schedule: &Schedule,
+    notes: &mut Vec<String>,
+) -> Result<u32, PlanError> {
+    let rounds = selection.rounds.unwrap_or(schedule.rounds);
+    if !(1..=ROUNDS_MAX).contains(&rounds) {
+        return Err(PlanError::Rounds(rounds));
+    }
+    let needed = match selection.extent {
+        Extent::Full => FULL_ROUNDS_MIN,
+        Extent::Quick => QUICK_ROUNDS_MIN,
+    };
+    if rounds < needed {
+        notes.push(format!(
+            "rounds: {rounds} of the {needed} that a result to be quoted needs"
+        ));
+    }
+    Ok(rounds)
+}
+
+/// Both numbers name one case; one of them alone keeps what has it in the grid.
+fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanError> {
+    let (connections, concurrency) = (overrides.connections, overrides.concurrency);
+    if let (Some(connections), Some(concurrency)) = (connections, concurrency) {
+        return Ok(vec![
+            Case::new(connections, concurrency).map_err(PlanError::Case)?,
+        ]);
+    }
+    let fits = |case: &&Case| {
+        connections.is_none_or(|c| c == case.connections)
+            && concurrency.is_none_or(|s| s == case.concurrency)
+    };
+    let cases: Vec<Case> = schedule.cases.iter().filter(fits).copied().collect();
+    if cases.is_empty() {
+        return Err(PlanError::NoCase);
+    }
+    Ok(cases)
+}
+
+fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) -> Option<u32> {
+    let asked = overrides.client_cpus?;
+    if asked > f64::from(machine) {
+        notes.push(format!(
+            "GRPC_CLIENT_CPUS={asked}: this machine has {machine} CPUs in all"
+        ));
+        return None;
+    }
+    if asked.fract() != 0.0 {
+        let given = asked.ceil();
+        notes.push(format!(
+            "GRPC_CLIENT_CPUS={asked}: the generator gets whole CPUs, {given}"
+        ));
+    }
+    Some(asked.ceil() as u32)
+}
+
+fn note_rate(overrides: &Overrides, notes: &mut Vec<String>) {
+    if let Some(rate) = overrides.rate.filter(|&rate| rate != 0) {
+        notes.push(format!(
+            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers come"
+        ));
+    }
+}
+
+fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<String>) {
+    let Some(version) = &overrides.ghz_version else {
+        return;
+    };
+    let mut instruments = subjects.iter().flat_map(|subject| &subject.instruments);
+    notes.push(if instruments.any(|instrument| instrument == "ghz") {
+        format!("GRPC_GHZ_TAG={version}: the ghz installed here is used, its version is shown")
+    } else {
+        format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz")
+    });
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why a run cannot be planned. Always the user's to mend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// `--quick` of a suite without a quick part.
+    NoQuickPart,
+    /// The environment asks for a message that this suite does not send.
+    OtherScenario {
+        /// What `GRPC_REQUEST_SCENARIO` says.
+        asked: String,
+        /// What the suite sends.
+        suite: String,
+    },
+    /// An empty list of subjects.
+    NoSubject,
+    /// A subject was selected twice.
+    SubjectTwice(String),
+    /// No rounds, or absurdly many.
+    Rounds(u32),
+    /// C and S contradict each other.
+    Case(CaseError),
+    /// C or S alone was given, and no case of the grid has it.
+    NoCase,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoQuickPart => f.write_str("this suite has no quick part: leave out --quick"),
+            Self::OtherScenario { asked, suite } => write!(
+                f,
+                "GRPC_REQUEST_SCENARIO={asked}: this suite sends {suite}; choose another suite"
+            ),
+            Self::NoSubject => f.write_str("no subject is selected"),
+            Self::SubjectTwice(name) => write!(f, "{name} is selected twice"),
+            Self::Rounds(rounds) => write!(f, "{rounds} rounds: give 1 to {ROUNDS_MAX}"),
+            Self::Case(error) => error.fmt(f),
+            Self::NoCase => f.write_str(
+                "no case of the grid has these connections or this concurrency: give both, \
+                 GRPC_CLIENT_CONNECTIONS and GRPC_CLIENT_CONCURRENCY",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}

@@ -1,0 +1,148 @@
+//! Durations as Go writes them and sizes as Docker writes them: what people already type.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a duration or a size cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitError {
+    /// Not a duration.
+    Duration(String),
+    /// Not a size.
+    Size(String),
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duration(text) => write!(
+                f,
+                "`{text}` is not a duration: write a number and a unit, as 500ms, 20s or 1m30s"
+            ),
+            Self::Size(text) => write!(
+                f,
+                "`{text}` is not a size: write a number and b, k, m or g (of 1024), as 512m"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// The units of a duration and their nanoseconds, longer names before their beginnings.
+const DURATION_UNITS: [(&str, f64); 8] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("μs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("h", 3600e9),
+];
+
+/// Longer than any run, and small enough that nanoseconds fit 64 bits: a year.
+const DURATION_MAX_NS: f64 = 365.0 * 24.0 * 3600e9;
+
+/// Reads a duration in the manner of Go: numbers with units, one after the other, as `1m30s`.
+/// A bare `0` is a duration too. It cannot be negative.
+///
+/// # Errors
+/// When a number or its unit is missing, or the sum is longer than a year.
+pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
+    let malformed = || UnitError::Duration(text.to_owned());
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let mut rest = text;
+    let mut total_ns = 0.0;
+    while !rest.is_empty() {
+        let (number, after) = leading_number(rest).ok_or_else(malformed)?;
+        // The longest unit wins: the `m` of `5ms` is no minute.
+        let fitting = DURATION_UNITS
+            .iter()
+            .filter(|(unit, _)| after.starts_with(unit));
+        let (unit, unit_ns) = fitting
+            .max_by_key(|(unit, _)| unit.len())
+            .ok_or_else(malformed)?;
+        total_ns += number * unit_ns;
+        rest = &after[unit.len()..];
+    }
+    if text.is_empty() || total_ns > DURATION_MAX_NS {
+        return Err(malformed());
+    }
+    Ok(Duration::from_nanos(total_ns.round() as u64))
+}
+
+/// Reads a size in the manner of Docker: a number and one of b, k, m, g (powers of 1024, either
+/// case, a second letter `b` or `ib` is allowed); bytes without a unit.
+///
+/// # Errors
+/// When there is no number, the unit does not exist, or the size is beyond 64 bits.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    let malformed = || UnitError::Size(text.to_owned());
+    let (number, unit) = leading_number(text).ok_or_else(malformed)?;
+    let factor: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" | "kib" => 1024.0,
+        "m" | "mb" | "mib" => 1024.0 * 1024.0,
+        "g" | "gb" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(malformed()),
+    };
+    let bytes = number * factor;
+    if bytes >= u64::MAX as f64 {
+        return Err(malformed());
+    }
+    Ok(bytes as u64)
+}
+
+/// A decimal number without sign or exponent at the beginning, and what follows it.
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_go_reads_them() {
+        let read = |text| parse_duration(text).map(|duration| duration.as_nanos());
+        assert_eq!(read("20s"), Ok(20_000_000_000));
+        assert_eq!(read("1m30s"), Ok(90_000_000_000));
+        assert_eq!(read("1.5s"), Ok(1_500_000_000));
+        assert_eq!(read("450ms"), Ok(450_000_000));
+        assert_eq!(read("7us"), Ok(7_000));
+        assert_eq!(read("7µs"), Ok(7_000));
+        assert_eq!(read("3ns"), Ok(3));
+        assert_eq!(read("2h"), Ok(7_200_000_000_000));
+        assert_eq!(read("0"), Ok(0));
+    }
+
+    #[test]
+    fn what_is_no_duration_is_refused() {
+        for text in [
+            "", "20", "s", "-1s", "1 s", "1.2.3s", "9999999h", "1e9s", "1x", ".s",
+        ] {
+            assert_eq!(
+                parse_duration(text),
+                Err(UnitError::Duration(text.to_owned()))
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_as_docker_reads_them() {
+        assert_eq!(parse_size("512m"), Ok(512 << 20));
+        assert_eq!(parse_size("1G"), Ok(1 << 30));
+        assert_eq!(parse_size("64KiB"), Ok(64 << 10));
+        assert_eq!(parse_size("1.07 MiB"), Ok(1_121_976));
+        assert_eq!(parse_size("100"), Ok(100));
+        for text in ["", "m", "-1m", "5x", "99999999999g"] {
+            assert_eq!(parse_size(text), Err(UnitError::Size(text.to_owned())));
+        }
+    }
+}
