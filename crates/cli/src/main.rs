@@ -13,6 +13,7 @@ mod number;
 mod plan;
 mod probe;
 mod report;
+mod request;
 mod run;
 
 use command_line::Command;
