@@ -1,8 +1,9 @@
 //! Sockets, threads and timers: the drivers that move bytes for a shard.
 //!
 //! A [`Shard`] is what one thread owns: its connections, its timers, its counters. A driver owns
-//! the sockets and calls the shard; the shard owns the protocol and never sees a socket. Servers and
-//! clients are shards alike. `docs/shard.md` says what each call means and what can be relied on.
+//! the sockets and calls the shard; the shard owns the protocol and never sees a socket. Servers
+//! and clients are shards alike. `docs/shard.md` says what each call means and what can be relied
+//! on.
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
