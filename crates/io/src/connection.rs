@@ -32,7 +32,8 @@ pub(crate) struct Connection {
     pub connecting: Option<u64>,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
-    /// The last read took all there was, and reads have not been put off since.
+    /// The last read took all there was, and reads have not been put off since (or what has not
+    /// been read does not matter any more).
     drained: bool,
     paused: bool,
     ending: Option<Ending>,
@@ -131,6 +132,7 @@ impl Connection {
             return Fate::Gone(Closed::Us);
         }
         if wishes.abort {
+            self.drained = true;
             socket::reset_on_close(&self.socket);
             return Fate::Gone(Closed::Us);
         }
