@@ -268,9 +268,9 @@ impl Round<'_> {
     fn finish(mut self) -> RoundResult {
         for (name, server) in std::mem::take(&mut self.servers) {
             if let Ok(server) = server {
-                let answered = server.tally.answered();
+                let tally = server.tally;
                 let end = server.end(self.bench.patience.drain);
-                self.close(&name, &end, answered);
+                self.close(&name, &end, &tally);
             }
         }
         self.result
@@ -278,14 +278,17 @@ impl Round<'_> {
 
     /// Writes what a server said at its end into its rows. Calls that are in none of them, of the
     /// probe and of windows that were measured again, stand in the first.
-    fn close(&mut self, name: &str, end: &ServerEnd, answered: u64) {
+    fn close(&mut self, name: &str, end: &ServerEnd, tally: &Tally) {
         let sides = &self.sides;
         let side_of = |index: usize| sides.get(&index).filter(|(server, _)| server == name);
         let rows = self.result.rows.iter_mut().enumerate();
         let rows = rows.filter_map(|(index, row)| Some((side_of(index)?.1, row)));
         let mut rows: Vec<(Side, &mut Row)> = rows.collect();
-        let in_rows: u64 = rows.iter().map(|(_, row)| answered_in(row)).sum();
-        let mut elsewhere = answered.saturating_sub(in_rows);
+        let mut in_rows = Tally::default();
+        for (_, row) in &rows {
+            in_rows.add_row(row);
+        }
+        let mut elsewhere = tally.beyond(&in_rows, end.served);
         for (side, row) in &mut rows {
             if *side == Side::Server {
                 row.served = end.served;
@@ -349,7 +352,7 @@ impl Bench {
     }
 
     /// Only what is measured is limited. A whole number of CPUs needs no ration of their time.
-    fn limits(&self, is_tested: bool) -> Limits {
+    pub fn limits(&self, is_tested: bool) -> Limits {
         let cpus = self.placement.server.clone();
         if !is_tested {
             return Limits {
@@ -406,13 +409,6 @@ fn side(subject: &Prepared, other: &Prepared) -> Option<Side> {
         Some(Side::Client)
     } else {
         None
-    }
-}
-
-fn answered_in(row: &Row) -> u64 {
-    match &row.outcome {
-        Outcome::Measured(measured) => measured.warmup + measured.ok + measured.drained,
-        _ => 0,
     }
 }
 

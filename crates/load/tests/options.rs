@@ -22,6 +22,10 @@ fn refused(flags: Flags) -> String {
     error
 }
 
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
 #[test]
 fn the_defaults_are_those_of_ghz() {
     let options = Options::from_flags(flags()).unwrap();
@@ -100,7 +104,6 @@ fn a_proto_file_wins_over_a_compiled_set() {
 #[test]
 fn data_has_one_source() {
     let data = |flags| Options::from_flags(flags).unwrap().data;
-    let text = |text: &str| Some(text.to_owned());
     assert_eq!(
         data(Flags {
             data: text("@"),
@@ -151,117 +154,74 @@ fn data_has_one_source() {
     );
 }
 
+/// A way to spoil the flags, and what has to be said about it.
+type Mistake = (fn(&mut Flags), &'static str);
+
 #[test]
-fn flags_that_contradict_each_other_are_named() {
-    let second = Duration::from_secs(1);
-    for (flags, said) in [
+fn what_is_missing_or_does_nothing_is_named() {
+    let mistakes: [Mistake; 8] = [
+        (|flags| flags.target = None, "add HOST:PORT"),
         (
-            Flags {
-                target: None,
-                ..flags()
-            },
-            "add HOST:PORT",
-        ),
-        (
-            Flags {
-                target: Some("localhost".to_owned()),
-                ..flags()
-            },
+            |flags| flags.target = text("localhost"),
             "write localhost:50051",
         ),
+        (|flags| flags.call = None, "--call"),
+        (|flags| flags.insecure = false, "add --insecure"),
+        (|flags| flags.connections = 0, "--connections 0"),
+        (|flags| flags.concurrency = 0, "--concurrency 0"),
+        (|flags| flags.total = 0, "--total 0"),
+        (|flags| flags.threads = Some(0), "--threads 0"),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_named() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let mistakes: [Mistake; 3] = [
         (
-            Flags {
-                call: None,
-                ..flags()
-            },
-            "--call",
-        ),
-        (
-            Flags {
-                insecure: false,
-                ..flags()
-            },
-            "add --insecure",
-        ),
-        (
-            Flags {
-                connections: 51,
-                ..flags()
-            },
+            |flags| flags.connections = 51,
             "--connections 51 is more than --concurrency 50",
         ),
         (
-            Flags {
-                connections: 0,
-                ..flags()
-            },
-            "--connections 0",
-        ),
-        (
-            Flags {
-                concurrency: 0,
-                ..flags()
-            },
-            "--concurrency 0",
-        ),
-        (
-            Flags {
-                total: 0,
-                ..flags()
-            },
-            "--total 0",
-        ),
-        (
-            Flags {
-                threads: Some(0),
-                ..flags()
-            },
-            "--threads 0",
-        ),
-        (
-            Flags {
-                skip_first: 201,
-                ..flags()
-            },
+            |flags| flags.skip_first = 201,
             "--skipFirst 201 is more than --total 200",
         ),
         (
-            Flags {
-                duration: second,
-                max_duration: second,
-                ..flags()
-            },
+            |flags| (flags.duration, flags.max_duration) = (SECOND, SECOND),
             "--duration and --max-duration exclude each other",
         ),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn labels_and_metadata_that_make_no_sense_are_named() {
+    let mistakes: [Mistake; 4] = [
         (
-            Flags {
-                tags: Some("[1]".to_owned()),
-                ..flags()
-            },
+            |flags| flags.tags = text("[1]"),
             "--tags is not a JSON object",
         ),
         (
-            Flags {
-                metadata: Some("7".to_owned()),
-                ..flags()
-            },
+            |flags| flags.metadata = text("7"),
             "--metadata is not a JSON object",
         ),
         (
-            Flags {
-                metadata_file: Some("absent.json".into()),
-                ..flags()
-            },
-            "cannot read absent.json: entity not found",
+            |flags| flags.metadata_file = Some("absent.json".into()),
+            "cannot read absent.json: no such file or folder",
         ),
         (
-            Flags {
-                varying_metadata: Some("grpc-x".to_owned()),
-                ..flags()
-            },
+            |flags| flags.varying_metadata = text("grpc-x"),
             "metadata cannot set \"grpc-x\"",
         ),
-    ] {
+    ];
+    assert_refused(&mistakes);
+}
+
+fn assert_refused(mistakes: &[Mistake]) {
+    for (spoil, said) in mistakes {
+        let mut flags = flags();
+        spoil(&mut flags);
         let error = refused(flags);
         assert!(error.contains(said), "{error}");
     }

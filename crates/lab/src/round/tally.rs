@@ -1,6 +1,7 @@
 //! Whether both ends agree on how many calls there were.
 
 use super::said::Said;
+use crate::measurement::{Outcome, Row};
 use std::fmt;
 
 /// A server whose count is off by more than this share did not count, or did not answer: its rows
@@ -46,9 +47,21 @@ impl Tally {
         self.is_open = true;
     }
 
-    /// Calls that were certainly answered.
-    pub fn answered(&self) -> u64 {
-        self.answered
+    /// Calls of a row's window and its warm-up.
+    pub fn add_row(&mut self, row: &Row) {
+        if let Outcome::Measured(measured) = &row.outcome {
+            self.answered += measured.warmup + measured.ok + measured.drained;
+            self.uncertain += measured.errors.values().sum::<u64>() + measured.unfinished;
+        }
+    }
+
+    /// Answered calls that are not among `in_rows`. Of those that may have been answered, as many
+    /// count as the server says.
+    pub fn beyond(&self, in_rows: &Tally, served: Option<u64>) -> u64 {
+        let certain = self.answered.saturating_sub(in_rows.answered);
+        let possible = certain + self.uncertain.saturating_sub(in_rows.uncertain);
+        let told = served.map_or(certain, |served| served.saturating_sub(in_rows.answered));
+        told.clamp(certain, possible)
     }
 
     /// Compares with what the server says.
@@ -130,6 +143,19 @@ mod tests {
         assert!(tally().check(989).unwrap().is_grave());
         assert!(tally().check(1019).unwrap().is_grave());
         assert!(tally().check(0).unwrap().is_grave());
+    }
+
+    #[test]
+    fn calls_that_are_in_no_row_are_as_many_as_the_server_says() {
+        let rows = Tally {
+            answered: 900,
+            uncertain: 6,
+            is_open: false,
+        };
+        assert_eq!(tally().beyond(&rows, None), 100);
+        assert_eq!(tally().beyond(&rows, Some(1001)), 101);
+        assert_eq!(tally().beyond(&rows, Some(1008)), 102);
+        assert_eq!(tally().beyond(&rows, Some(1)), 100);
     }
 
     #[test]

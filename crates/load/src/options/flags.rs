@@ -5,6 +5,7 @@ use super::{
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
+use crate::system::reason;
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
@@ -250,7 +251,7 @@ fn read_metadata(flags: &Flags, templates: Templates) -> Result<Metadata, Option
         (None, Some(file)) => {
             let text = fs::read_to_string(file).map_err(|error| OptionsError::Unreadable {
                 file: file.clone(),
-                reason: error.kind().to_string(),
+                reason: reason(&error),
             })?;
             (text, file.display().to_string())
         }
