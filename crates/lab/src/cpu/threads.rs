@@ -1,0 +1,136 @@
+//! What the kernel tells of single threads: time on a CPU and context switches.
+
+use crate::process::tree::Tree;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Adds up the CPU time of a tree's threads.
+#[derive(Debug)]
+pub struct ThreadClock {
+    tree: Tree,
+    /// The last that was seen of every thread, so that ended ones stay in the sum.
+    seen_ns: HashMap<ThreadId, u64>,
+}
+
+/// Counts a tree's context switches between two moments.
+#[derive(Debug)]
+pub struct ContextSwitches {
+    tree: Tree,
+    begin: HashMap<ThreadId, u64>,
+}
+
+/// Process and thread. The kernel gives a thread's number again only after many others.
+type ThreadId = (i32, i32);
+
+impl ThreadClock {
+    /// A clock that has seen nothing yet.
+    pub fn new(tree: Tree) -> ThreadClock {
+        ThreadClock {
+            tree,
+            seen_ns: HashMap::new(),
+        }
+    }
+
+    /// CPU time of all threads seen so far, nanoseconds.
+    pub fn read_ns(&mut self) -> u64 {
+        for (thread, path) in threads(&self.tree) {
+            let text = std::fs::read_to_string(path.join("schedstat"));
+            if let Some(cpu_ns) = text.ok().as_deref().and_then(parse_schedstat) {
+                let seen = self.seen_ns.entry(thread).or_default();
+                *seen = cpu_ns.max(*seen);
+            }
+        }
+        self.seen_ns.values().sum()
+    }
+}
+
+impl ContextSwitches {
+    /// Begins to count.
+    pub fn begin(tree: Tree) -> ContextSwitches {
+        let begin = ContextSwitches::read(&tree);
+        ContextSwitches { tree, begin }
+    }
+
+    /// Switches, voluntary and not, of the threads that still live; what began later counts whole.
+    pub fn end(self) -> u64 {
+        let now = ContextSwitches::read(&self.tree);
+        let since = now.iter().map(|(thread, count)| {
+            let before = self.begin.get(thread).copied().unwrap_or(0);
+            count.saturating_sub(before)
+        });
+        since.sum()
+    }
+
+    fn read(tree: &Tree) -> HashMap<ThreadId, u64> {
+        let counted = threads(tree).into_iter().filter_map(|(thread, path)| {
+            let text = std::fs::read_to_string(path.join("status")).ok()?;
+            Some((thread, parse_switches(&text)))
+        });
+        counted.collect()
+    }
+}
+
+fn threads(tree: &Tree) -> Vec<(ThreadId, PathBuf)> {
+    let mut threads = Vec::new();
+    for process in tree.members() {
+        let folder = format!("/proc/{}/task", process.pid);
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            if let Some(thread) = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            {
+                threads.push(((process.pid, thread), entry.path()));
+            }
+        }
+    }
+    threads
+}
+
+/// `TIME_ON_CPU_NS TIME_WAITING_NS TIMESLICES`
+fn parse_schedstat(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().next()?.parse().ok()
+}
+
+fn parse_switches(status: &str) -> u64 {
+    let counts = status.lines().filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.ends_with("voluntary_ctxt_switches")
+            .then(|| value.trim().parse::<u64>().ok())?
+    });
+    counts.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedstat_begins_with_the_time_on_a_cpu() {
+        assert_eq!(parse_schedstat("1234567890 55 7\n"), Some(1_234_567_890));
+        assert_eq!(parse_schedstat(""), None);
+        assert_eq!(parse_schedstat("x 1 2"), None);
+    }
+
+    #[test]
+    fn both_kinds_of_switches_count() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\n";
+        assert_eq!(parse_switches(status), 42);
+        assert_eq!(parse_switches("Name:\tvoluntary\n"), 0);
+    }
+
+    #[test]
+    fn the_clock_of_this_process_never_goes_back() {
+        let tree = Tree::new(std::process::id(), "none".into(), vec![]);
+        let mut clock = ThreadClock::new(tree.clone());
+        let first = clock.read_ns();
+        let switches = ContextSwitches::begin(tree);
+        std::thread::yield_now();
+        assert!(first > 0);
+        assert!(clock.read_ns() >= first);
+        let _ = switches.end();
+    }
+}

@@ -1,0 +1,264 @@
+//! The first step of every process that the lab starts: join the prepared control groups, take
+//! the CPUs, lead a session of its own, promise to die with the lab, then become the program.
+//!
+//! It is a hidden sub-command of our own binary because these steps must happen between fork and
+//! exec, where safe Rust can run only what is a program.
+
+use rustix::process::{Pid, Signal};
+use rustix::thread::CpuSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Exit status of a launcher that could not become its program, as shells say "not found".
+pub const NOT_LAUNCHED: i32 = 127;
+
+/// The program that plays the launcher: our own executable and the words that select [`main`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// The executable.
+    pub program: PathBuf,
+    /// What comes before the launcher's own arguments, such as `launch`.
+    pub arguments: Vec<OsString>,
+}
+
+/// What a launcher is told to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// CPUs to be pinned to; none means those of the lab.
+    pub cpus: Vec<usize>,
+    /// Folders of control groups to join.
+    pub groups: Vec<PathBuf>,
+    /// The lab's process; when it is gone, nothing is started.
+    pub parent: Option<u32>,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+}
+
+/// Why a launcher did not become its program.
+#[derive(Debug)]
+pub enum LaunchError {
+    /// The lab gave arguments that make no sense: a defect of the lab.
+    Usage(String),
+    /// A system call was refused; the text says which step.
+    Refused(&'static str, std::io::Error),
+    /// A control group could not be joined.
+    Group(PathBuf, std::io::Error),
+    /// The program could not be started.
+    Program(OsString, std::io::Error),
+    /// The lab ended while this process was being started.
+    LabIsGone,
+}
+
+/// Carries out the orders in `arguments` (without the program's name and the sub-command). Never
+/// returns: it becomes the program, or says on standard error why not and exits with 127.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
+    let error = match Orders::parse(arguments) {
+        Ok(orders) => orders.carry_out(),
+        Err(error) => error,
+    };
+    eprintln!("{error}");
+    std::process::exit(NOT_LAUNCHED)
+}
+
+impl Launcher {
+    /// The command that starts a launcher with these orders.
+    pub fn command(&self, orders: &Orders) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(orders.to_arguments());
+        command
+    }
+}
+
+impl Orders {
+    /// The orders as arguments of a launcher.
+    pub fn to_arguments(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        let mut option = |name: &str, value: OsString| {
+            arguments.push(OsString::from(name));
+            arguments.push(value);
+        };
+        if !self.cpus.is_empty() {
+            let cpus: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
+            option("--cpus", cpus.join(",").into());
+        }
+        for group in &self.groups {
+            option("--cgroup", group.into());
+        }
+        if let Some(parent) = self.parent {
+            option("--parent", parent.to_string().into());
+        }
+        arguments.push("--".into());
+        arguments.extend(self.command.iter().cloned());
+        arguments
+    }
+
+    /// Reads what [`Orders::to_arguments`] wrote.
+    ///
+    /// # Errors
+    /// [`LaunchError::Usage`] with the argument that makes no sense.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Orders, LaunchError> {
+        let mut arguments = arguments.into_iter();
+        let mut orders = Orders::default();
+        while let Some(option) = arguments.next() {
+            if option == "--" {
+                orders.command = arguments.collect();
+                break;
+            }
+            let value = arguments.next().ok_or_else(|| usage(&option))?;
+            orders.take(&option, value)?;
+        }
+        if orders.command.is_empty() {
+            return Err(LaunchError::Usage("there is no command after --".into()));
+        }
+        Ok(orders)
+    }
+
+    fn take(&mut self, option: &OsStr, value: OsString) -> Result<(), LaunchError> {
+        match option.to_str() {
+            Some("--cpus") => self.cpus = parse_cpus(&value).ok_or_else(|| usage(&value))?,
+            Some("--cgroup") => self.groups.push(value.into()),
+            Some("--parent") => self.parent = Some(parse(&value).ok_or_else(|| usage(&value))?),
+            _ => return Err(usage(option)),
+        }
+        Ok(())
+    }
+
+    /// Returns only when it failed.
+    fn carry_out(&self) -> LaunchError {
+        if let Err(error) = self.prepare() {
+            return error;
+        }
+        let Some((program, arguments)) = self.command.split_first() else {
+            return LaunchError::Usage("there is no command".into());
+        };
+        let error = Command::new(program).args(arguments).exec();
+        LaunchError::Program(program.clone(), error)
+    }
+
+    fn prepare(&self) -> Result<(), LaunchError> {
+        for group in &self.groups {
+            join(group).map_err(|error| LaunchError::Group(group.clone(), error))?;
+        }
+        pin(&self.cpus).map_err(|error| LaunchError::Refused("sched_setaffinity", error))?;
+        rustix::process::setsid().map_err(|error| LaunchError::Refused("setsid", error.into()))?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(|error| LaunchError::Refused("prctl(PR_SET_PDEATHSIG)", error.into()))?;
+        self.check_parent()
+    }
+
+    /// The lab may have died before the death signal was asked for; then it never comes.
+    fn check_parent(&self) -> Result<(), LaunchError> {
+        let Some(expected) = self.parent else {
+            return Ok(());
+        };
+        let parent = rustix::process::getppid().map(Pid::as_raw_nonzero);
+        if parent.is_some_and(|parent| i64::from(parent.get()) == i64::from(expected)) {
+            Ok(())
+        } else {
+            Err(LaunchError::LabIsGone)
+        }
+    }
+}
+
+/// Pins the calling thread, and what it becomes or starts, to `cpus`. None leaves it as it is.
+///
+/// # Errors
+/// The kernel refuses, for example because a CPU is not there or not allowed.
+pub fn pin(cpus: &[usize]) -> std::io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(std::io::ErrorKind::InvalidInput.into());
+        }
+        set.set(cpu);
+    }
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+/// Both versions of control groups take 0 for the writing process itself.
+fn join(group: &Path) -> std::io::Result<()> {
+    std::fs::write(group.join("cgroup.procs"), "0")
+}
+
+fn parse_cpus(value: &OsStr) -> Option<Vec<usize>> {
+    let words = value.to_str()?.split(',');
+    words.map(|word| word.parse().ok()).collect()
+}
+
+fn parse<T: std::str::FromStr>(value: &OsStr) -> Option<T> {
+    value.to_str()?.parse().ok()
+}
+
+fn usage(argument: &OsStr) -> LaunchError {
+    LaunchError::Usage(format!("{} makes no sense", argument.display()))
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LaunchError::Usage(what) => write!(out, "launch: {what}"),
+            LaunchError::Refused(call, error) => write!(out, "launch: {call}: {error}"),
+            LaunchError::Group(group, error) => {
+                write!(out, "launch: cannot join {}: {error}", group.display())
+            }
+            LaunchError::Program(program, error) => {
+                write!(out, "cannot start {}: {error}", program.display())
+            }
+            LaunchError::LabIsGone => out.write_str("launch: the lab has ended"),
+        }
+    }
+}
+
+impl std::error::Error for LaunchError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn orders_come_back_from_their_arguments() {
+        let orders = Orders {
+            cpus: vec![0, 3],
+            groups: vec!["/a b".into(), "/c".into()],
+            parent: Some(17),
+            command: words("server --cpus 9 -- x"),
+        };
+        assert_eq!(Orders::parse(orders.to_arguments()).unwrap(), orders);
+        let bare = Orders {
+            command: words("server"),
+            ..Orders::default()
+        };
+        assert_eq!(Orders::parse(bare.to_arguments()).unwrap(), bare);
+    }
+
+    #[test]
+    fn orders_that_make_no_sense_name_the_argument() {
+        for (text, named) in [
+            ("--cpus a -- x", "a makes no sense"),
+            ("--cpus", "--cpus makes no sense"),
+            ("--speed 9 -- x", "--speed makes no sense"),
+            ("--parent -1 -- x", "-1 makes no sense"),
+            ("--cpus 0 --", "no command"),
+            ("", "no command"),
+        ] {
+            let error = Orders::parse(words(text)).unwrap_err().to_string();
+            assert!(error.contains(named), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_cpu_beyond_the_kernels_set_is_refused_before_the_kernel_is_asked() {
+        assert!(pin(&[CpuSet::MAX_CPU]).is_err());
+        assert!(pin(&[]).is_ok());
+    }
+}

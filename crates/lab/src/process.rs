@@ -1,0 +1,317 @@
+//! A measured process: started through the launcher, listened to, ended with all that it started.
+
+pub mod collected;
+pub mod interrupt;
+pub mod listening;
+pub mod output;
+pub mod stat;
+pub mod tree;
+
+use crate::control_group::ControlGroup;
+use crate::launch::{Launcher, Orders};
+use bookend_contract::lines::LINE_LIMIT_BYTES;
+use interrupt::Interrupt;
+use output::{Output, Tail};
+use rustix::process::{Pid, WaitId, WaitIdOptions};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tree::{Survivors, TOKEN_VARIABLE, Tree};
+
+/// How long a process may take to end by itself once its standard input is closed.
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Between two looks at the interrupt flag and at whether the process is still there.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long the rest of a killed process's output may take to arrive.
+const REST_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What to start.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessPlan {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The working directory.
+    pub folder: PathBuf,
+    /// Variables set besides those of the lab.
+    pub variables: Vec<(OsString, OsString)>,
+    /// CPUs to be pinned to; none means those of the lab.
+    pub cpus: Vec<usize>,
+    /// A line of standard output longer than this is junk; `None` means the contract's limit.
+    pub line_limit_bytes: Option<usize>,
+}
+
+/// A process that runs, or has ended and was not yet asked how. Dropping it kills its whole tree.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<Output>,
+    errors: Tail,
+    errors_end: Receiver<()>,
+    tree: Tree,
+    collected: bool,
+    group: Option<ControlGroup>,
+}
+
+/// What a process did next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It printed something.
+    Output(Output),
+    /// It has ended, and all that it printed has been seen.
+    Ended,
+    /// The time given to it is over.
+    TimedOut,
+    /// Somebody wants the lab to end.
+    Interrupted,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Its exit status; `None` when it did not end in time and was killed.
+    pub status: Option<ExitStatus>,
+    /// The last line of its standard error that says something.
+    pub last_error: Option<String>,
+    /// The first line of its standard error with the word "error".
+    pub first_error: Option<String>,
+    /// Processes of the tree that could not be killed.
+    pub survivors: Option<Survivors>,
+}
+
+/// A process could not be started: its program is not there, or the machine refuses.
+#[derive(Debug)]
+pub struct StartError {
+    /// The program.
+    pub program: OsString,
+    /// Why not.
+    pub reason: std::io::Error,
+}
+
+/// Makes the lab the process to which daemons come back. Without it a subject that runs away from
+/// its parent could only be found by its control group.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn adopt_daemons() -> std::io::Result<()> {
+    let this = rustix::process::getpid();
+    Ok(rustix::process::set_child_subreaper(Some(this))?)
+}
+
+impl Process {
+    /// Starts `plan`, in `group` where there is one. The kernel kills the process when the thread
+    /// that called this ends, so it must be one that outlives the measurement.
+    ///
+    /// # Errors
+    /// The launcher could not be started. That the program itself could not be started is known
+    /// only later, by its end.
+    pub fn start(
+        launcher: &Launcher,
+        plan: &ProcessPlan,
+        group: Option<ControlGroup>,
+    ) -> Result<Process, StartError> {
+        let folders = group.as_ref().map(ControlGroup::folders);
+        let folders = folders.unwrap_or_default();
+        let orders = Orders {
+            cpus: plan.cpus.clone(),
+            groups: folders.clone(),
+            parent: Some(std::process::id()),
+            command: plan.command.clone(),
+        };
+        let token = tree::new_token();
+        let spawned = launcher
+            .command(&orders)
+            .current_dir(&plan.folder)
+            .envs(plan.variables.iter().map(|(name, value)| (name, value)))
+            .env(TOKEN_VARIABLE, &token)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let child = spawned.map_err(|reason| StartError {
+            program: launcher.program.clone().into(),
+            reason,
+        })?;
+        let tree = Tree::new(child.id(), token, folders);
+        let limit_bytes = plan.line_limit_bytes.unwrap_or(LINE_LIMIT_BYTES);
+        Ok(Process::listen(child, tree, group, limit_bytes))
+    }
+
+    fn listen(
+        mut child: Child,
+        tree: Tree,
+        group: Option<ControlGroup>,
+        limit_bytes: usize,
+    ) -> Process {
+        let output = child.stdout.take().expect("standard output is a pipe");
+        let errors = child.stderr.take().expect("standard error is a pipe");
+        let (errors, errors_end) = Tail::of(errors);
+        Process {
+            input: child.stdin.take(),
+            output: output::read_lines(output, limit_bytes),
+            errors,
+            errors_end,
+            child,
+            tree,
+            collected: false,
+            group,
+        }
+    }
+
+    /// The process and all that was started from it.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The control group it runs in.
+    pub fn group(&self) -> Option<&ControlGroup> {
+        self.group.as_ref()
+    }
+
+    /// Waits for what the process does next, until `deadline`.
+    pub fn next_event(&mut self, deadline: Instant, interrupt: &Interrupt) -> Event {
+        loop {
+            if interrupt.is_raised() {
+                return Event::Interrupted;
+            }
+            // Asked before the wait: what an ended process printed is then already on its way.
+            let has_ended = self.has_ended();
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left.min(LOOK_INTERVAL)) {
+                Ok(output) => return Event::Output(output),
+                Err(RecvTimeoutError::Disconnected) => return self.output_ended(deadline),
+                Err(RecvTimeoutError::Timeout) if has_ended => return Event::Ended,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::TimedOut,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// A process may close its standard output and go on; nothing more can be learnt from it.
+    fn output_ended(&self, deadline: Instant) -> Event {
+        match self.wait_until(deadline) {
+            true => Event::Ended,
+            false => Event::TimedOut,
+        }
+    }
+
+    /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
+    /// whatever is left of its tree. `see` is shown everything that it still prints.
+    pub fn end(mut self, drain: Duration, mut see: impl FnMut(Output)) -> Ended {
+        self.input = None;
+        let deadline = Instant::now() + drain;
+        // An interrupt does not end the ending: it is short, and processes would be left behind.
+        let never = Interrupt::new();
+        while let Event::Output(printed) = self.next_event(deadline, &never) {
+            see(printed);
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        let ended_alone = self.has_ended();
+        let (status, survivors) = match self.kill() {
+            Ok(status) => (status.filter(|_| ended_alone), None),
+            Err(survivors) => (None, Some(survivors)),
+        };
+        self.see_rest(see);
+        Ended {
+            status,
+            last_error: self.errors.last_line(),
+            first_error: self.errors.first_error(),
+            survivors,
+        }
+    }
+
+    /// The last line of standard error so far that says something.
+    pub fn last_error(&self) -> Option<String> {
+        self.errors.last_line()
+    }
+
+    /// Whether the process itself has ended; what it started may still run.
+    ///
+    /// The root stays uncollected until the whole tree is gone: until then its process id, by which
+    /// the tree is known, is given to nobody else.
+    pub fn has_ended(&self) -> bool {
+        let Some(pid) = Pid::from_raw(self.tree.root()) else {
+            return true;
+        };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
+    }
+
+    /// Whether it has ended before `deadline`.
+    fn wait_until(&self, deadline: Instant) -> bool {
+        loop {
+            if self.has_ended() {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::sleep(left.min(LOOK_INTERVAL));
+        }
+    }
+
+    fn kill(&mut self) -> Result<Option<ExitStatus>, Survivors> {
+        if self.collected {
+            return Ok(None);
+        }
+        self.tree.kill()?;
+        self.collected = true;
+        Ok(self.child.wait().ok())
+    }
+
+    /// With every writer killed, what is left in the pipes ends soon.
+    fn see_rest(&self, mut see: impl FnMut(Output)) {
+        let deadline = Instant::now() + REST_TIMEOUT;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(printed) => see(printed),
+                Err(_) => break,
+            }
+        }
+        let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
+    }
+}
+
+impl Ended {
+    /// The exit status, of one that ended by itself and was not killed by a signal.
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// One line on how it ended, for a row: the last line of standard error, else the status.
+    pub fn complaint(&self) -> String {
+        let status = match self.status {
+            Some(status) => status.to_string(),
+            None => "it did not end by itself and was killed".to_owned(),
+        };
+        match &self.last_error {
+            Some(line) => format!("{line} ({status})"),
+            None => status,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.kill();
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StartError { program, reason } = self;
+        write!(out, "cannot start {}: {reason}", program.display())
+    }
+}
+
+impl std::error::Error for StartError {}

@@ -1,0 +1,194 @@
+//! Reading what a process prints, by a thread each, without trusting it: lines are bounded, and so
+//! is what waits to be looked at.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Lines that may wait to be looked at; a process that prints faster is held up by its pipe.
+const WAITING_LINES: usize = 64;
+
+/// Lines of standard error that are kept: a stack trace's end, not a log.
+const TAIL_LINES: usize = 20;
+
+/// Longer lines of standard error are cut here: they end up in a table's cell.
+const TAIL_LINE_BYTES: usize = 1000;
+
+/// What standard output brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// One line, without its end. Bytes that are not UTF-8 are replaced.
+    Line(String),
+    /// A line longer than the limit; the text is its beginning.
+    TooLong(String),
+}
+
+/// Reads `source` line by line in a thread of its own, until its end or until nobody listens.
+pub fn read_lines(source: impl Read + Send + 'static, limit_bytes: usize) -> Receiver<Output> {
+    let (sender, receiver) = sync_channel(WAITING_LINES);
+    thread::spawn(move || forward_lines(BufReader::new(source), limit_bytes, &sender));
+    receiver
+}
+
+fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSender<Output>) {
+    while let Ok(Some(output)) = next_line(&mut source, limit_bytes) {
+        if sender.send(output).is_err() {
+            break;
+        }
+    }
+    // Whoever still prints must not block on a full pipe while it is being ended.
+    let _ = std::io::copy(&mut source, &mut std::io::sink());
+}
+
+fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<Option<Output>> {
+    let limit = u64::try_from(limit_bytes).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    Read::by_ref(source)
+        .take(limit.saturating_add(1))
+        .read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let ended = bytes.last() == Some(&b'\n');
+    if ended {
+        bytes.pop();
+    }
+    let too_long = !ended && bytes.len() > limit_bytes;
+    if too_long {
+        skip_line(source)?;
+        bytes.truncate(TAIL_LINE_BYTES);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Some(match too_long {
+        true => Output::TooLong(text),
+        false => Output::Line(text),
+    }))
+}
+
+fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
+    loop {
+        let buffer = source.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |index| index + 1);
+        source.consume(used);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+/// The last lines of a process's standard error. Clones show the same.
+#[derive(Clone, Debug, Default)]
+pub struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    last: VecDeque<String>,
+    first_error: Option<String>,
+}
+
+impl Tail {
+    /// Keeps the end of `source`, read by a thread of its own. The second value is hung up when
+    /// the source has ended.
+    pub fn of(source: impl Read + Send + 'static) -> (Tail, Receiver<()>) {
+        let tail = Tail::default();
+        let (ended, end) = sync_channel(0);
+        let kept = tail.clone();
+        thread::spawn(move || {
+            let mut source = BufReader::new(source);
+            while let Ok(Some(output)) = next_line(&mut source, TAIL_LINE_BYTES) {
+                kept.keep(output);
+            }
+            drop(ended);
+        });
+        (tail, end)
+    }
+
+    /// The last line that is not blank.
+    pub fn last_line(&self) -> Option<String> {
+        self.kept().last.back().cloned()
+    }
+
+    /// The first line with the word "error": of a failed build it says more than the last.
+    pub fn first_error(&self) -> Option<String> {
+        self.kept().first_error.clone()
+    }
+
+    /// All lines that were kept, oldest first.
+    pub fn lines(&self) -> Vec<String> {
+        self.kept().last.iter().cloned().collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, output: Output) {
+        let (Output::Line(line) | Output::TooLong(line)) = output;
+        let line = line.trim_end();
+        if line.is_empty() {
+            return;
+        }
+        let mut kept = self.kept();
+        if kept.first_error.is_none() && line.to_ascii_lowercase().contains("error") {
+            kept.first_error = Some(line.to_owned());
+        }
+        if kept.last.len() == TAIL_LINES {
+            kept.last.pop_front();
+        }
+        kept.last.push_back(line.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn line(text: &str) -> Output {
+        Output::Line(text.to_owned())
+    }
+
+    #[test]
+    fn lines_come_one_by_one_and_the_last_needs_no_end() {
+        let lines = read_lines(Cursor::new("ready 1\n\nserved 2"), 100);
+        let read: Vec<Output> = lines.iter().collect();
+        assert_eq!(read, [line("ready 1"), line(""), line("served 2")]);
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_said_to_be_so_and_the_next_is_whole() {
+        let text = format!("{}\n{}\nok 1\n", "a".repeat(10), "b".repeat(11));
+        let read: Vec<Output> = read_lines(Cursor::new(text), 10).iter().collect();
+        let expected = [
+            line("aaaaaaaaaa"),
+            Output::TooLong("b".repeat(11)),
+            line("ok 1"),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn an_endless_line_takes_no_endless_memory() {
+        let endless = std::io::repeat(b'x').take(64 << 20);
+        let read: Vec<Output> = read_lines(endless, 1 << 20).iter().collect();
+        assert_eq!(read, [Output::TooLong("x".repeat(TAIL_LINE_BYTES))]);
+    }
+
+    #[test]
+    fn the_tail_keeps_the_last_lines_that_say_something() {
+        let mut text = "ok\nError: a\nerror: b\n".to_owned();
+        text.extend((0..100).map(|number| format!("line {number}\n")));
+        let (tail, end) = Tail::of(Cursor::new(text + "\n  \n"));
+        assert!(end.recv().is_err());
+        assert_eq!(tail.last_line().as_deref(), Some("line 99"));
+        assert_eq!(tail.first_error().as_deref(), Some("Error: a"));
+        assert_eq!(tail.lines().len(), TAIL_LINES);
+        assert_eq!(tail.lines()[0], "line 80");
+    }
+}

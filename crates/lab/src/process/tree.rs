@@ -1,0 +1,246 @@
+//! A process and everything that was started from it, daemons included.
+//!
+//! A member is found by any of four signs: it is in the tree's control group; a chain of parents
+//! leads to the root; it is in the root's session; or it was adopted by the lab (which is a
+//! subreaper) and carries the tree's token in its environment.
+
+use super::stat::ProcessStat;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The variable that marks every process of a tree; not of the contract, subjects ignore it.
+pub const TOKEN_VARIABLE: &str = "BOOKEND_TREE";
+
+/// How long killed processes may take to be gone. A process in an uninterruptible system call can
+/// take long, but then the machine is no place to measure on.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two looks at whether killed processes are gone.
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// No process has this id.
+const NO_ROOT: i32 = -1;
+
+/// A process and everything that was started from it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: i32,
+    token: String,
+    groups: Vec<PathBuf>,
+}
+
+/// Some processes of a tree could not be killed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survivors(pub Vec<i32>);
+
+/// A token that no other tree of this machine has.
+pub fn new_token() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{}.{number}", std::process::id())
+}
+
+impl Tree {
+    /// The tree of the process `root`, which was started with `token` in its environment and put
+    /// into the control groups at `groups`.
+    pub fn new(root: u32, token: String, groups: Vec<PathBuf>) -> Tree {
+        Tree {
+            root: i32::try_from(root).unwrap_or(NO_ROOT),
+            token,
+            groups,
+        }
+    }
+
+    /// Whoever is in a group that nobody else looks after.
+    pub fn of_group(group: PathBuf) -> Tree {
+        Tree {
+            root: NO_ROOT,
+            token: new_token(),
+            groups: vec![group],
+        }
+    }
+
+    /// The process that was started first.
+    pub fn root(&self) -> i32 {
+        self.root
+    }
+
+    /// Every living process of the tree.
+    pub fn members(&self) -> Vec<ProcessStat> {
+        if self.groups.is_empty() {
+            self.seen_members()
+        } else {
+            self.grouped_members()
+        }
+    }
+
+    /// Kills every process of the tree and waits until none is left.
+    ///
+    /// # Errors
+    /// Some are still there after five seconds.
+    pub fn kill(&self) -> Result<(), Survivors> {
+        let deadline = Instant::now() + KILL_PATIENCE;
+        loop {
+            self.kill_groups();
+            let members = self.all_members();
+            if members.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(Survivors(members.iter().map(|stat| stat.pid).collect()));
+            }
+            for member in &members {
+                kill_exactly(member);
+                self.collect(member);
+            }
+            thread::sleep(KILL_INTERVAL);
+        }
+    }
+
+    fn all_members(&self) -> Vec<ProcessStat> {
+        let mut members = self.grouped_members();
+        members.extend(self.seen_members());
+        members.sort_unstable_by_key(|stat| stat.pid);
+        members.dedup_by_key(|stat| stat.pid);
+        members
+    }
+
+    fn grouped_members(&self) -> Vec<ProcessStat> {
+        let pids = self.groups.iter().flat_map(|group| pids_of_group(group));
+        let unique: HashSet<i32> = pids.collect();
+        let stats = unique.into_iter().filter_map(ProcessStat::read);
+        stats.filter(ProcessStat::is_alive).collect()
+    }
+
+    fn seen_members(&self) -> Vec<ProcessStat> {
+        let mut members = family(ProcessStat::read_all(), |stat| self.is_sign_of(stat));
+        // An ended daemon is a zombie of ours until somebody asks how it ended.
+        for ended in members.iter().filter(|stat| !stat.is_alive()) {
+            self.collect(ended);
+        }
+        members.retain(ProcessStat::is_alive);
+        members
+    }
+
+    fn is_sign_of(&self, stat: &ProcessStat) -> bool {
+        stat.pid == self.root
+            || stat.session == self.root
+            || (self.is_adopted(stat) && has_token(stat.pid, &self.token))
+    }
+
+    fn is_adopted(&self, stat: &ProcessStat) -> bool {
+        let lab = i32::try_from(std::process::id());
+        stat.pid != self.root && lab == Ok(stat.parent)
+    }
+
+    /// The root is collected by whoever started it.
+    fn collect(&self, member: &ProcessStat) {
+        if self.is_adopted(member)
+            && let Some(pid) = Pid::from_raw(member.pid)
+        {
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+
+    fn kill_groups(&self) {
+        for group in &self.groups {
+            // Only version 2 has this file, since Linux 5.14; otherwise members are killed singly.
+            let _ = std::fs::OpenOptions::new()
+                .write(true)
+                .open(group.join("cgroup.kill"))
+                .and_then(|mut file| std::io::Write::write_all(&mut file, b"1"));
+        }
+    }
+}
+
+/// Those of `all` that `sign` tells, and all their descendants.
+fn family(all: Vec<ProcessStat>, sign: impl Fn(&ProcessStat) -> bool) -> Vec<ProcessStat> {
+    let (mut members, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(sign);
+    let mut looked_at = 0;
+    while looked_at < members.len() {
+        let parent = members[looked_at].pid;
+        let (children, rest) = others.into_iter().partition(|stat| stat.parent == parent);
+        members.extend::<Vec<_>>(children);
+        others = rest;
+        looked_at += 1;
+    }
+    members
+}
+
+fn pids_of_group(group: &Path) -> Vec<i32> {
+    let text = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn has_token(pid: i32, token: &str) -> bool {
+    let variable = format!("{TOKEN_VARIABLE}={token}");
+    let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut variables = variables.split(|byte| *byte == 0);
+    variables.any(|found| found == variable.as_bytes())
+}
+
+/// A process id may have been given to somebody else since it was read, so the process is held by
+/// a descriptor, recognised by its start, and only then killed.
+fn kill_exactly(member: &ProcessStat) {
+    let Some(pid) = Pid::from_raw(member.pid) else {
+        return;
+    };
+    let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+        return;
+    };
+    let now = ProcessStat::read(member.pid);
+    if now.is_some_and(|now| now.start_time == member.start_time) {
+        let _ = rustix::process::pidfd_send_signal(held, Signal::KILL);
+    }
+}
+
+impl std::fmt::Display for Survivors {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "processes {:?} cannot be killed", self.0)
+    }
+}
+
+impl std::error::Error for Survivors {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: i32, parent: i32) -> ProcessStat {
+        ProcessStat {
+            pid,
+            parent,
+            session: 1,
+            state: 'S',
+            threads: 1,
+            start_time: 0,
+        }
+    }
+
+    #[test]
+    fn a_family_is_whole_in_whatever_order_it_is_listed() {
+        let all = vec![
+            process(40, 30),
+            process(9, 1),
+            process(30, 20),
+            process(20, 10),
+            process(10, 9),
+            process(21, 10),
+        ];
+        let mut found: Vec<i32> = family(all, |stat| stat.pid == 10)
+            .iter()
+            .map(|stat| stat.pid)
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, [10, 20, 21, 30, 40]);
+    }
+
+    #[test]
+    fn tokens_are_never_given_twice() {
+        assert_ne!(new_token(), new_token());
+    }
+}

@@ -1,0 +1,205 @@
+//! What a process tree used over a window: readings at both ends and one every 100 ms between.
+
+use crate::control_group::PeakCounter;
+use crate::cpu::CpuMeter;
+use crate::memory::{Held, MemoryMeter};
+use crate::process::Process;
+use std::time::{Duration, Instant};
+
+/// Between two samples: short enough to see a server that waits in bursts, long enough that
+/// taking them costs below a thousandth of a CPU.
+pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Meters of one tree, taking its samples over one window.
+#[derive(Debug)]
+pub struct Sampler {
+    began: Instant,
+    cpu: CpuMeter,
+    memory: MemoryMeter,
+    peak: Option<PeakCounter>,
+    usage: Usage,
+}
+
+/// What a tree used over a window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Used {
+    /// Time between the first and the last reading, seconds.
+    pub seconds: f64,
+    /// CPU time, seconds.
+    pub cpu_seconds: f64,
+    /// CPU time over time: mean share of one CPU.
+    pub cpu_mean: f64,
+    /// Largest share of one CPU between two samples.
+    pub cpu_max: f64,
+    /// Mean memory, bytes.
+    pub memory_mean_bytes: u64,
+    /// Largest memory, bytes: of the samples, or as the kernel has seen it between them.
+    pub memory_peak_bytes: u64,
+    /// Where the memory figures come from: `cgroup` or `rss`.
+    pub memory_source: &'static str,
+    /// Largest number of threads.
+    pub threads: u32,
+}
+
+impl Sampler {
+    /// Takes the first reading of `process` and all that it started.
+    pub fn begin(process: &Process) -> Sampler {
+        let mut cpu = CpuMeter::of(process);
+        let memory = MemoryMeter::of(process);
+        let peak = memory.account().begin_peak();
+        let began = Instant::now();
+        let usage = Usage::begin(cpu.read_ns(), memory.read());
+        Sampler {
+            began,
+            cpu,
+            memory,
+            peak,
+            usage,
+        }
+    }
+
+    /// Takes a reading in the middle of the window.
+    pub fn sample(&mut self) {
+        let at = self.began.elapsed();
+        self.usage.add(at, self.cpu.read_ns(), self.memory.read());
+    }
+
+    /// Takes the last reading.
+    pub fn end(mut self) -> Used {
+        self.sample();
+        let kernel_peak = self.peak.as_mut().and_then(PeakCounter::bytes);
+        let mut used = self.usage.used();
+        used.memory_peak_bytes = used.memory_peak_bytes.max(kernel_peak.unwrap_or(0));
+        used.memory_source = self.memory.source();
+        used
+    }
+}
+
+/// Readings folded into figures; it keeps no reading but the last, so a window may be long.
+#[derive(Clone, Debug)]
+struct Usage {
+    first_cpu_ns: u64,
+    last_cpu_ns: u64,
+    last_at: Duration,
+    /// Where the share that is being formed began.
+    share_cpu_ns: u64,
+    share_at: Duration,
+    cpu_max: f64,
+    memory_sum_bytes: u128,
+    readings: u32,
+    most: Held,
+}
+
+impl Usage {
+    fn begin(cpu_ns: u64, held: Held) -> Usage {
+        Usage {
+            first_cpu_ns: cpu_ns,
+            last_cpu_ns: cpu_ns,
+            last_at: Duration::ZERO,
+            share_cpu_ns: cpu_ns,
+            share_at: Duration::ZERO,
+            cpu_max: 0.0,
+            memory_sum_bytes: u128::from(held.memory_bytes),
+            readings: 1,
+            most: held,
+        }
+    }
+
+    fn add(&mut self, at: Duration, cpu_ns: u64, held: Held) {
+        // A late sample may be followed by one that comes too soon; a share over a few
+        // milliseconds says nothing.
+        if at.saturating_sub(self.share_at) >= SAMPLE_INTERVAL / 2 {
+            let share = share(cpu_ns - self.share_cpu_ns.min(cpu_ns), at - self.share_at);
+            self.cpu_max = self.cpu_max.max(share);
+            self.share_cpu_ns = cpu_ns;
+            self.share_at = at;
+        }
+        self.last_at = at;
+        self.last_cpu_ns = cpu_ns.max(self.last_cpu_ns);
+        self.memory_sum_bytes += u128::from(held.memory_bytes);
+        self.readings += 1;
+        self.most.memory_bytes = self.most.memory_bytes.max(held.memory_bytes);
+        self.most.threads = self.most.threads.max(held.threads);
+    }
+
+    fn used(&self) -> Used {
+        let cpu_ns = self.last_cpu_ns - self.first_cpu_ns;
+        let mean = share(cpu_ns, self.last_at);
+        let memory_mean = self.memory_sum_bytes / u128::from(self.readings);
+        Used {
+            seconds: self.last_at.as_secs_f64(),
+            cpu_seconds: Duration::from_nanos(cpu_ns).as_secs_f64(),
+            cpu_mean: mean,
+            // A window shorter than a sample has no share but its own.
+            cpu_max: self.cpu_max.max(mean),
+            memory_mean_bytes: u64::try_from(memory_mean).unwrap_or(u64::MAX),
+            memory_peak_bytes: self.most.memory_bytes,
+            threads: self.most.threads,
+            ..Used::default()
+        }
+    }
+}
+
+fn share(cpu_ns: u64, time: Duration) -> f64 {
+    if time.is_zero() {
+        return 0.0;
+    }
+    cpu_ns as f64 / time.as_nanos() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(memory_bytes: u64, threads: u32) -> Held {
+        Held {
+            memory_bytes,
+            threads,
+        }
+    }
+
+    fn at(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn mean_is_over_the_window_and_maximum_over_one_sample() {
+        let mut usage = Usage::begin(5_000_000, held(100, 1));
+        usage.add(at(100), 15_000_000, held(300, 4));
+        usage.add(at(200), 115_000_000, held(200, 2));
+        usage.add(at(400), 205_000_000, held(200, 2));
+        let used = usage.used();
+        assert_eq!(used.cpu_seconds, 0.2);
+        assert_eq!(used.cpu_mean, 0.5);
+        assert_eq!(used.cpu_max, 1.0);
+        assert_eq!(used.memory_mean_bytes, 200);
+        assert_eq!(used.memory_peak_bytes, 300);
+        assert_eq!(used.threads, 4);
+    }
+
+    #[test]
+    fn a_sample_that_comes_too_soon_cannot_make_a_maximum() {
+        let mut usage = Usage::begin(0, held(0, 0));
+        usage.add(at(100), 50_000_000, held(0, 0));
+        usage.add(at(101), 52_000_000, held(0, 0));
+        usage.add(at(200), 100_000_000, held(0, 0));
+        assert_eq!(usage.used().cpu_max, 0.5);
+    }
+
+    #[test]
+    fn a_window_shorter_than_a_sample_still_has_shares() {
+        let mut usage = Usage::begin(0, held(0, 0));
+        usage.add(at(10), 5_000_000, held(0, 0));
+        assert_eq!(usage.used().cpu_max, 0.5);
+        assert_eq!(usage.used().cpu_mean, 0.5);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_costs_nothing_but_its_sample() {
+        let mut usage = Usage::begin(100, held(0, 0));
+        usage.add(at(100), 50, held(0, 0));
+        assert_eq!(usage.used().cpu_seconds, 0.0);
+        let nothing = Usage::begin(7, held(0, 0)).used();
+        assert_eq!((nothing.cpu_mean, nothing.cpu_max), (0.0, 0.0));
+    }
+}
