@@ -5,13 +5,14 @@ mod condition;
 
 pub use condition::{Condition, ConditionError};
 
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Row};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::table::layout::{Layout, column};
-use crate::table::{RoundFigures, significant};
+use crate::table::round::paired_figures;
+use crate::table::{RoundFigures, significant_text};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -159,7 +160,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         return Err(CompareError::NothingInCommon);
     }
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: paired_ratio(&a.paired_with(&a_cell, b, &b_cell, metric)),
+        ratio: paired_ratio(&metric.pairs((&a_cell, a.rows), (&b_cell, b.rows))),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
@@ -200,34 +201,14 @@ impl Side<'_> {
         cells.sort_by_key(|cell| (case_order(&cell.case), cell.subject.clone()));
         cells
     }
-
-    fn paired_with(
-        &self,
-        own: &CellId,
-        other: &Side<'_>,
-        others: &CellId,
-        metric: Metric,
-    ) -> Vec<(f64, f64)> {
-        let theirs = other.figures(others, metric);
-        let own = self.figures(own, metric).into_iter();
-        own.filter_map(|(round, figure)| Some((figure, *theirs.get(&round)?)))
-            .collect()
-    }
-
-    fn figures(&self, cell: &CellId, metric: Metric) -> BTreeMap<u32, f64> {
-        let rows = self.rows.iter().filter(|row| row.cell == *cell);
-        rows.filter_map(|row| match &row.outcome {
-            Outcome::Measured(measurement) => {
-                let figures = RoundFigures::from(measurement.as_ref());
-                Some((row.round, metric.of(&figures)))
-            }
-            _ => None,
-        })
-        .collect()
-    }
 }
 
 impl Metric {
+    fn pairs(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Vec<(f64, f64)> {
+        let both = paired_figures(a, b).into_iter();
+        both.map(|(a, b)| (self.of(&a), self.of(&b))).collect()
+    }
+
     fn of(self, figures: &RoundFigures) -> f64 {
         match self {
             Self::RequestsPerCpuSecond => figures.requests_per_cpu_second,
@@ -316,11 +297,17 @@ fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
     let sign = if ratio.is_indistinct() { "~" } else { "" };
     let interval = ratio.interval.map_or_else(
         || "-".to_owned(),
-        |ends| format!("{} - {}", significant(ends.low), significant(ends.high)),
+        |ends| {
+            format!(
+                "{} - {}",
+                significant_text(ends.low),
+                significant_text(ends.high)
+            )
+        },
     );
     vec![
         name(cell),
-        format!("{sign}{}", significant(ratio.median)),
+        format!("{sign}{}", significant_text(ratio.median)),
         interval,
         ratio.pairs.to_string(),
     ]

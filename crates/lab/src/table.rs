@@ -1,15 +1,23 @@
 //! From the rows of all rounds to the tables that people read.
 
+mod doubts;
 mod figures;
+mod latency;
 pub(crate) mod layout;
 mod ledger;
+mod limit;
+pub(crate) mod round;
 mod shape;
 mod summary;
 
-pub use figures::{cpu, latency, memory, precise_latency, rate, significant};
+pub use figures::{
+    cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
+};
+pub use latency::LatencySummary;
 pub use ledger::Ledger;
+pub use round::RoundFigures;
 pub use shape::{cost_table, ledger_table, marks, published_table, resource_table};
-pub use summary::{LatencySummary, RatioOutcome, RoundFigures, Summary};
+pub use summary::{RatioOutcome, Summary};
 
 use crate::measurement::{CellId, Outcome, Row};
 use crate::suite::{Case, Plan};
@@ -124,14 +132,9 @@ impl Table {
             });
         }
         add_ratios(plan, rows, &mut cells);
-        let mut instruments = plan
-            .subjects
-            .iter()
-            .flat_map(|subject| &subject.instruments);
-        let first = instruments.next();
         Self {
             cells,
-            several_instruments: instruments.any(|other| Some(other) != first),
+            several_instruments: plan.instruments().len() > 1,
         }
     }
 

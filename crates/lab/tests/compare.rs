@@ -38,8 +38,8 @@ fn two_subjects_of_a_run_are_paired_by_round_and_case() {
     assert_eq!(cases, ["C=1 S=1", "C=1 S=100", "C=100 S=100"]);
     for cell in &comparison.cells {
         let ratio = cell.ratio.expect("both were measured");
-        // Both share the round's drift and wobble, so the truth is (9/0.20) / (7/0.97).
-        assert!((ratio.median - 6.2357).abs() < 0.001, "{ratio:?}");
+        // Both share the round's drift; what is left is (9 / 0.20) / (7 / 0.97) and the wobble.
+        assert!((ratio.median / 6.2357 - 1.0).abs() < 0.02, "{ratio:?}");
         assert_eq!(ratio.pairs, 7);
     }
     assert!(comparison.interleaved);
@@ -150,10 +150,6 @@ fn sides_are_named_by_run_subject_or_both() {
 
 #[test]
 fn a_comparison_is_printed_with_its_intervals() {
-    assert_eq!(
-        subjects("rust-bookend", "rust-pajamax").to_string(),
-        "\
-requests per CPU-second
-"
-    );
+    let printed = subjects("rust-bookend", "rust-pajamax").to_string();
+    assert_eq!(printed, include_str!("table_snapshots/comparison.txt"));
 }

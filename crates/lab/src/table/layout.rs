@@ -123,3 +123,74 @@ fn shortened(text: &str, width: usize) -> String {
     let kept: String = text.chars().take(width.saturating_sub(3)).collect();
     format!("{kept}...")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first rows and the widest of the published table of pajamax and tonic.
+    const PUBLISHED: &str = "\
+------------------------------------------------------------------------------------------------------------
+| name               |  req/s | avg. cpu | avg. latency |   90 % in |   95 % in |   99 % in |  avg. memory |
+--C=1:------------------------------------------------------------------------------------------------------
+----S=1--------^2.9-----------------------------------------------------------------------------------------
+| rust_pajamax       |   8487 |   14.25% |      0.10 ms |   0.13 ms |   0.14 ms |   0.17 ms |    496.0 MiB |
+| rust_tonic_mt      |   7282 |   35.97% |      0.12 ms |   0.15 ms |   0.16 ms |   0.19 ms |     1.07 MiB |
+--C=100:----------------------------------------------------------------------------------------------------
+----S=100000---^11.0----------------------------------------------------------------------------------------
+| rust_tonic_mt      |  39148 |   84.15% |       2.20 s |    5.42 s |    7.15 s |   12.25 s |   465.75 MiB |
+------------------------------------------------------------------------------------------------------------
+";
+
+    fn published() -> Layout {
+        Layout::new(&[
+            column("name", 18),
+            column("req/s", 6),
+            column("avg. cpu", 8),
+            column("avg. latency", 12),
+            column("90 % in", 9),
+            column("95 % in", 9),
+            column("99 % in", 9),
+            column("avg. memory", 12),
+        ])
+    }
+
+    fn fields(line: &str) -> Vec<String> {
+        line.split(", ").map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_published_table_can_be_printed_to_the_last_dash() {
+        let mut layout = published();
+        layout.heading("--C=1:");
+        layout.heading_pair("----S=1", "^2.9");
+        layout.fields(fields(
+            "rust_pajamax, 8487, 14.25%, 0.10 ms, 0.13 ms, 0.14 ms, 0.17 ms, 496.0 MiB",
+        ));
+        layout.fields(fields(
+            "rust_tonic_mt, 7282, 35.97%, 0.12 ms, 0.15 ms, 0.16 ms, 0.19 ms, 1.07 MiB",
+        ));
+        layout.heading("--C=100:");
+        layout.heading_pair("----S=100000", "^11.0");
+        layout.fields(fields(
+            "rust_tonic_mt, 39148, 84.15%, 2.20 s, 5.42 s, 7.15 s, 12.25 s, 465.75 MiB",
+        ));
+        assert_eq!(layout.to_string(), PUBLISHED);
+    }
+
+    #[test]
+    fn a_field_that_is_too_wide_widens_its_column_everywhere() {
+        let mut layout = published();
+        layout.fields(fields("a-subject-with-a-long-name, >= 1234567"));
+        layout.across("b".to_owned(), "failed: ".repeat(30));
+        let printed = layout.to_string();
+        let widths: Vec<usize> = printed.lines().map(|line| line.chars().count()).collect();
+        assert!(
+            widths
+                .iter()
+                .all(|&width| width == widths[0] && width > 108),
+            "{printed}"
+        );
+        assert!(printed.contains("... |"), "{printed}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Where the machine's CPU went: the whole machine's account beside those of the two ends.
 
+use super::round::Round;
 use crate::measurement::Measurement;
 use serde::Serialize;
 
@@ -34,13 +35,13 @@ pub struct Ledger {
 
 impl Ledger {
     /// Pools the rounds. `None` when the machine kept no account.
-    pub fn pooled(rounds: &[&Measurement]) -> Option<Self> {
-        let sum = |of: fn(&Measurement) -> f64| rounds.iter().map(|round| of(round)).sum::<f64>();
+    pub(super) fn pooled(rounds: &[Round<'_>]) -> Option<Self> {
+        let sum = |of: fn(&Measurement) -> f64| -> f64 {
+            rounds.iter().map(|round| of(round.measurement)).sum()
+        };
         let window = sum(|round| round.window_seconds);
-        let busy = sum(busy_seconds);
-        let steal = sum(|round| round.machine.steal_seconds);
-        let idle = sum(|round| round.machine.idle_seconds);
-        let total = busy + steal + idle;
+        let busy = sum(|round| round.machine.busy_seconds());
+        let total = sum(|round| round.machine.total_seconds());
         if window.is_nan() || window <= 0.0 || total.is_nan() || total <= 0.0 {
             return None;
         }
@@ -55,14 +56,9 @@ impl Ledger {
             system: sum(|round| round.machine.system_seconds) / window,
             softirq: sum(|round| round.machine.softirq_seconds) / window,
             irq: sum(|round| round.machine.irq_seconds) / window,
-            steal: steal / window,
-            idle: idle / window,
+            steal: sum(|round| round.machine.steal_seconds) / window,
+            idle: sum(|round| round.machine.idle_seconds) / window,
             unattributed: (busy - server - generator) / window,
         })
     }
-}
-
-fn busy_seconds(round: &Measurement) -> f64 {
-    let machine = &round.machine;
-    machine.user_seconds + machine.system_seconds + machine.softirq_seconds + machine.irq_seconds
 }

@@ -1,6 +1,8 @@
 //! The tables of a run, each in the look of the published one.
 
-use super::figures::{cpu, latency, memory, precise_latency, rate, significant};
+use super::figures::{
+    cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
+};
 use super::layout::{Layout, column};
 use super::{Cell, CellResult, RatioOutcome, Standing, Summary, Table};
 use crate::statistics::{Interval, Ratio};
@@ -159,22 +161,22 @@ fn one_ratio(ratio: &Ratio) -> String {
 fn published_fields(summary: &Summary) -> Vec<String> {
     let time = |of: fn(&super::LatencySummary) -> f64| {
         let latencies = summary.latency.as_ref();
-        latencies.map_or_else(|| NONE.to_owned(), |latencies| latency(of(latencies)))
+        latencies.map_or_else(|| NONE.to_owned(), |latencies| latency_text(of(latencies)))
     };
     vec![
         bounded_rate(summary),
-        cpu(summary.server_cpu),
+        cpu_text(summary.server_cpu),
         time(|latencies| latencies.mean_ns),
         time(|latencies| latencies.p90_ns),
         time(|latencies| latencies.p95_ns),
         time(|latencies| latencies.p99_ns),
-        memory(summary.memory_mean_bytes),
+        memory_text(summary.memory_mean_bytes),
     ]
 }
 
 /// Where the generator was the limit, the server could have done more.
 fn bounded_rate(summary: &Summary) -> String {
-    let rate = rate(summary.requests_per_second);
+    let rate = rate_text(summary.requests_per_second);
     match summary.verdict {
         Verdict::ClientBound => format!(">= {rate}"),
         _ => rate,
@@ -182,16 +184,16 @@ fn bounded_rate(summary: &Summary) -> String {
 }
 
 fn cost_fields(summary: &Summary) -> Vec<String> {
-    let machine = summary.ledger.map(|ledger| cpu(ledger.busy));
+    let machine = summary.ledger.map(|ledger| cpu_text(ledger.busy));
     vec![
-        or_none(summary.requests_per_cpu_second.map(rate)),
-        interval(summary.requests_per_cpu_second_interval, rate),
+        or_none(summary.requests_per_cpu_second.map(rate_text)),
+        interval(summary.requests_per_cpu_second_interval, rate_text),
         ratio(&summary.cost_ratio),
-        interval(ratio_interval(&summary.cost_ratio), significant),
-        cpu(summary.server_cpu_max),
-        cpu(summary.generator_cpu),
+        interval(ratio_interval(&summary.cost_ratio), significant_text),
+        cpu_text(summary.server_cpu_max),
+        cpu_text(summary.generator_cpu),
         or_none(machine),
-        or_none(summary.requests_per_read.map(significant)),
+        or_none(summary.requests_per_read.map(significant_text)),
         summary.verdict.to_string(),
     ]
 }
@@ -201,9 +203,9 @@ fn ratio(outcome: &RatioOutcome) -> String {
         RatioOutcome::NotCompared => NONE.to_owned(),
         RatioOutcome::Impossible => "no ratio".to_owned(),
         RatioOutcome::Of(ratio) if ratio.is_indistinct() => {
-            format!("~{}", significant(ratio.median))
+            format!("~{}", significant_text(ratio.median))
         }
-        RatioOutcome::Of(ratio) => significant(ratio.median),
+        RatioOutcome::Of(ratio) => significant_text(ratio.median),
     }
 }
 
@@ -221,7 +223,7 @@ fn resource_fields(summary: &Summary) -> Vec<String> {
             summary
                 .latency
                 .as_ref()
-                .map(|latencies| precise_latency(of(latencies))),
+                .map(|latencies| precise_latency_text(of(latencies))),
         )
     };
     vec![
@@ -231,10 +233,10 @@ fn resource_fields(summary: &Summary) -> Vec<String> {
         time(|latencies| latencies.p95_ns),
         time(|latencies| latencies.p99_ns),
         time(|latencies| latencies.p99_9_ns),
-        memory(summary.memory_mean_bytes),
-        memory(summary.memory_peak_bytes),
+        memory_text(summary.memory_mean_bytes),
+        memory_text(summary.memory_peak_bytes),
         summary.threads.to_string(),
-        rate(summary.context_switches_per_second),
+        rate_text(summary.context_switches_per_second),
     ]
 }
 
@@ -243,15 +245,15 @@ fn ledger_fields(summary: &Summary) -> Vec<String> {
         return vec![NONE.to_owned(); 9];
     };
     vec![
-        cpu(ledger.server),
-        cpu(ledger.generator),
-        cpu(ledger.unattributed),
-        cpu(ledger.user),
-        cpu(ledger.system),
-        cpu(ledger.softirq),
-        cpu(ledger.irq),
-        cpu(ledger.steal),
-        cpu(ledger.idle),
+        cpu_text(ledger.server),
+        cpu_text(ledger.generator),
+        cpu_text(ledger.unattributed),
+        cpu_text(ledger.user),
+        cpu_text(ledger.system),
+        cpu_text(ledger.softirq),
+        cpu_text(ledger.irq),
+        cpu_text(ledger.steal),
+        cpu_text(ledger.idle),
     ]
 }
 
@@ -277,7 +279,7 @@ fn calibration_figures(summary: &Summary) -> String {
     format!(
         "{} req/s, {} req/CPU-s, {}",
         bounded_rate(summary),
-        or_none(summary.requests_per_cpu_second.map(rate)),
+        or_none(summary.requests_per_cpu_second.map(rate_text)),
         summary.verdict
     )
 }
