@@ -1,2 +1,35 @@
-//! From .proto to Rust service traits, in a build.rs.
+//! From `.proto` files to Rust: prost messages, a trait for each service, and the code that joins
+//! the trait to `bookend-server`. Used from a build script; neither `protoc` nor any other program
+//! is needed.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), bookend_codegen::Error> {
+//!     bookend_codegen::Config::new()
+//!         .deferred("shop.v1.Orders/Place")
+//!         .compile(&["proto/orders.proto"], &["proto"])
+//! }
+//! ```
+//!
+//! and in the crate `mod orders { bookend_server::include_proto!("shop.v1"); }`.
+//!
+//! For `service Greeter` the generated file holds `trait Greeter` (one function a method) and
+//! `GreeterServer<T: Greeter>`, which is what a server is given. What a trait function looks like
+//! depends on the method:
+//!
+//! | method | function |
+//! |---|---|
+//! | unary | answers where it is called: `-> Result<Reply, Status>` |
+//! | unary, named with [`Config::deferred`] | is handed a `Responder<Reply>`, answers when it likes |
+//! | streaming in either direction or both | returns a `Box<dyn StreamHandler<Request, Reply>>` |
+//!
+//! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on
+//! prost of its own.
 #![forbid(unsafe_code)]
+
+mod config;
+mod error;
+mod service;
+
+pub use config::Config;
+pub use error::Error;

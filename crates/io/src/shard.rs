@@ -1,5 +1,6 @@
 //! What one thread owns, and what it is told. See docs/shard.md.
 
+use crate::turn::Turn;
 use std::io;
 
 /// A connection of this shard. Stale values (of a connection that is gone) find nobody.
@@ -11,12 +12,20 @@ pub struct Session {
     pub generation: u32,
 }
 
+impl Session {
+    /// What the kernel gives back with an event: tells a connection from the next one at its index.
+    #[inline]
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+}
+
 /// How a connection came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// A listener accepted it.
     Accepted,
-    /// [`Turn::connect`] made it; the token given there.
+    /// [`Turn::connect`] made it; the token that was given there.
     Connected(u64),
 }
 
@@ -72,6 +81,3 @@ pub trait Shard {
         false
     }
 }
-
-/// What a shard may ask of its driver during a call.
-pub struct Turn;

@@ -1,5 +1,6 @@
 //! Suites, subjects, measuring, statistics, storing, reporting.
 #![forbid(unsafe_code)]
+
 pub mod audit;
 pub mod build;
 pub mod compare;

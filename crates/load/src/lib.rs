@@ -1,2 +1,24 @@
 //! The load generator as a library.
 #![forbid(unsafe_code)]
+
+mod call;
+pub mod duration;
+pub mod gate;
+mod link;
+pub mod metadata;
+pub mod nearest;
+pub mod options;
+pub mod output;
+pub mod payload;
+mod phase;
+pub mod plan;
+pub mod recorder;
+mod redial;
+pub mod run;
+pub mod schema;
+pub mod shard;
+pub mod summary;
+pub mod system;
+
+/// The words that reports and exit statuses are made of.
+pub use bookend_contract as contract;

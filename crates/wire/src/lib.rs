@@ -1,4 +1,45 @@
-//! HTTP/2, HPACK and gRPC as bytes and events: no socket, no clock.
+//! HTTP/2, HPACK and gRPC as bytes and events: no socket, no clock, no allocation a request.
+//!
+//! A [`Connection`] is the same for clients and servers. It is two halves: the [`receiver`] turns
+//! bytes into calls of a [`Visitor`], the [`Sender`] turns calls into bytes. The visitor is handed
+//! the sender, so that an answer is written while the bytes of the next request are still being
+//! read: there is no queue of events.
+//!
+//! ```text
+//!   bytes in --> Receiver --(headers, data, reset, ...)--> Visitor
+//!                                                             |
+//!   bytes out <-- output <----------- Sender <----------------+
+//! ```
+//!
+//! What each part knows is its own: [`frame`] the nine octets, [`hpack`] header compression,
+//! [`settings`] what was agreed, [`flow`] the windows. The crate is `no_std`, which proves that
+//! there is no input, output or clock in it.
 #![no_std]
 #![forbid(unsafe_code)]
+
 extern crate alloc;
+
+pub mod block;
+pub mod config;
+pub mod connection;
+pub mod error;
+pub mod flow;
+pub mod frame;
+pub mod grpc;
+pub mod hpack;
+mod memo;
+pub mod receiver;
+pub mod sender;
+pub mod settings;
+mod streams;
+mod validate;
+pub mod visitor;
+
+pub use block::{Block, ExtraField};
+pub use config::Config;
+pub use connection::{Connection, Role};
+pub use error::{Blame, CannotOpen, ConnectionError, ErrorCode};
+pub use hpack::{Field, HeaderList, Indexing};
+pub use sender::Sender;
+pub use streams::Stream;
+pub use visitor::Visitor;

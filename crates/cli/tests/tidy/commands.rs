@@ -1,0 +1,187 @@
+//! The README's commands are run by everybody who comes; they have to exist.
+
+use crate::offence::Offence;
+use crate::tree;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Commands that a reader may be told to type.
+pub struct Known {
+    make_targets: Vec<String>,
+    /// Sub-commands of `bookend`, with the help that each gives.
+    bookend: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// What the Makefile and the compiled command offer.
+    pub fn of_this_tree() -> Self {
+        let names = subcommands(&help_of(&[]));
+        let with_help = names.into_iter().map(|name| (help_of(&[&name]), name));
+        Known {
+            make_targets: targets(tree::text("Makefile")),
+            bookend: with_help.map(|(help, name)| (name, help)).collect(),
+        }
+    }
+
+    fn complaint(&self, command: &str) -> Option<String> {
+        let mut words = command
+            .split_whitespace()
+            .skip_while(|word| is_assignment(word));
+        let program = words.next()?;
+        let rest: Vec<&str> = words.collect();
+        match program.rsplit('/').next().unwrap_or(program) {
+            "make" => self.complaint_about_make(&rest),
+            "bookend" => self.complaint_about_bookend(&rest),
+            "cd" | "git" | "cargo" => None,
+            _ => Some(format!("readers are not told to run {program}")),
+        }
+    }
+
+    fn complaint_about_make(&self, words: &[&str]) -> Option<String> {
+        let mut targets = words.iter().filter(|word| !is_assignment(word));
+        let unknown = targets.find(|word| !self.make_targets.iter().any(|known| known == *word))?;
+        Some(format!("the Makefile has no target {unknown}"))
+    }
+
+    fn complaint_about_bookend(&self, words: &[&str]) -> Option<String> {
+        let (name, rest) = words.split_first()?;
+        let Some(help) = self.bookend.get(*name) else {
+            return Some(format!("bookend has no sub-command {name}"));
+        };
+        let flags = rest.iter().filter(|word| word.starts_with("--"));
+        let mut flags = flags.map(|flag| flag.split('=').next().unwrap_or(flag));
+        let offered = |flag: &str| help.split([' ', ',', '=', '\n']).any(|word| word == flag);
+        let unknown = flags.find(|flag| !offered(flag))?;
+        Some(format!("bookend {name} has no flag {unknown}"))
+    }
+}
+
+/// Commands in fenced `sh` blocks that do not exist.
+pub fn unknown_commands(path: &str, text: &str, known: &Known) -> Vec<Offence> {
+    let commands = commands(text).into_iter();
+    let complaints = commands
+        .filter_map(|(line, command)| Some(Offence::new(path, line, known.complaint(&command)?)));
+    complaints.collect()
+}
+
+/// A README that names another oldest Rust than the manifest does, or none.
+pub fn wrong_oldest_rust(path: &str, text: &str, manifest: &str) -> Vec<Offence> {
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = "));
+    let expected = format!("Rust {}", version.unwrap_or_default().trim_matches('"'));
+    if text.contains(&expected) {
+        return vec![];
+    }
+    vec![Offence::of_file(path, format!("does not name {expected}"))]
+}
+
+/// Commands with the number of the line that each begins on; comments and prompts taken off.
+fn commands(text: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let (mut in_shell, mut goes_on) = (false, false);
+    for (index, line) in text.lines().enumerate() {
+        if let Some(language) = line.strip_prefix("```") {
+            in_shell = language == "sh";
+            continue;
+        }
+        let command = line.split(" #").next().unwrap_or(line).trim();
+        let command = command.trim_start_matches("$ ");
+        if !in_shell || command.is_empty() || command.starts_with('#') {
+            continue;
+        }
+        let part = command.trim_end_matches('\\');
+        match found.last_mut() {
+            Some((_, whole)) if goes_on => whole.push_str(part),
+            _ => found.push((index + 1, part.to_owned())),
+        }
+        goes_on = command.ends_with('\\');
+    }
+    found
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+fn targets(makefile: &str) -> Vec<String> {
+    let rules = makefile.lines().filter_map(|line| line.split_once(':'));
+    rules
+        .map(|(target, _)| target.to_owned())
+        .filter(|target| !target.contains(' '))
+        .collect()
+}
+
+/// The first words of the lines under `Commands:`.
+fn subcommands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| line.starts_with(' '));
+    listed
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn help_of(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_bookend"))
+        .args(arguments)
+        .arg("--help")
+        .output()
+        .expect("cargo built the command before this test");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[cfg(test)]
+fn known() -> Known {
+    let run_help = "Usage: bookend run [SUITE]\n\n      --quick  short\n  -n, --rounds <N>";
+    Known {
+        make_targets: targets(".PHONY: bench\n\nbench:\n\t@sh scripts/bench\n"),
+        bookend: BTreeMap::from([("run".to_owned(), run_help.to_owned())]),
+    }
+}
+
+#[test]
+fn commands_that_do_not_exist_are_found() {
+    for command in [
+        "make benchmark",
+        "bookend walk",
+        "./target/release/bookend run pajamax-tonic --fast",
+        "ghz --insecure",
+        "$ SETUP=no make benchmark   # a comment",
+        "bookend run \\\n    --fast",
+    ] {
+        let text = format!("```sh\n{command}\n```");
+        assert_eq!(
+            unknown_commands("README.md", &text, &known()).len(),
+            1,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn commands_that_exist_and_other_blocks_are_let_through() {
+    let text = "```sh\nmake bench SETUP=no # all\nbookend run a --quick --rounds=3\n```\n\
+        ```text\nmake nothing\n```";
+    assert_eq!(unknown_commands("README.md", text, &known()), []);
+}
+
+#[test]
+fn subcommands_are_read_from_the_help() {
+    let help = "Usage\n\nCommands:\n  run   measure\n  load  ask\n\nOptions:\n  -h  help";
+    assert_eq!(subcommands(help), ["run", "load"]);
+}
+
+#[test]
+fn an_oldest_rust_that_drifted_is_found() {
+    let manifest = "[workspace.package]\nrust-version = \"1.89\"";
+    assert_eq!(
+        wrong_oldest_rust("README.md", "Rust 1.88 or newer", manifest).len(),
+        1
+    );
+    assert_eq!(
+        wrong_oldest_rust("README.md", "Rust 1.89 or newer", manifest),
+        []
+    );
+}

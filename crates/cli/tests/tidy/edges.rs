@@ -1,0 +1,222 @@
+//! Which crate may name which: a crate is worth its name only where it makes a rule
+//! compile-checked.
+
+use crate::offence::Offence;
+use toml::{Table, Value};
+
+/// A crate, the crates that it may use, and those that its build script may use.
+struct Edges {
+    from: &'static str,
+    to: &'static [&'static str],
+    build: &'static [&'static str],
+}
+
+/// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
+/// processes like everybody else's and have no privilege.
+const DRAWN: [Edges; 9] = [
+    Edges {
+        from: "wire",
+        to: &[],
+        build: &[],
+    },
+    Edges {
+        from: "io",
+        to: &[],
+        build: &[],
+    },
+    Edges {
+        from: "contract",
+        to: &[],
+        build: &[],
+    },
+    Edges {
+        from: "codegen",
+        to: &[],
+        build: &[],
+    },
+    Edges {
+        from: "client",
+        to: &["wire", "io"],
+        build: &[],
+    },
+    Edges {
+        from: "server",
+        to: &["wire", "io"],
+        build: &["codegen"],
+    },
+    Edges {
+        from: "load",
+        to: &["wire", "io", "client", "contract"],
+        build: &[],
+    },
+    Edges {
+        from: "lab",
+        to: &["contract"],
+        build: &[],
+    },
+    Edges {
+        from: "cli",
+        to: &["load", "lab", "server"],
+        build: &["codegen"],
+    },
+];
+
+/// What any crate may use in its tests.
+const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
+
+/// Whether a path is the manifest of a crate of the workspace.
+pub fn is_member_manifest(path: &str) -> bool {
+    member(path).is_some()
+}
+
+/// Dependencies between crates of the workspace that are not drawn.
+pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
+    let Some(drawn) = member(path).and_then(|name| DRAWN.iter().find(|edges| edges.from == name))
+    else {
+        return vec![Offence::of_file(
+            path,
+            "this crate is not in the list of crates",
+        )];
+    };
+    let allowed = |section: Section, to: &str| match section {
+        Section::Normal => drawn.to.contains(&to),
+        Section::Build => drawn.build.contains(&to),
+        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to),
+    };
+    let edges = dependencies(path, text)
+        .into_iter()
+        .filter_map(|(section, package)| {
+            let to = package.strip_prefix("bookend-")?;
+            let what = format!("{} -> {to} is not a drawn edge ({section:?})", drawn.from);
+            (!allowed(section, to)).then(|| Offence::of_file(path, what))
+        });
+    edges.collect()
+}
+
+/// Dependencies of any kind that end up in the compiled crate.
+pub fn any_dependency(path: &str, text: &str) -> Vec<Offence> {
+    let compiled = |(section, _): &(Section, String)| *section != Section::Dev;
+    let found = dependencies(path, text).into_iter().filter(compiled);
+    found
+        .map(|(_, package)| Offence::of_file(path, format!("depends on {package}")))
+        .collect()
+}
+
+/// Manifests that do not say `[lints] workspace = true`.
+pub fn own_lints(path: &str, text: &str) -> Vec<Offence> {
+    let manifest = parse(path, text);
+    let inherited = manifest
+        .get("lints")
+        .and_then(|lints| lints.get("workspace"));
+    match inherited.and_then(Value::as_bool) {
+        Some(true) => vec![],
+        _ => vec![Offence::of_file(
+            path,
+            "does not take its lints from the workspace",
+        )],
+    }
+}
+
+fn member(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+    (!name.contains('/')).then_some(name)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Normal,
+    Build,
+    Dev,
+}
+
+/// Each dependency by its package's name, those for one target only included.
+fn dependencies(path: &str, text: &str) -> Vec<(Section, String)> {
+    let manifest = parse(path, text);
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let for_targets = targets
+        .into_iter()
+        .flat_map(Table::values)
+        .filter_map(Value::as_table);
+    let mut found = Vec::new();
+    for table in std::iter::once(&manifest).chain(for_targets) {
+        for (key, section) in [
+            ("dependencies", Section::Normal),
+            ("build-dependencies", Section::Build),
+            ("dev-dependencies", Section::Dev),
+        ] {
+            let entries = table
+                .get(key)
+                .and_then(Value::as_table)
+                .into_iter()
+                .flatten();
+            found.extend(entries.map(|(name, value)| (section, package(name, value))));
+        }
+    }
+    found
+}
+
+fn package(name: &str, value: &Value) -> String {
+    value
+        .get("package")
+        .and_then(Value::as_str)
+        .unwrap_or(name)
+        .to_owned()
+}
+
+fn parse(path: &str, text: &str) -> Table {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
+}
+
+#[test]
+fn the_lab_cannot_reach_our_own_tools() {
+    for manifest in [
+        "[dependencies]\nbookend-load.workspace = true",
+        "[dependencies]\nours = { package = \"bookend-server\", path = \"../server\" }",
+        "[target.'cfg(unix)'.dependencies]\nbookend-wire.workspace = true",
+        "[build-dependencies]\nbookend-codegen.workspace = true",
+        "[dev-dependencies]\nbookend-io.workspace = true",
+    ] {
+        assert_eq!(
+            undrawn_edges("crates/lab/Cargo.toml", manifest).len(),
+            1,
+            "{manifest}"
+        );
+    }
+}
+
+#[test]
+fn drawn_edges_and_edges_for_tests_are_let_through() {
+    let manifest = "\
+[dependencies]\nbookend-contract.workspace = true\nserde = \"1\"
+[dev-dependencies]\nbookend-server.workspace = true";
+    assert_eq!(undrawn_edges("crates/lab/Cargo.toml", manifest), []);
+}
+
+#[test]
+fn a_crate_that_nobody_drew_is_an_offence() {
+    assert_eq!(undrawn_edges("crates/extra/Cargo.toml", "").len(), 1);
+    assert!(!is_member_manifest("crates/load/shim/Cargo.toml"));
+}
+
+#[test]
+fn only_dev_dependencies_stay_out_of_the_compiled_crate() {
+    let manifest = "[dependencies]\na = \"1\"\n[build-dependencies]\nb = \"1\"";
+    assert_eq!(any_dependency("crates/wire/Cargo.toml", manifest).len(), 2);
+    assert_eq!(
+        any_dependency("crates/wire/Cargo.toml", "[dev-dependencies]\na = \"1\""),
+        []
+    );
+}
+
+#[test]
+fn lints_of_ones_own_are_an_offence() {
+    assert_eq!(
+        own_lints("crates/io/Cargo.toml", "[lints.rust]\nunused = \"allow\"").len(),
+        1
+    );
+    assert_eq!(
+        own_lints("crates/io/Cargo.toml", "[lints]\nworkspace = true"),
+        []
+    );
+}

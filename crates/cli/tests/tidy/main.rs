@@ -1,0 +1,203 @@
+//! What the project asks of its own tree, as tests. A rule that nobody checks drifts.
+//!
+//! Every rule is a function of a path and a text that returns [`Offence`]s. Its file holds the
+//! rule, the reason, and a test that feeds it an offender; this file applies them to the tree.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod edges;
+mod leftovers;
+mod markdown;
+mod offence;
+mod places;
+mod protoc;
+mod rust_source;
+mod sizes;
+mod tree;
+mod unsafety;
+
+use offence::Offence;
+use tree::{File, tree};
+
+fn assert_none(offences: impl IntoIterator<Item = Offence>) {
+    let lines: Vec<String> = offences.into_iter().map(|each| each.to_string()).collect();
+    assert!(
+        lines.is_empty(),
+        "{} offences:\n{}",
+        lines.len(),
+        lines.join("\n")
+    );
+}
+
+fn assert_rule(of_interest: impl Fn(&File) -> bool, rule: impl Fn(&str, &str) -> Vec<Offence>) {
+    let files: Vec<&File> = tree().iter().filter(|file| of_interest(file)).collect();
+    assert!(!files.is_empty(), "the rule looked at no file at all");
+    assert_none(
+        files
+            .iter()
+            .filter_map(|file| Some(rule(&file.path, file.text()?)))
+            .flatten(),
+    );
+}
+
+fn is_rust(file: &File) -> bool {
+    file.path.ends_with(".rs")
+}
+
+fn is_markdown(file: &File) -> bool {
+    file.path.ends_with(".md")
+}
+
+#[test]
+fn the_tree_that_is_checked_is_this_one() {
+    for path in ["Cargo.toml", "README.md", "crates/wire/src/lib.rs"] {
+        assert!(
+            tree().iter().any(|file| file.path == path),
+            "{path} is not in the tree"
+        );
+    }
+}
+
+#[test]
+fn crates_depend_on_each_other_only_along_the_drawn_edges() {
+    assert_rule(
+        |file| edges::is_member_manifest(&file.path),
+        edges::undrawn_edges,
+    );
+}
+
+#[test]
+fn every_crate_takes_its_lints_from_the_workspace() {
+    assert_rule(
+        |file| edges::is_member_manifest(&file.path),
+        edges::own_lints,
+    );
+}
+
+#[test]
+fn wire_depends_on_nothing() {
+    assert_rule(
+        |file| file.path == "crates/wire/Cargo.toml",
+        edges::any_dependency,
+    );
+}
+
+#[test]
+fn wire_has_no_std_and_no_clock() {
+    assert_rule(
+        |file| file.path == "crates/wire/src/lib.rs",
+        unsafety::std_in_crate_root,
+    );
+    assert_rule(
+        |file| is_rust(file) && file.path.starts_with("crates/wire/src/"),
+        unsafety::sockets_and_clocks,
+    );
+}
+
+#[test]
+fn every_crate_but_io_forbids_unsafe_code() {
+    assert_rule(
+        |file| unsafety::is_safe_crate_root(&file.path),
+        unsafety::unforbidden,
+    );
+    assert_rule(
+        |file| is_rust(file) && unsafety::is_in_safe_crate(&file.path),
+        unsafety::unsafe_code,
+    );
+}
+
+#[test]
+fn io_explains_every_unsafe() {
+    assert_rule(
+        |file| is_rust(file) && file.path.starts_with("crates/io/"),
+        unsafety::unexplained_unsafe,
+    );
+}
+
+#[test]
+fn functions_are_short() {
+    assert_rule(is_rust, sizes::long_functions);
+}
+
+#[test]
+fn files_are_short() {
+    assert_rule(is_rust, sizes::long_files);
+}
+
+#[test]
+fn lines_are_narrow() {
+    assert_rule(is_rust, sizes::wide_lines);
+}
+
+#[test]
+fn nothing_is_left_over() {
+    assert_rule(|file| !file.is_lockfile(), leftovers::notes);
+    assert_rule(is_rust, leftovers::unfinished_code);
+}
+
+#[test]
+fn names_say_what_is_inside() {
+    assert_none(
+        tree()
+            .iter()
+            .flat_map(|file| leftovers::empty_words_in_path(&file.path)),
+    );
+    assert_rule(is_rust, leftovers::empty_words_in_modules);
+}
+
+#[test]
+fn each_markdown_file_has_one_title() {
+    assert_rule(is_markdown, markdown::titles);
+}
+
+#[test]
+fn relative_links_lead_somewhere() {
+    let paths = tree::paths_and_folders();
+    assert_rule(is_markdown, |path, text| {
+        markdown::dead_links(path, text, &paths)
+    });
+}
+
+#[test]
+fn no_file_is_a_blob() {
+    assert_none(
+        tree()
+            .iter()
+            .filter(|file| !file.is_lockfile())
+            .flat_map(places::blob),
+    );
+}
+
+#[test]
+fn no_file_names_a_machine() {
+    assert_rule(|file| !file.is_lockfile(), places::machine_paths);
+    assert_rule(|file| !file.is_lockfile(), places::registry_hosts);
+}
+
+#[test]
+fn no_build_needs_protoc() {
+    for path in ["scripts/bench", "scripts/subject", "scripts/test"] {
+        assert_rule(
+            |file| file.path == path,
+            protoc::builds_that_could_find_protoc,
+        );
+    }
+}
+
+#[test]
+fn the_readme_names_commands_that_exist() {
+    let known = commands::Known::of_this_tree();
+    assert_rule(
+        |file| file.path == "README.md",
+        |path, text| commands::unknown_commands(path, text, &known),
+    );
+}
+
+#[test]
+fn the_readme_names_the_oldest_rust_that_will_do() {
+    let manifest = tree::text("Cargo.toml");
+    assert_rule(
+        |file| file.path == "README.md",
+        |path, text| commands::wrong_oldest_rust(path, text, manifest),
+    );
+}

@@ -1,0 +1,158 @@
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prost_types::FileDescriptorSet;
+
+use crate::Error;
+use crate::service::Generator;
+
+const PROST: &str = "::bookend_server::prost";
+const PROST_TYPES: &str = "::bookend_server::prost_types";
+
+/// What is to be generated, and where to.
+pub struct Config {
+    prost: prost_build::Config,
+    deferred: BTreeSet<String>,
+    out_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// Everything inline, written to cargo's `OUT_DIR`.
+    pub fn new() -> Self {
+        let mut prost = prost_build::Config::new();
+        prost.prost_path(PROST).prost_types_path(PROST_TYPES);
+        Config {
+            prost,
+            deferred: BTreeSet::new(),
+            out_dir: None,
+        }
+    }
+
+    /// Gives the unary method `package.Service/Method` a responder, so that another thread may
+    /// answer it later.
+    pub fn deferred(mut self, method: impl Into<String>) -> Self {
+        self.deferred.insert(method.into());
+        self
+    }
+
+    /// Writes to this folder instead of `OUT_DIR`.
+    pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(folder.into());
+        self
+    }
+
+    /// Also writes a file of this name that holds all packages as nested modules, to be used with
+    /// `bookend_server::include_protos!`. Needed where packages use each other's messages.
+    pub fn include_file(mut self, name: impl AsRef<Path>) -> Self {
+        self.prost.include_file(name.as_ref());
+        self
+    }
+
+    /// Sets options of the message generator: attributes, `bytes`, boxed fields, extern paths.
+    pub fn messages(mut self, set: impl FnOnce(&mut prost_build::Config)) -> Self {
+        set(&mut self.prost);
+        self
+    }
+
+    /// Compiles `protos`, which are found below one of the folders `includes`, and writes one file
+    /// `PACKAGE.rs` for each package, and the descriptors that server reflection needs.
+    ///
+    /// # Errors
+    /// Where a file is missing or wrong, a deferred method does not exist or streams, or the output
+    /// cannot be written.
+    pub fn compile(
+        mut self,
+        protos: &[impl AsRef<Path>],
+        includes: &[impl AsRef<Path>],
+    ) -> Result<(), Error> {
+        let mut compiler = protox::Compiler::new(includes)?;
+        compiler
+            .include_source_info(true)
+            .include_imports(true)
+            .open_files(protos)?;
+        let descriptors = compiler.file_descriptor_set();
+        self.check_deferred(&descriptors)?;
+        if self.out_dir.is_none() {
+            announce_inputs(compiler.files().filter_map(|file| file.path()));
+        }
+        let out_dir = self.output_folder()?;
+        // Without comments: reflection's clients do not show them. Encoded by the compiler, which
+        // keeps custom options.
+        let bare = compiler
+            .include_source_info(false)
+            .encode_file_descriptor_set();
+        let embedded = write_descriptors(&out_dir, &bare)?;
+        self.prost
+            .service_generator(Box::new(Generator::new(self.deferred, embedded)));
+        self.prost.out_dir(&out_dir).compile_fds(descriptors)?;
+        Ok(())
+    }
+
+    fn check_deferred(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
+        let methods = unary_by_method(descriptors);
+        for wanted in &self.deferred {
+            match methods.iter().find(|(name, _)| name == wanted) {
+                None => return Err(Error::UnknownMethod(wanted.clone())),
+                Some((_, false)) => return Err(Error::StreamingMethod(wanted.clone())),
+                Some((_, true)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn output_folder(&self) -> io::Result<PathBuf> {
+        let from_cargo = || env::var_os("OUT_DIR").map(PathBuf::from);
+        self.out_dir.clone().or_else(from_cargo).ok_or_else(|| {
+            let message = "OUT_DIR is not set: call this from a build script, or give a folder";
+            io::Error::new(io::ErrorKind::NotFound, message)
+        })
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config::new()
+    }
+}
+
+fn unary_by_method(descriptors: &FileDescriptorSet) -> Vec<(String, bool)> {
+    let mut methods = Vec::new();
+    for file in &descriptors.file {
+        for service in &file.service {
+            for method in &service.method {
+                let service = qualified(file.package(), service.name());
+                let unary = !method.client_streaming() && !method.server_streaming();
+                methods.push((format!("{service}/{}", method.name()), unary));
+            }
+        }
+    }
+    methods
+}
+
+pub(crate) fn qualified(package: &str, name: &str) -> String {
+    if package.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{package}.{name}")
+    }
+}
+
+fn announce_inputs<'a>(paths: impl Iterator<Item = &'a Path>) {
+    for path in paths {
+        println!("cargo:rerun-if-changed={}", path.display());
+    }
+}
+
+/// Writes the encoded set and returns the file's name, which follows the content: two calls with one
+/// `OUT_DIR` do not overwrite each other.
+fn write_descriptors(out_dir: &Path, encoded: &[u8]) -> io::Result<String> {
+    let mut hasher = DefaultHasher::new();
+    encoded.hash(&mut hasher);
+    let name = format!("descriptors-{:016x}.bin", hasher.finish());
+    fs::write(out_dir.join(&name), encoded)?;
+    Ok(name)
+}

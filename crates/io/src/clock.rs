@@ -1,0 +1,24 @@
+//! The one clock of every driver.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Nanoseconds of `CLOCK_MONOTONIC`: the clock of [`crate::Turn::now_ns`] and of
+/// [`crate::Shard::next_deadline`]. Never zero on a machine that has booted.
+///
+/// Answered by the kernel's shared page (vDSO) without a system call.
+#[inline]
+pub fn clock_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * NANOSECONDS_PER_SECOND + now.tv_nsec as u64
+}
+
+/// A span of time as the system calls want it.
+#[inline]
+pub(crate) fn timespec(span_ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (span_ns / NANOSECONDS_PER_SECOND) as i64,
+        tv_nsec: (span_ns % NANOSECONDS_PER_SECOND) as i64,
+    }
+}

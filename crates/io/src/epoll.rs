@@ -1,0 +1,516 @@
+//! The epoll driver: one thread, any number of sessions.
+
+use crate::clock::timespec;
+use crate::connection::{Connection, Fate, LINGER_NS, Readiness};
+use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::mailbox::Mailbox;
+use crate::options::Options;
+use crate::shard::{Closed, Opened, Session, Shard};
+use crate::socket;
+use crate::statistics::Statistics;
+use crate::timeouts::Timeouts;
+use crate::turn::Connect;
+use crate::waker::Waker;
+use crate::worker::Worker;
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, Shutdown};
+use std::io;
+use std::mem;
+
+/// Sockets that one wait reports: what does not fit is reported by the next one, first come first.
+const EVENTS_MAX: usize = 256;
+
+/// Connections accepted before the sessions have their turn again.
+const ACCEPTS_A_TURN: usize = 64;
+
+const LISTENER_KEY: u64 = u64::MAX;
+const WAKER_KEY: u64 = u64::MAX - 1;
+
+/// The epoll driver, ready to run a shard on the calling thread. Needs Linux 5.11.
+#[derive(Debug)]
+pub struct Epoll {
+    poll: OwnedFd,
+    waker: Waker,
+    options: Options,
+    listener: Option<Listener>,
+    arrivals: Option<Mailbox<OwnedFd>>,
+}
+
+impl Epoll {
+    /// A driver that `waker` calls.
+    ///
+    /// # Errors
+    /// The machine's: no descriptor can be had, or the kernel is older than Linux 5.11.
+    pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
+        let poll = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(
+            &poll,
+            waker.event(),
+            EventData::new_u64(WAKER_KEY),
+            EventFlags::IN,
+        )?;
+        let at_once = timespec(0);
+        epoll::wait(&poll, &mut [no_event()], Some(&at_once))?;
+        Ok(Self {
+            poll,
+            waker,
+            options,
+            listener: None,
+            arrivals: None,
+        })
+    }
+
+    /// Accepts connections from `listener`.
+    ///
+    /// # Errors
+    /// The machine's, where the kernel has no memory for it.
+    pub fn accept_from(mut self, listener: Listener) -> io::Result<Self> {
+        let key = EventData::new_u64(LISTENER_KEY);
+        epoll::add(&self.poll, &listener, key, EventFlags::IN)?;
+        self.listener = Some(listener);
+        Ok(self)
+    }
+
+    /// Takes connections that another thread has accepted. The mailbox's waker is this driver's.
+    pub(crate) fn take_from(mut self, arrivals: Mailbox<OwnedFd>) -> Self {
+        self.arrivals = Some(arrivals);
+        self
+    }
+
+    /// Runs the shard until it stops or is stopped. [`Shard::woken`] is called once first; that is
+    /// where a client makes its connections.
+    ///
+    /// # Errors
+    /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
+    pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, Statistics)> {
+        let mut driver = Driver {
+            worker: Worker::start(shard, self.waker, self.options),
+            poll: self.poll,
+            entries: Vec::new(),
+            connect_timeouts: Timeouts::default(),
+            linger_timeouts: Timeouts::default(),
+            acceptor: self.listener.map(|listener| Acceptor {
+                listener,
+                resume_at_ns: None,
+            }),
+            arrivals: self.arrivals,
+            arrived: Vec::new(),
+        };
+        driver.run()?;
+        Ok(driver.finish())
+    }
+}
+
+struct Driver<S> {
+    worker: Worker<S>,
+    poll: OwnedFd,
+    /// By [`Session::index`].
+    entries: Vec<Option<Entry>>,
+    connect_timeouts: Timeouts,
+    linger_timeouts: Timeouts,
+    acceptor: Option<Acceptor>,
+    arrivals: Option<Mailbox<OwnedFd>>,
+    arrived: Vec<OwnedFd>,
+}
+
+struct Entry {
+    connection: Connection,
+    interest: EventFlags,
+    /// Closed for the shard; read on so that the peer gets our last bytes.
+    lingering: bool,
+}
+
+struct Acceptor {
+    listener: Listener,
+    /// Set while it is left alone because of a lack of descriptors.
+    resume_at_ns: Option<u64>,
+}
+
+impl<S: Shard> Driver<S> {
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = Vec::with_capacity(EVENTS_MAX);
+        loop {
+            self.settle();
+            if self.may_leave() {
+                return Ok(());
+            }
+            self.wait(&mut events)?;
+            for event in &events {
+                self.on_event(event.data.u64(), event.flags);
+                self.attend();
+            }
+            self.expire();
+            if self.worker.rouse() {
+                self.take_arrivals();
+            }
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, events: &mut Vec<Event>) -> io::Result<()> {
+        let own_deadline_ns = self.own_deadline_ns();
+        let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
+        if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
+            timeout_ns = Some(0);
+        }
+        let timeout: Option<Timespec> = timeout_ns.map(timespec);
+        events.clear();
+        match epoll::wait(&self.poll, spare_capacity(events), timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.worker.end_wait(!events.is_empty());
+        Ok(())
+    }
+
+    #[inline]
+    fn on_event(&mut self, key: u64, flags: EventFlags) {
+        match key {
+            WAKER_KEY => self.worker.waker.clear(),
+            LISTENER_KEY => self.accept(),
+            key => self.on_socket(key, flags),
+        }
+    }
+
+    #[inline]
+    fn on_socket(&mut self, key: u64, flags: EventFlags) {
+        let index = key as u32;
+        let Some(entry) = entry_of(&mut self.entries, key) else {
+            return;
+        };
+        if entry.lingering {
+            return self.read_on(index);
+        }
+        if entry.connection.connecting.is_some() {
+            return self.end_connect(index);
+        }
+        let fate = entry.connection.advance(readiness(flags), &mut self.worker);
+        self.conclude(index, fate);
+    }
+
+    /// Does what the shard has asked for since the last wait.
+    fn settle(&mut self) {
+        if self.worker.turn.has_work() {
+            for connect in self.worker.turn.take_connects() {
+                self.connect(connect);
+            }
+            self.worker.tell_writable();
+        }
+        self.attend();
+    }
+
+    /// Looks after the sessions of which the shard has asked something.
+    #[inline]
+    fn attend(&mut self) {
+        while let Some((session, wishes)) = self.worker.turn.next_touched() {
+            let Some(entry) = entry_of(&mut self.entries, session.key()) else {
+                self.worker.withdraw(session, wishes);
+                continue;
+            };
+            let fate = entry.connection.grant(wishes, &mut self.worker);
+            self.conclude(session.index, fate);
+        }
+    }
+
+    #[inline]
+    fn conclude(&mut self, index: u32, fate: Fate) {
+        match fate {
+            Fate::Alive => self.update_interest(index),
+            Fate::Gone(why) => self.close(index, why),
+        }
+    }
+
+    #[inline]
+    fn update_interest(&mut self, index: u32) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        let Worker { turn, options, .. } = &self.worker;
+        let mut interest = EventFlags::empty();
+        interest.set(
+            EventFlags::IN,
+            entry.lingering
+                || entry
+                    .connection
+                    .wants_to_read(turn, options.backlog_limit_bytes),
+        );
+        interest.set(EventFlags::OUT, entry.connection.wants_to_write());
+        if interest != entry.interest {
+            entry.interest = interest;
+            let key = EventData::new_u64(entry.connection.session.key());
+            // A registered socket's flags can always be changed: nothing is allocated for it.
+            let _ = epoll::modify(&self.poll, &entry.connection.socket, key, interest);
+        }
+    }
+
+    fn close(&mut self, index: u32, why: Closed) {
+        let Some(mut entry) = self.entries[index as usize].take() else {
+            return;
+        };
+        let session = entry.connection.session;
+        let lingers = matches!(why, Closed::Us) && entry.connection.may_have_unread_bytes();
+        let why = entry.connection.told(why);
+        if lingers {
+            let _ = rustix::net::shutdown(&entry.connection.socket, Shutdown::Write);
+            entry.lingering = true;
+            entry.connection.blocked = false;
+            self.linger_timeouts
+                .push(self.worker.turn.now_ns() + LINGER_NS, session);
+            self.entries[index as usize] = Some(entry);
+            self.update_interest(index);
+            self.worker.close(session, why);
+            return;
+        }
+        drop(entry);
+        self.worker.close(session, why);
+        self.worker.turn.release(index);
+    }
+
+    /// Drops what comes on a connection that we have closed, until the peer has closed it too.
+    fn read_on(&mut self, index: u32) {
+        let Some(entry) = &self.entries[index as usize] else {
+            return;
+        };
+        let buffer = &mut self.worker.buffer;
+        match socket::receive(&entry.connection.socket, buffer, RecvFlags::DONTWAIT) {
+            Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
+            Ok(0) | Err(_) => self.forget(index),
+        }
+    }
+
+    fn forget(&mut self, index: u32) {
+        self.entries[index as usize] = None;
+        self.worker.turn.release(index);
+    }
+
+    fn connect(&mut self, connect: Connect) {
+        let Connect {
+            session,
+            target,
+            token,
+        } = connect;
+        let begun = socket::begin_connect(&target)
+            .and_then(|socket| self.register(socket, session, Some(token)));
+        match begun {
+            Ok(()) => {
+                let timeout_ns = self.worker.options.connect_timeout_ns;
+                self.connect_timeouts
+                    .push(self.worker.turn.now_ns() + timeout_ns, session);
+            }
+            Err(error) => self.worker.refuse(session, token, error),
+        }
+    }
+
+    fn end_connect(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let connection = &mut entry.connection;
+        if let Err(error) = socket::end_connect(&connection.socket) {
+            return self.close(index, Closed::Failed(error));
+        }
+        let session = connection.session;
+        let Some(token) = connection.connecting.take() else {
+            return;
+        };
+        self.worker.turn.begin();
+        self.worker
+            .shard
+            .opened(session, Opened::Connected(token), &mut self.worker.turn);
+        let fate = match &mut self.entries[index as usize] {
+            Some(entry) => entry.connection.write(&mut self.worker),
+            None => Fate::Alive,
+        };
+        self.conclude(index, fate);
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS_A_TURN {
+            let Some(acceptor) = &self.acceptor else {
+                return;
+            };
+            match acceptor.listener.accept() {
+                Accept::Connection(socket) => self.open_accepted(socket),
+                Accept::Lost => {}
+                Accept::Nobody => return,
+                Accept::Exhausted => return self.back_off(),
+            }
+        }
+    }
+
+    /// Leaves the listener alone for a while.
+    fn back_off(&mut self) {
+        self.worker.turn.statistics.accept_errors += 1;
+        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        if let Some(acceptor) = &mut self.acceptor {
+            acceptor.resume_at_ns = Some(resume_at_ns);
+            watch_listener(&self.poll, &acceptor.listener, EventFlags::empty());
+        }
+    }
+
+    fn open_accepted(&mut self, socket: OwnedFd) {
+        let session = self.worker.turn.reserve();
+        self.worker.turn.statistics.accepted += 1;
+        if self.register(socket, session, None).is_err() {
+            self.worker.turn.retire(session);
+            self.worker.turn.release(session.index);
+            self.worker.turn.statistics.accept_errors += 1;
+            return;
+        }
+        self.worker.turn.begin();
+        self.worker
+            .shard
+            .opened(session, Opened::Accepted, &mut self.worker.turn);
+    }
+
+    fn take_arrivals(&mut self) {
+        let Some(arrivals) = &self.arrivals else {
+            return;
+        };
+        let mut arrived = mem::take(&mut self.arrived);
+        arrivals.drain_into(&mut arrived);
+        for socket in arrived.drain(..) {
+            self.open_accepted(socket);
+        }
+        self.arrived = arrived;
+    }
+
+    fn register(
+        &mut self,
+        socket: OwnedFd,
+        session: Session,
+        connecting: Option<u64>,
+    ) -> io::Result<()> {
+        let interest = if connecting.is_some() {
+            EventFlags::OUT
+        } else {
+            EventFlags::IN
+        };
+        let key = EventData::new_u64(session.key());
+        epoll::add(&self.poll, &socket, key, interest)?;
+        let index = session.index as usize;
+        if self.entries.len() <= index {
+            self.entries.resize_with(index + 1, || None);
+        }
+        let connection = Connection::new(socket, session, connecting);
+        self.entries[index] = Some(Entry {
+            connection,
+            interest,
+            lingering: false,
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn own_deadline_ns(&mut self) -> Option<u64> {
+        let entries = &mut self.entries;
+        let connect = self
+            .connect_timeouts
+            .next(|key| is_connecting(entries, key));
+        let linger = self.linger_timeouts.next(|key| is_lingering(entries, key));
+        let accept = self
+            .acceptor
+            .as_ref()
+            .and_then(|acceptor| acceptor.resume_at_ns);
+        [connect, linger, accept].into_iter().flatten().min()
+    }
+
+    /// Gives up what has taken too long.
+    #[inline]
+    fn expire(&mut self) {
+        if let Some(due_ns) = self.own_deadline_ns() {
+            let now_ns = self.worker.turn.now_ns();
+            if due_ns <= now_ns {
+                self.expire_at(now_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn expire_at(&mut self, now_ns: u64) {
+        while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
+            if is_connecting(&mut self.entries, key) {
+                self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        while let Some(key) = self.linger_timeouts.pop_due(now_ns) {
+            if is_lingering(&mut self.entries, key) {
+                self.forget(key as u32);
+            }
+        }
+        if let Some(acceptor) = &mut self.acceptor
+            && acceptor.resume_at_ns.is_some_and(|at_ns| at_ns <= now_ns)
+        {
+            acceptor.resume_at_ns = None;
+            watch_listener(&self.poll, &acceptor.listener, EventFlags::IN);
+        }
+    }
+
+    #[inline]
+    fn may_leave(&mut self) -> bool {
+        let entries = &self.entries;
+        let leaving = self.worker.may_leave(|turn| {
+            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
+            live.all(|entry| turn.unwritten(entry.connection.session).is_empty())
+        });
+        if self.worker.turn.stopping() {
+            self.stop_accepting();
+        }
+        leaving
+    }
+
+    fn stop_accepting(&mut self) {
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = epoll::delete(&self.poll, &acceptor.listener);
+        }
+    }
+
+    /// Closes what is still open and gives the shard back.
+    fn finish(mut self) -> (S, Statistics) {
+        for index in 0..self.entries.len() {
+            match &self.entries[index] {
+                Some(entry) if !entry.lingering => self.close(index as u32, Closed::Us),
+                _ => {}
+            }
+        }
+        self.worker.finish()
+    }
+}
+
+#[inline]
+fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
+    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
+    (entry.connection.session.key() == key).then_some(entry)
+}
+
+fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
+    entry_of(entries, key).is_some_and(|entry| entry.connection.connecting.is_some())
+}
+
+fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
+    entry_of(entries, key).is_some_and(|entry| entry.lingering)
+}
+
+fn watch_listener(poll: &OwnedFd, listener: impl AsFd, interest: EventFlags) {
+    // A registered socket's flags can always be changed: nothing is allocated for it.
+    let _ = epoll::modify(poll, listener, EventData::new_u64(LISTENER_KEY), interest);
+}
+
+fn readiness(flags: EventFlags) -> Readiness {
+    Readiness {
+        readable: flags.contains(EventFlags::IN),
+        writable: flags.contains(EventFlags::OUT),
+        broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
+    }
+}
+
+fn no_event() -> Event {
+    Event {
+        flags: EventFlags::empty(),
+        data: EventData::new_u64(0),
+    }
+}

@@ -1,0 +1,52 @@
+//! What a driver can be told.
+
+/// How a driver waits for its sockets and timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// The thread sleeps in the kernel until something happens.
+    #[default]
+    Sleep,
+    /// The thread asks again and again: its own wake-ups are in no latency, and its CPU share says
+    /// nothing any more (its busy time still does).
+    Spin,
+}
+
+/// How long a connection may take to be made: long enough for three SYN retransmissions
+/// (1 + 2 + 4 seconds, RFC 6298), short enough that a dead target is named within a run.
+pub const CONNECT_TIMEOUT_NS: u64 = 10_000_000_000;
+
+/// Unwritten output beyond which a session is not read any more. As large as the kernel's usual
+/// send buffer grows under load, so that only a peer that does not read ever meets it.
+pub const BACKLOG_LIMIT_BYTES: usize = 1 << 20;
+
+/// How long a driver that was told to stop goes on writing. The lab kills a process two seconds
+/// after asking it to end; half of that leaves time to report.
+pub const DRAIN_NS: u64 = 1_000_000_000;
+
+/// What a driver can be told. Start from the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How to wait.
+    pub wait: Wait,
+    /// How long a connection may take to be made, nanoseconds.
+    pub connect_timeout_ns: u64,
+    /// Unwritten output beyond which a session is not read any more, bytes.
+    pub backlog_limit_bytes: usize,
+    /// How long to go on writing after a stop, nanoseconds.
+    pub drain_ns: u64,
+    /// Whether to count [`crate::Statistics::busy_ns`]: two readings of the clock a turn, which a
+    /// server that nobody asks for its busy time can save.
+    pub counts_busy_time: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            wait: Wait::Sleep,
+            connect_timeout_ns: CONNECT_TIMEOUT_NS,
+            backlog_limit_bytes: BACKLOG_LIMIT_BYTES,
+            drain_ns: DRAIN_NS,
+            counts_busy_time: true,
+        }
+    }
+}

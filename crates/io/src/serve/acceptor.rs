@@ -1,0 +1,91 @@
+//! The thread that accepts for others.
+
+use crate::clock::{clock_ns, timespec};
+use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::waker::Waker;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::io;
+
+/// A listener and whoever may end the accepting.
+#[derive(Debug)]
+pub(crate) struct Acceptor {
+    pub listener: Listener,
+    pub waker: Waker,
+    /// Set while the listener is left alone because of a lack of descriptors.
+    resume_at_ns: Option<u64>,
+    pub accept_errors: u64,
+}
+
+impl Acceptor {
+    pub fn new(listener: Listener, waker: Waker) -> Self {
+        Self {
+            listener,
+            waker,
+            resume_at_ns: None,
+            accept_errors: 0,
+        }
+    }
+
+    /// The next connection. None: somebody has called, to stop or to say that there is room.
+    pub fn next(&mut self, room: bool) -> io::Result<Option<OwnedFd>> {
+        loop {
+            if self.waker.is_stopping() {
+                return Ok(None);
+            }
+            if room && self.resume_at_ns.is_none() {
+                match self.listener.accept() {
+                    Accept::Connection(socket) => return Ok(Some(socket)),
+                    Accept::Lost => continue,
+                    Accept::Nobody => {}
+                    Accept::Exhausted => self.back_off(),
+                }
+            }
+            if self.wait(room)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn back_off(&mut self) {
+        self.accept_errors += 1;
+        self.resume_at_ns = Some(clock_ns() + ACCEPT_BACK_OFF_NS);
+    }
+
+    /// Waits for a connection or a call. True: a call.
+    fn wait(&mut self, room: bool) -> io::Result<bool> {
+        let resume_in_ns = self
+            .resume_at_ns
+            .map(|at_ns| at_ns.saturating_sub(clock_ns()));
+        let timeout = resume_in_ns.map(timespec);
+        if self.waker.fall_asleep() {
+            self.ask(room && timeout.is_none(), timeout.as_ref())?;
+        }
+        if self.resume_at_ns.is_some_and(|at_ns| at_ns <= clock_ns()) {
+            self.resume_at_ns = None;
+        }
+        Ok(self.waker.wake_up())
+    }
+
+    fn ask(&self, listens: bool, timeout: Option<&rustix::event::Timespec>) -> io::Result<()> {
+        let event = self.waker.event();
+        let interest = if listens {
+            PollFlags::IN
+        } else {
+            PollFlags::empty()
+        };
+        let mut polled = [
+            PollFd::new(&event, PollFlags::IN),
+            PollFd::new(&self.listener, interest),
+        ];
+        match poll(&mut polled, timeout) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !polled[0].revents().is_empty() {
+            self.waker.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! A server of several threads, and the hand-out of connections among them.
+
+use super::acceptor::Acceptor;
+use super::seats::Seats;
+use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
+use crate::blocking::{self, Seat};
+use crate::epoll::Epoll;
+use crate::listener::Listener;
+use crate::mailbox::Mailbox;
+use crate::shard::Shard;
+use crate::statistics::Statistics;
+use crate::stopper::StopOnExit;
+use rustix::fd::OwnedFd;
+use std::io;
+use std::panic;
+use std::sync::Arc;
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+/// Accepts on the calling thread and serves on others.
+pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
+    listener: Listener,
+    options: &ServeOptions,
+    make_shard: &F,
+) -> io::Result<Statistics> {
+    thread::scope(|scope| {
+        let mut acceptor = Acceptor::new(listener, options.stopper.waker()?);
+        let seats = Arc::new(Seats::new(acceptor.waker.clone()));
+        let mut crew = Crew {
+            scope,
+            options,
+            make_shard,
+            threads: Vec::new(),
+            shards: Vec::new(),
+            next_shard: 0,
+            blocking: Vec::new(),
+            seats,
+            refused: 0,
+        };
+        // Whatever ends the accepting, the threads have to end before they can be joined.
+        let exit = StopOnExit(options.stopper.clone());
+        let accepted = crew.start().and_then(|()| crew.accept_all(&mut acceptor));
+        drop(exit);
+        let accept_errors = acceptor.accept_errors + crew.refused;
+        let statistics = crew.join();
+        accepted?;
+        let mut statistics = statistics?;
+        statistics.accept_errors += accept_errors;
+        Ok(statistics)
+    })
+}
+
+struct Crew<'scope, 'env, F> {
+    scope: &'scope Scope<'scope, 'env>,
+    options: &'env ServeOptions,
+    make_shard: &'env F,
+    threads: Vec<ScopedJoinHandle<'scope, io::Result<Statistics>>>,
+    /// Where the epoll shards get their connections.
+    shards: Vec<Mailbox<OwnedFd>>,
+    next_shard: usize,
+    /// Where the blocking threads get theirs, by seat.
+    blocking: Vec<Mailbox<OwnedFd>>,
+    seats: Arc<Seats>,
+    /// Connections for which no thread could be had.
+    refused: u64,
+}
+
+impl<'scope, 'env, S, F> Crew<'scope, 'env, F>
+where
+    S: Shard,
+    F: Fn(ShardPlace) -> S + Sync,
+{
+    fn start(&mut self) -> io::Result<()> {
+        if self.options.io != Io::Blocking {
+            for _ in 0..self.options.threads.get() {
+                self.start_epoll()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn accept_all(&mut self, acceptor: &mut Acceptor) -> io::Result<()> {
+        while !acceptor.waker.is_stopping() {
+            let room = self.has_room();
+            if let Some(socket) = acceptor.next(room)? {
+                self.place(socket);
+            }
+        }
+        Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.options.io != Io::Blocking
+            || self.blocking.len() < BLOCKING_CONNECTIONS_MAX
+            || self.seats.is_free_or_await()
+    }
+
+    /// Gives a connection to the thread whose turn it is. Without any it is closed and counted.
+    fn place(&mut self, socket: OwnedFd) {
+        if let Some(seat) = self.free_seat() {
+            self.blocking[seat].push(socket);
+        } else if !self.shards.is_empty() {
+            self.shards[self.next_shard].push(socket);
+            self.next_shard = (self.next_shard + 1) % self.shards.len();
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// A blocking thread without a connection, started where there may be another and can be.
+    fn free_seat(&mut self) -> Option<usize> {
+        if let Some(seat) = self.seats.take() {
+            return Some(seat);
+        }
+        let seats_max = match self.options.io {
+            Io::Auto => self.options.threads.get(),
+            Io::Blocking => BLOCKING_CONNECTIONS_MAX,
+            Io::Epoll => 0,
+        };
+        if self.blocking.len() >= seats_max {
+            return None;
+        }
+        self.start_blocking().ok()
+    }
+
+    fn start_epoll(&mut self) -> io::Result<()> {
+        let place = self.place_for(Driver::Epoll, self.shards.len())?;
+        let arrivals = Mailbox::new(place.waker.clone());
+        let driver = Epoll::new(place.waker.clone(), self.options.driver)?;
+        let driver = driver.take_from(arrivals.clone());
+        self.shards.push(arrivals);
+        self.spawn(place, move |shard| Ok(driver.run(shard)?.1))
+    }
+
+    fn start_blocking(&mut self) -> io::Result<usize> {
+        let number = self.blocking.len();
+        let place = self.place_for(Driver::Blocking, number)?;
+        let arrivals = Mailbox::new(place.waker.clone());
+        let seat = Seat {
+            number,
+            arrivals: arrivals.clone(),
+            seats: Arc::clone(&self.seats),
+        };
+        let (waker, options) = (place.waker.clone(), self.options.driver);
+        self.blocking.push(arrivals);
+        self.spawn(place, move |shard| {
+            Ok(blocking::run_seat(seat, shard, waker, options)?.1)
+        })?;
+        Ok(number)
+    }
+
+    fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
+        Ok(ShardPlace {
+            thread,
+            driver,
+            waker: self.options.stopper.waker()?,
+        })
+    }
+
+    fn spawn(
+        &mut self,
+        place: ShardPlace,
+        drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
+    ) -> io::Result<()> {
+        let (options, make_shard) = (self.options, self.make_shard);
+        let name = format!("{}-{}", place.driver, place.thread);
+        let thread = thread::Builder::new()
+            .name(name)
+            .spawn_scoped(self.scope, move || {
+                let _exit = StopOnExit(options.stopper.clone());
+                options.pin(place.thread)?;
+                drive(make_shard(place))
+            })?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// Waits for every thread; the first failure is the server's.
+    fn join(self) -> io::Result<Statistics> {
+        let mut total = Ok(Statistics::default());
+        let mut panicked = None;
+        for thread in self.threads {
+            match (thread.join(), &mut total) {
+                (Ok(Ok(statistics)), Ok(total)) => *total += statistics,
+                (Ok(Err(error)), Ok(_)) => total = Err(error),
+                (Err(payload), _) => panicked = Some(payload),
+                (Ok(_), Err(_)) => {}
+            }
+        }
+        if let Some(payload) = panicked {
+            panic::resume_unwind(payload);
+        }
+        total
+    }
+}

@@ -1,0 +1,71 @@
+//! Which blocking threads are free for a connection.
+
+use crate::waker::Waker;
+use std::sync::{Mutex, PoisonError};
+
+/// The free ones among the threads of one server that take one connection at a time.
+#[derive(Debug)]
+pub(crate) struct Seats {
+    state: Mutex<State>,
+    acceptor: Waker,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    free: Vec<usize>,
+    awaited: bool,
+}
+
+impl Seats {
+    /// No seat yet. `acceptor` is called when one becomes free that it has asked for.
+    pub fn new(acceptor: Waker) -> Self {
+        Self {
+            state: Mutex::default(),
+            acceptor,
+        }
+    }
+
+    /// A free seat, the one left last: its thread's memory is the warmest.
+    pub fn take(&self) -> Option<usize> {
+        self.lock().free.pop()
+    }
+
+    /// Whether one is free. If not, the acceptor is called as soon as one is.
+    pub fn is_free_or_await(&self) -> bool {
+        let mut state = self.lock();
+        state.awaited = state.free.is_empty();
+        !state.awaited
+    }
+
+    /// The connection of that seat has ended.
+    pub fn leave(&self, seat: usize) {
+        let mut state = self.lock();
+        state.free.push(seat);
+        if std::mem::take(&mut state.awaited) {
+            self.acceptor.wake();
+        }
+    }
+
+    /// Nothing that panics happens under the lock but running out of memory.
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_acceptor_is_called_only_for_a_seat_it_waits_for() {
+        let acceptor = Waker::new().unwrap();
+        let seats = Seats::new(acceptor.clone());
+        seats.leave(0);
+        assert!(!acceptor.wake_up(), "nobody was waiting");
+        assert_eq!(seats.take(), Some(0));
+        assert!(!seats.is_free_or_await());
+        seats.leave(0);
+        assert!(acceptor.wake_up());
+        assert!(seats.is_free_or_await());
+    }
+}

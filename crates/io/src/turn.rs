@@ -1,0 +1,427 @@
+//! What a shard may ask of its driver during a call.
+
+use crate::clock;
+use crate::shard::Session;
+use crate::statistics::Statistics;
+use std::cell::Cell;
+use std::mem;
+use std::net::SocketAddr;
+
+/// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
+/// each, and a turn of epoll brings at most this many events.
+const POOLED_BUFFERS_MAX: usize = 256;
+
+/// An empty buffer that has grown larger than this is given back to the allocator: 1 MiB holds the
+/// answers to some ten thousand small calls, and 256 of them bound what a thread can hoard.
+const POOLED_CAPACITY_MAX: usize = 1 << 20;
+
+/// What a shard may ask of its driver during a call. What it asks for happens after the call.
+///
+/// A [`Session`] that is gone finds nobody: what is asked for it is ignored.
+#[derive(Debug, Default)]
+pub struct Turn {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    pool: Vec<Vec<u8>>,
+    discarded: Vec<u8>,
+    touched: Vec<u32>,
+    connects: Vec<Connect>,
+    writable: Vec<Session>,
+    now_ns: Cell<u64>,
+    stopping: bool,
+    pub(crate) statistics: Statistics,
+}
+
+/// A connection that a shard asked for.
+#[derive(Debug)]
+pub(crate) struct Connect {
+    pub session: Session,
+    pub target: SocketAddr,
+    pub token: u64,
+}
+
+/// What a shard wants of one of its sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wishes {
+    pub close: bool,
+    pub abort: bool,
+    pub resume: bool,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    taken: bool,
+    touched: bool,
+    wishes: Wishes,
+    /// The shard knows that output waits, so it is told when that has been written.
+    promised: Cell<bool>,
+    /// The bytes before this one are with the kernel already.
+    written: usize,
+    output: Vec<u8>,
+}
+
+impl Turn {
+    /// The clock as it was read once for this turn, nanoseconds of [`crate::clock_ns`].
+    ///
+    /// It is read the first time anybody asks, so that a shard without clocks costs none: who wants
+    /// the time at which the read returned asks before handling the bytes.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        if self.now_ns.get() == 0 {
+            self.now_ns.set(clock::clock_ns());
+        }
+        self.now_ns.get()
+    }
+
+    /// The clock now, nanoseconds.
+    #[inline]
+    pub fn clock_ns(&self) -> u64 {
+        clock::clock_ns()
+    }
+
+    /// The bytes that wait to be written. Append to them, or swap the whole `Vec` out, append and
+    /// swap it back; its front may be with the kernel already, so never change or measure what is
+    /// in it. Bytes for a session that is gone are dropped.
+    #[inline]
+    pub fn output(&mut self, session: Session) -> &mut Vec<u8> {
+        if self.find(session).is_none() {
+            self.discarded.clear();
+            return &mut self.discarded;
+        }
+        // Once a call: a shard that swaps the buffer out gets back what it left, not a second one.
+        let first = self.touch(session.index);
+        let slot = &mut self.slots[session.index as usize];
+        if first
+            && slot.output.capacity() == 0
+            && let Some(buffer) = self.pool.pop()
+        {
+            slot.output = buffer;
+        }
+        &mut slot.output
+    }
+
+    /// Bytes that were appended and that the kernel has not taken yet; 0 for a session that is gone.
+    ///
+    /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
+    #[inline]
+    pub fn backlog(&self, session: Session) -> usize {
+        let Some(slot) = self.find(session) else {
+            return 0;
+        };
+        let backlog = slot.backlog();
+        if backlog > 0 {
+            slot.promised.set(true);
+        }
+        backlog
+    }
+
+    /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
+    /// token. What is put into the output before then goes out as soon as the connection is there.
+    pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
+        let session = self.reserve();
+        self.connects.push(Connect {
+            session,
+            target,
+            token,
+        });
+        session
+    }
+
+    /// Writes what is in the output, then closes cleanly. Nothing is read any more. A connection
+    /// that is not there yet is given up.
+    pub fn close(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.close = true);
+    }
+
+    /// Closes now; what is in the output is dropped.
+    pub fn abort(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.abort = true);
+    }
+
+    /// Goes on reading after [`crate::Then::Pause`]. Bytes that were left over then are presented
+    /// again even when no more have come.
+    pub fn resume(&mut self, session: Session) {
+        self.wish(session, |wishes| wishes.resume = true);
+    }
+
+    /// Leaves the loop when all output has been written and nothing is awaited from other threads,
+    /// or when the driver's drain time has passed.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Whether the driver is on its way out: [`Turn::stop`] or [`crate::Waker::stop`] was called.
+    #[inline]
+    pub fn stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// What the driver has counted so far; the busy time of this turn is not yet in it.
+    #[inline]
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}
+
+impl Turn {
+    /// Forgets the clock reading of the turn before.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.now_ns.set(0);
+    }
+
+    /// Takes a free slot.
+    pub(crate) fn reserve(&mut self) -> Session {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.taken = true;
+        Session {
+            index,
+            generation: slot.generation,
+        }
+    }
+
+    /// Makes a session stale: from here on it finds nobody. Its slot is not free yet.
+    pub(crate) fn retire(&mut self, session: Session) {
+        let slot = &mut self.slots[session.index as usize];
+        slot.taken = false;
+        slot.generation = slot.generation.wrapping_add(1);
+        slot.written = 0;
+        slot.wishes = Wishes::default();
+        slot.promised.set(false);
+        let output = mem::take(&mut slot.output);
+        self.recycle(output);
+    }
+
+    /// Gives a retired slot to the next session.
+    pub(crate) fn release(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    /// Sessions of which something was asked since the last call, each once.
+    #[inline]
+    pub(crate) fn next_touched(&mut self) -> Option<(Session, Wishes)> {
+        loop {
+            let index = self.touched.pop()?;
+            let slot = &mut self.slots[index as usize];
+            slot.touched = false;
+            if slot.taken {
+                let session = Session {
+                    index,
+                    generation: slot.generation,
+                };
+                return Some((session, mem::take(&mut slot.wishes)));
+            }
+        }
+    }
+
+    /// Connections asked for since the last call.
+    pub(crate) fn take_connects(&mut self) -> Vec<Connect> {
+        mem::take(&mut self.connects)
+    }
+
+    /// Takes back a connect that has not begun; its token.
+    pub(crate) fn withdraw_connect(&mut self, session: Session) -> Option<u64> {
+        let position = self
+            .connects
+            .iter()
+            .position(|connect| connect.session == session)?;
+        Some(self.connects.remove(position).token)
+    }
+
+    /// The shard is to hear when the output has been written whole.
+    #[inline]
+    pub(crate) fn promise_writable(&self, session: Session) {
+        self.slots[session.index as usize].promised.set(true);
+    }
+
+    /// Sessions whose shard is to hear that their output has been written whole. They wait for the
+    /// next turn, so that a fast reader of an endless stream does not keep the thread to itself.
+    pub(crate) fn take_writable(&mut self) -> Vec<Session> {
+        mem::take(&mut self.writable)
+    }
+
+    /// Whether a session is still there.
+    pub(crate) fn is_live(&self, session: Session) -> bool {
+        self.find(session).is_some()
+    }
+
+    /// Whether something waits to be done before the driver may sleep.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
+    }
+
+    /// What the kernel has not taken yet.
+    #[inline]
+    pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
+        self.find(session).map_or(&[], |slot| {
+            &slot.output[slot.written.min(slot.output.len())..]
+        })
+    }
+
+    /// The kernel has taken that many bytes. True if that was all.
+    #[inline]
+    pub(crate) fn took(&mut self, session: Session, taken: usize) -> bool {
+        self.statistics.writes += 1;
+        self.statistics.sent_bytes += taken as u64;
+        let slot = &mut self.slots[session.index as usize];
+        slot.written += taken;
+        if slot.backlog() > 0 {
+            slot.compact();
+            return false;
+        }
+        slot.written = 0;
+        let output = mem::take(&mut slot.output);
+        if slot.promised.replace(false) {
+            self.writable.push(session);
+        }
+        self.recycle(output);
+        true
+    }
+
+    /// Takes back the buffer of a session that had nothing to write.
+    #[inline]
+    pub(crate) fn reclaim(&mut self, session: Session) {
+        let slot = &mut self.slots[session.index as usize];
+        if slot.output.capacity() > 0 && slot.output.is_empty() {
+            let output = mem::take(&mut slot.output);
+            self.recycle(output);
+        }
+    }
+
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
+        if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
+            buffer.clear();
+            self.pool.push(buffer);
+        }
+    }
+
+    #[inline]
+    fn find(&self, session: Session) -> Option<&Slot> {
+        let slot = self.slots.get(session.index as usize)?;
+        (slot.taken && slot.generation == session.generation).then_some(slot)
+    }
+
+    #[inline]
+    fn touch(&mut self, index: u32) -> bool {
+        let slot = &mut self.slots[index as usize];
+        if slot.touched {
+            return false;
+        }
+        slot.touched = true;
+        self.touched.push(index);
+        true
+    }
+
+    fn wish(&mut self, session: Session, wish: impl FnOnce(&mut Wishes)) {
+        if self.find(session).is_some() {
+            self.touch(session.index);
+            wish(&mut self.slots[session.index as usize].wishes);
+        }
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn backlog(&self) -> usize {
+        self.output.len().saturating_sub(self.written)
+    }
+
+    /// Moves the rest to the front once the written part is the larger one, so that a buffer that
+    /// is never quite empty stays bounded and each byte is moved at most once on average.
+    fn compact(&mut self) {
+        if self.written > self.output.len() / 2 {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The driver's part after a call: writes everything.
+    fn write_all(turn: &mut Turn) -> Vec<u8> {
+        let mut written = Vec::new();
+        while let Some((session, _)) = turn.next_touched() {
+            let bytes = turn.unwritten(session).to_vec();
+            if bytes.is_empty() {
+                turn.reclaim(session);
+            } else {
+                assert!(turn.took(session, bytes.len()));
+            }
+            written.extend(bytes);
+        }
+        written
+    }
+
+    fn capacity(turn: &Turn) -> usize {
+        turn.slots.iter().map(|slot| slot.output.capacity()).sum()
+    }
+
+    #[test]
+    fn idle_sessions_keep_no_buffer_and_all_share_a_few() {
+        let mut turn = Turn::default();
+        let sessions: Vec<_> = (0..1000).map(|_| turn.reserve()).collect();
+        for &session in &sessions {
+            turn.output(session).extend_from_slice(&[1; 5000]);
+            assert_eq!(write_all(&mut turn).len(), 5000);
+        }
+        assert_eq!((capacity(&turn), turn.pool.len()), (0, 1));
+        turn.output(sessions[3]);
+        assert_eq!(turn.pool.len(), 0);
+        assert!(write_all(&mut turn).is_empty());
+        assert_eq!(
+            (capacity(&turn), turn.pool.len()),
+            (0, 1),
+            "asked for and not used"
+        );
+    }
+
+    #[test]
+    fn a_shard_that_swaps_the_buffer_out_does_not_keep_it() {
+        let mut turn = Turn::default();
+        let (first, second) = (turn.reserve(), turn.reserve());
+        for session in [first, second] {
+            turn.output(session).extend_from_slice(&[1; 5000]);
+        }
+        write_all(&mut turn);
+        let mut own = Vec::new();
+        mem::swap(turn.output(first), &mut own);
+        own.extend_from_slice(b"swapped");
+        mem::swap(turn.output(first), &mut own);
+        assert_eq!(own.capacity(), 0);
+        assert_eq!(write_all(&mut turn), b"swapped");
+        assert_eq!(turn.pool.len(), 2);
+    }
+
+    #[test]
+    fn a_buffer_that_is_never_quite_empty_stays_small() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).extend_from_slice(&[0; 100]);
+        for _ in 0..10_000 {
+            turn.output(session).extend_from_slice(&[1; 100]);
+            assert!(!turn.took(session, 100));
+            assert_eq!(turn.backlog(session), 100);
+        }
+        assert!(turn.output(session).capacity() < 1000);
+        assert_eq!(turn.statistics().sent_bytes, 1_000_000);
+    }
+
+    #[test]
+    fn a_huge_buffer_goes_back_to_the_allocator() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).resize(POOLED_CAPACITY_MAX + 1, 0);
+        write_all(&mut turn);
+        assert!(turn.pool.is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! Calling a driver from another thread.
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// The driver is at work and looks at its state before it sleeps.
+const AWAKE: u8 = 0;
+/// The driver sleeps, or is about to: it needs the eventfd.
+const ASLEEP: u8 = 1;
+/// Somebody has called and the driver has not answered yet.
+const CALLED: u8 = 2;
+
+/// Calls a shard from another thread: its driver then calls [`crate::Shard::woken`].
+///
+/// A call is one eventfd write, and none when the shard is awake or was called already. A blocking
+/// driver in a plain read is awake in this sense and answers at its next tick (at most
+/// [`crate::blocking::TICK_NS`] later), unless its shard says that it awaits others.
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    state: AtomicU8,
+    stopping: AtomicBool,
+    event: OwnedFd,
+}
+
+impl Waker {
+    /// A waker for one driver. Hand a clone to whoever is to call, then start the driver with it.
+    ///
+    /// # Errors
+    /// The machine's, where no descriptor can be had.
+    pub fn new() -> io::Result<Self> {
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let state = AtomicU8::new(AWAKE);
+        Ok(Self(Arc::new(Shared {
+            state,
+            stopping: AtomicBool::new(false),
+            event,
+        })))
+    }
+
+    /// Has [`crate::Shard::woken`] called soon.
+    #[inline]
+    pub fn wake(&self) {
+        if self.0.state.swap(CALLED, Ordering::AcqRel) == ASLEEP {
+            self.signal();
+        }
+    }
+
+    /// Asks the driver to end: [`crate::Shard::woken`] is called with
+    /// [`crate::Turn::stopping`] true, and the loop ends when the output is written.
+    pub fn stop(&self) {
+        self.0.stopping.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether [`Waker::stop`] was called.
+    pub fn is_stopping(&self) -> bool {
+        self.0.stopping.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn signal(&self) {
+        // The counter cannot overflow: only the first call after a sleep gets here. No other
+        // failure of an eventfd that is open is known.
+        let _ = rustix::io::write(&self.0.event, &1_u64.to_ne_bytes());
+    }
+
+    /// What the driver waits for while it sleeps.
+    pub(crate) fn event(&self) -> BorrowedFd<'_> {
+        self.0.event.as_fd()
+    }
+
+    /// The driver wants to sleep. False: it was called and must not.
+    #[inline]
+    pub(crate) fn fall_asleep(&self) -> bool {
+        let state = &self.0.state;
+        state
+            .compare_exchange(AWAKE, ASLEEP, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// The driver is awake. True: it was called since the last time it asked.
+    #[inline]
+    pub(crate) fn wake_up(&self) -> bool {
+        self.0.state.swap(AWAKE, Ordering::AcqRel) == CALLED
+    }
+
+    /// Takes the eventfd's signal back, so that it can be waited for again.
+    pub(crate) fn clear(&self) {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.0.event, &mut count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signals(waker: &Waker) -> u64 {
+        let mut count = [0; 8];
+        match rustix::io::read(waker.event(), &mut count) {
+            Ok(_) => u64::from_ne_bytes(count),
+            Err(_) => 0,
+        }
+    }
+
+    #[test]
+    fn a_driver_that_is_awake_is_called_without_a_system_call() {
+        let waker = Waker::new().unwrap();
+        waker.wake();
+        assert!(!waker.fall_asleep(), "it was called and must look first");
+        assert!(waker.wake_up());
+        assert_eq!(signals(&waker), 0);
+    }
+
+    #[test]
+    fn a_driver_asleep_is_signalled_once_however_often_it_is_called() {
+        let waker = Waker::new().unwrap();
+        assert!(waker.fall_asleep());
+        waker.wake();
+        waker.wake();
+        waker.stop();
+        assert_eq!(signals(&waker), 1);
+        assert!(waker.wake_up());
+        assert!(!waker.wake_up(), "answered once");
+        assert!(waker.is_stopping());
+    }
+}

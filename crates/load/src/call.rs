@@ -1,0 +1,216 @@
+//! One call in flight, and whether its answer is what gRPC promises.
+
+use bookend_wire::HeaderList;
+use bookend_wire::grpc::message::PREFIX_BYTES;
+use bookend_wire::grpc::{Code, percent};
+
+/// A call in flight. Kept by stream key, so it is small: forty octets a stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    /// Just before the write that carried its last octet, nanoseconds.
+    pub start_ns: u64,
+    /// 0 while the slot is not in use.
+    pub stream_id: u32,
+    /// Octets of the body so far.
+    body_bytes: u32,
+    prefix: [u8; PREFIX_BYTES],
+    head_came: bool,
+    /// Whether it belongs to the calls of the window, where those are counted by number.
+    pub counted: bool,
+    /// Why its head was no good, if so.
+    fault: Option<Box<Fault>>,
+}
+
+/// How a call failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub code: Code,
+    pub text: String,
+}
+
+impl Fault {
+    pub fn new(code: Code, text: impl Into<String>) -> Self {
+        Self {
+            code,
+            text: text.into(),
+        }
+    }
+}
+
+/// What a header block meant, when it was one of those that come with every good answer.
+pub(crate) mod memo {
+    /// A head with status 200 and a gRPC content type.
+    pub const HEAD: u32 = 1;
+    /// Trailers with `grpc-status: 0`.
+    pub const TRAILERS: u32 = 2;
+}
+
+impl Call {
+    /// A call on that stream. Its start is stamped when it goes out.
+    #[inline]
+    pub fn new(stream_id: u32, counted: bool) -> Self {
+        Self {
+            stream_id,
+            counted,
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    pub fn head_came(&self) -> bool {
+        self.head_came
+    }
+
+    /// The usual head, seen before.
+    #[inline]
+    pub fn good_head(&mut self) {
+        self.head_came = true;
+    }
+
+    /// Looks at a head; true if it is the usual one.
+    pub fn head(&mut self, fields: &HeaderList) -> bool {
+        self.head_came = true;
+        self.fault = fault_of_head(fields).map(Box::new);
+        self.fault.is_none()
+    }
+
+    /// Part of the body.
+    #[inline]
+    pub fn body(&mut self, data: &[u8]) {
+        let seen = self.body_bytes as usize;
+        if seen < PREFIX_BYTES {
+            let part = data.len().min(PREFIX_BYTES - seen);
+            self.prefix[seen..seen + part].copy_from_slice(&data[..part]);
+        }
+        self.body_bytes = self.body_bytes.saturating_add(data.len() as u32);
+    }
+
+    /// The call ended with `grpc-status: 0`: was there exactly one whole message?
+    #[inline]
+    pub fn check_body(&mut self) -> Result<(), Fault> {
+        let [_, a, b, c, d] = self.prefix;
+        let declared_bytes = u64::from(u32::from_be_bytes([a, b, c, d]));
+        let whole = u64::from(self.body_bytes) == declared_bytes + PREFIX_BYTES as u64;
+        if whole && self.fault.is_none() && self.head_came {
+            return Ok(());
+        }
+        Err(self.body_fault(declared_bytes))
+    }
+
+    #[cold]
+    fn body_fault(&mut self, declared_bytes: u64) -> Fault {
+        if let Some(fault) = self.fault.take() {
+            return *fault;
+        }
+        let text = match self.body_bytes {
+            0 => "the server said OK and sent no message".to_owned(),
+            bytes => format!(
+                "the server sent {bytes} bytes where one message of {declared_bytes} was declared"
+            ),
+        };
+        Fault::new(Code::Internal, text)
+    }
+
+    /// The call ended with these trailers.
+    pub fn trailers(&mut self, fields: &HeaderList) -> Result<(), Fault> {
+        let Some(status) = fields.find(b"grpc-status") else {
+            let missing = || Fault::new(Code::Unknown, "the server sent no grpc-status");
+            return Err(self.fault.take().map_or_else(missing, |fault| *fault));
+        };
+        match Code::parse(status) {
+            Code::Ok => self.check_body(),
+            code => {
+                let message = fields.find(b"grpc-message").unwrap_or_default();
+                Err(Fault::new(code, percent::decode(message)))
+            }
+        }
+    }
+}
+
+/// What is wrong with a response's head. A response that is no gRPC is told by its HTTP status.
+fn fault_of_head(fields: &HeaderList) -> Option<Fault> {
+    let status = fields.find(b":status").unwrap_or_default();
+    if status != b"200" {
+        let status_text = String::from_utf8_lossy(status).into_owned();
+        let text = format!("unexpected HTTP status code received from server: {status_text}");
+        return Some(Fault::new(Code::of_http_status(status), text));
+    }
+    let content_type = fields.find(b"content-type").unwrap_or_default();
+    if !content_type.starts_with(b"application/grpc") {
+        let content_type = String::from_utf8_lossy(content_type).into_owned();
+        let text = format!("the server answered with content-type {content_type:?}, not gRPC");
+        return Some(Fault::new(Code::Unknown, text));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(fields: &[(&str, &str)]) -> HeaderList {
+        let mut list = HeaderList::new(4096, 32);
+        for (name, value) in fields {
+            list.push(name.as_bytes(), value.as_bytes(), false);
+        }
+        list
+    }
+
+    const HEAD: [(&str, &str); 2] = [(":status", "200"), ("content-type", "application/grpc")];
+
+    fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Fault> {
+        let mut call = Call::new(1, true);
+        assert!(call.head(&list(&HEAD)));
+        body.iter().for_each(|data| call.body(data));
+        call.trailers(&list(trailers))
+    }
+
+    #[test]
+    fn one_whole_message_is_ok_however_it_is_cut() {
+        let body = b"\0\0\0\0\x03abc";
+        for cut in 0..=body.len() {
+            assert_eq!(
+                ended(&[&body[..cut], &body[cut..]], &[("grpc-status", "0")]),
+                Ok(())
+            );
+        }
+    }
+
+    #[test]
+    fn no_message_a_cut_one_and_two_of_them_are_faults_of_the_server() {
+        for body in [
+            &b""[..],
+            b"\0\0",
+            b"\0\0\0\0\x03ab",
+            b"\0\0\0\0\0\0\0\0\0\0",
+        ] {
+            let fault = ended(&[body], &[("grpc-status", "0")]).unwrap_err();
+            assert_eq!(fault.code, Code::Internal, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_is_told_with_its_message_decoded() {
+        let trailers = [("grpc-status", "5"), ("grpc-message", "caf%C3%A9")];
+        assert_eq!(
+            ended(&[], &trailers),
+            Err(Fault::new(Code::NotFound, "café"))
+        );
+        assert_eq!(ended(&[], &[("x", "y")]).unwrap_err().code, Code::Unknown);
+    }
+
+    #[test]
+    fn what_is_no_grpc_is_told_by_its_http_status() {
+        let mut call = Call::new(1, true);
+        assert!(!call.head(&list(&[(":status", "503"), ("content-type", "text/html")])));
+        assert_eq!(call.check_body().unwrap_err().code, Code::Unavailable);
+        let mut call = Call::new(1, true);
+        assert!(!call.head(&list(&[(":status", "200"), ("content-type", "text/html")])));
+        assert!(
+            call.trailers(&list(&[]))
+                .unwrap_err()
+                .text
+                .contains("text/html")
+        );
+    }
+}

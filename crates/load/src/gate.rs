@@ -1,0 +1,99 @@
+//! All workers start together: once every connection has greeted or failed.
+
+use bookend_io::Waker;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+const NOT_YET: u64 = 0;
+const NEVER: u64 = u64::MAX;
+
+/// What the workers of a run have in common. Touched at the start and at the end only.
+#[derive(Debug)]
+pub struct Gate {
+    workers_missing: AtomicU32,
+    connections_ready: AtomicU32,
+    start_ns: AtomicU64,
+    cancelled: AtomicBool,
+    wakers: Vec<Waker>,
+}
+
+/// What a worker finds at the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Others are not ready.
+    NotYet,
+    /// The run began at that time, nanoseconds of the drivers' clock.
+    At(u64),
+    /// No worker has a connection: there is nothing to measure.
+    Never,
+}
+
+impl Gate {
+    /// A gate for the workers with these wakers.
+    pub fn new(wakers: Vec<Waker>) -> Self {
+        Self {
+            workers_missing: AtomicU32::new(wakers.len() as u32),
+            connections_ready: AtomicU32::new(0),
+            start_ns: AtomicU64::new(NOT_YET),
+            cancelled: AtomicBool::new(false),
+            wakers,
+        }
+    }
+
+    /// A worker has so many connections, and waits for no more. The last one opens the gate.
+    pub fn arrive(&self, connections: u32, now_ns: u64) {
+        self.connections_ready
+            .fetch_add(connections, Ordering::AcqRel);
+        if self.workers_missing.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        let ready = self.connections_ready.load(Ordering::Acquire);
+        self.start_ns
+            .store(if ready > 0 { now_ns } else { NEVER }, Ordering::Release);
+        self.wakers.iter().for_each(Waker::wake);
+    }
+
+    /// Whether and when the run has begun.
+    pub fn start(&self) -> Start {
+        match self.start_ns.load(Ordering::Acquire) {
+            NOT_YET => Start::NotYet,
+            NEVER => Start::Never,
+            start_ns => Start::At(start_ns),
+        }
+    }
+
+    /// Ends the run early; what was measured is kept.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        self.wakers.iter().for_each(Waker::wake);
+    }
+
+    /// Whether [`Gate::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(workers: usize) -> Gate {
+        Gate::new((0..workers).map(|_| Waker::new().unwrap()).collect())
+    }
+
+    #[test]
+    fn the_last_worker_opens_the_gate() {
+        let gate = gate(2);
+        gate.arrive(1, 5);
+        assert_eq!(gate.start(), Start::NotYet);
+        gate.arrive(0, 7);
+        assert_eq!(gate.start(), Start::At(7));
+    }
+
+    #[test]
+    fn without_a_single_connection_the_run_never_starts() {
+        let gate = gate(1);
+        gate.arrive(0, 5);
+        assert_eq!(gate.start(), Start::Never);
+    }
+}

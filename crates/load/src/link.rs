@@ -1,0 +1,337 @@
+//! One connection of the generator: requests go out, answers come in and are checked.
+
+use crate::call::{Call, Fault, memo};
+use crate::metadata::varying_value;
+use crate::plan::Plan;
+use crate::recorder::Recorder;
+use bookend_io::Session;
+use bookend_wire::grpc::Code;
+use bookend_wire::{
+    Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
+    Indexing, Role, Sender, Stream, Visitor,
+};
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The server's SETTINGS have not come.
+    Greeting,
+    /// Calls are made.
+    Ready,
+    /// No more calls: its ids are used up, or the server is going away.
+    Retiring,
+}
+
+/// One connection and its calls in flight.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub session: Session,
+    /// Which of the worker's connections this is.
+    pub connection_number: usize,
+    pub connection: Connection,
+    pub stage: Stage,
+    pub in_flight: u32,
+    /// Calls to be kept in flight.
+    pub streams: u32,
+    /// What the server said when it went away, if it did.
+    pub farewell: Option<String>,
+    calls: Vec<Call>,
+    head: Block,
+    issued: Vec<u32>,
+}
+
+/// Where answers are counted.
+pub(crate) struct Ledger<'a> {
+    pub recorder: &'a mut Recorder,
+    pub now_ns: u64,
+    /// Calls that are counted by number and have ended.
+    pub counted_done: &'a mut u64,
+    pub count_errors: bool,
+    /// Only calls that were issued in the window count.
+    pub by_number: bool,
+}
+
+/// What requests are made of.
+pub(crate) struct Source<'a> {
+    pub plan: &'a Plan,
+    /// Calls made so far by this worker, which numbers payloads and varying metadata.
+    pub next_number: &'a mut u64,
+    pub counted: bool,
+}
+
+impl Link {
+    pub fn new(session: Session, connection_number: usize, plan: &Plan, streams: u32) -> Self {
+        Self {
+            session,
+            connection_number,
+            connection: Connection::new(Role::Client, &plan.config),
+            stage: Stage::Greeting,
+            in_flight: 0,
+            streams,
+            farewell: None,
+            calls: Vec::new(),
+            head: plan.head(),
+            issued: Vec::new(),
+        }
+    }
+
+    /// Bytes have come: answers are checked and counted. Returns the bytes used up.
+    #[inline]
+    pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
+        let mut answers = Answers {
+            ledger,
+            calls: &mut self.calls,
+            ended: 0,
+            settings_came: false,
+            farewell: None,
+        };
+        let consumed = self.connection.receive(bytes, &mut answers);
+        let Answers {
+            ended,
+            settings_came,
+            farewell,
+            ..
+        } = answers;
+        self.in_flight -= ended;
+        if settings_came && self.stage == Stage::Greeting {
+            self.stage = Stage::Ready;
+        }
+        if farewell.is_some() {
+            self.farewell = farewell;
+            self.stage = Stage::Retiring;
+        }
+        consumed
+    }
+
+    /// Makes up to `most` calls, as many as are missing. Returns how many. Their start is stamped
+    /// by [`Link::stamp`], just before they are written.
+    #[inline]
+    pub fn issue(&mut self, most: u64, source: &mut Source<'_>) -> u64 {
+        if self.stage != Stage::Ready {
+            return 0;
+        }
+        let missing = u64::from(self.streams - self.in_flight.min(self.streams)).min(most);
+        let mut made = 0;
+        while made < missing {
+            match self.request(source) {
+                Ok(stream) => self.enter(stream, source.counted),
+                Err(CannotOpen::Concurrency) => break,
+                Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
+                    self.stage = Stage::Retiring;
+                    break;
+                }
+            }
+            *source.next_number += 1;
+            made += 1;
+        }
+        self.in_flight += made as u32;
+        made
+    }
+
+    #[inline]
+    fn request(&mut self, source: &Source<'_>) -> Result<Stream, CannotOpen> {
+        let plan = source.plan;
+        let message = match &plan.messages[..] {
+            [only] => only,
+            many => &many[(*source.next_number % many.len() as u64) as usize],
+        };
+        let sender = &mut self.connection.sender;
+        let Some(name) = &plan.varying_metadata else {
+            return sender.request(&mut self.head, &[], message);
+        };
+        let value = varying_value(*source.next_number);
+        let extra = ExtraField {
+            name,
+            value: &value,
+            indexing: Indexing::Never,
+        };
+        sender.request(&mut self.head, &[extra], message)
+    }
+
+    #[inline]
+    fn enter(&mut self, stream: Stream, counted: bool) {
+        let key = stream.key as usize;
+        if key >= self.calls.len() {
+            self.calls.resize(key + 1, Call::default());
+        }
+        self.calls[key] = Call::new(stream.id, counted);
+        self.issued.push(stream.key);
+    }
+
+    /// The calls that were made since the last stamp start now.
+    #[inline]
+    pub fn stamp(&mut self, now_ns: u64) {
+        for key in self.issued.drain(..) {
+            self.calls[key as usize].start_ns = now_ns;
+        }
+    }
+
+    /// Gives up on calls that started before `limit_ns`.
+    pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
+        for (key, call) in self.calls.iter_mut().enumerate() {
+            if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
+                continue;
+            }
+            let stream = Stream {
+                key: key as u32,
+                id: call.stream_id,
+            };
+            self.connection.sender.reset(stream, ErrorCode::CANCEL);
+            ledger.failed(
+                call,
+                &Fault::new(Code::DeadlineExceeded, "context deadline exceeded"),
+            );
+            *call = Call::default();
+            self.in_flight -= 1;
+        }
+    }
+
+    /// The connection is gone: every call in flight failed.
+    pub fn fail_all(&mut self, fault: &Fault, mut ledger: Ledger<'_>) {
+        for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
+            ledger.failed(call, fault);
+            *call = Call::default();
+        }
+        self.in_flight = 0;
+    }
+}
+
+impl Ledger<'_> {
+    #[inline]
+    fn belongs(&mut self, call: &Call) -> bool {
+        *self.counted_done += u64::from(call.counted);
+        call.counted || !self.by_number
+    }
+
+    #[inline]
+    fn ok(&mut self, call: &Call) {
+        if self.belongs(call) {
+            self.recorder.ok(self.now_ns.saturating_sub(call.start_ns));
+        }
+    }
+
+    fn failed(&mut self, call: &Call, fault: &Fault) {
+        if !self.belongs(call) {
+            return;
+        }
+        self.recorder.errors.add(fault.code, &fault.text, 1);
+        if self.count_errors {
+            self.recorder
+                .latency(self.now_ns.saturating_sub(call.start_ns));
+        }
+    }
+}
+
+/// Checks answers as they come.
+struct Answers<'a> {
+    ledger: Ledger<'a>,
+    calls: &'a mut [Call],
+    ended: u32,
+    settings_came: bool,
+    farewell: Option<String>,
+}
+
+impl Answers<'_> {
+    #[inline]
+    fn call(&mut self, stream: Stream) -> Option<&mut Call> {
+        self.calls
+            .get_mut(stream.key as usize)
+            .filter(|call| call.stream_id == stream.id)
+    }
+
+    #[inline]
+    fn end(&mut self, sender: &mut Sender, stream: Stream, outcome: Result<(), Fault>) {
+        let Some(slot) = self.calls.get_mut(stream.key as usize) else {
+            return;
+        };
+        match outcome {
+            Ok(()) => self.ledger.ok(slot),
+            Err(fault) => self.ledger.failed(slot, &fault),
+        }
+        slot.stream_id = 0;
+        self.ended += 1;
+        // A server may answer before it has read the whole request: what is held back is moot.
+        if sender.held_back_bytes(stream) > 0 {
+            sender.reset(stream, ErrorCode::CANCEL);
+        }
+    }
+}
+
+impl Visitor for Answers<'_> {
+    fn headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        let call = self.call(stream)?;
+        let mut meaning = None;
+        if !call.head_came() {
+            meaning = call.head(fields).then_some(memo::HEAD);
+            if !end_stream {
+                return meaning;
+            }
+        }
+        let outcome = call.trailers(fields);
+        let is_trailers = meaning.is_none() && outcome.is_ok();
+        self.end(sender, stream, outcome);
+        is_trailers.then_some(memo::TRAILERS)
+    }
+
+    #[inline]
+    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+        let Some(call) = self.call(stream) else {
+            return;
+        };
+        if memo == memo::HEAD {
+            call.good_head();
+            if end_stream {
+                let fault = Fault::new(Code::Unknown, "the server sent no grpc-status");
+                self.end(sender, stream, Err(fault));
+            }
+            return;
+        }
+        let outcome = call.check_body();
+        self.end(sender, stream, outcome);
+    }
+
+    #[inline]
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        let Some(call) = self.call(stream) else {
+            return;
+        };
+        call.body(data);
+        if end_stream {
+            let text = "server closed the stream without sending trailers";
+            self.end(sender, stream, Err(Fault::new(Code::Internal, text)));
+        } else if data.len() > RELEASE_AT_ONCE_BYTES {
+            sender.release(stream, data.len());
+        }
+    }
+
+    fn reset(&mut self, sender: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+        if self.call(stream).is_none() {
+            return;
+        }
+        let text = match by {
+            Blame::Peer => format!("stream terminated by RST_STREAM with error code: {code}"),
+            Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
+        };
+        self.end(sender, stream, Err(Fault::new(Code::of_reset(code), text)));
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
+        let debug = String::from_utf8_lossy(debug);
+        self.farewell = Some(format!(
+            "the server sent GOAWAY {code}, debug data: {debug:?}"
+        ));
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.settings_came = true;
+    }
+}
+
+/// Smaller pieces are given back to the server's windows when their stream ends, which is at once.
+const RELEASE_AT_ONCE_BYTES: usize = 8_192;

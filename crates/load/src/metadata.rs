@@ -1,0 +1,361 @@
+//! The metadata that goes with every call: names checked, binary values in the form of the wire.
+
+use crate::payload::{Templates, find_template};
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Metadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
+/// server should take, and it is grpc-go's and grpc-java's default limit.
+const TOTAL_LIMIT_BYTES: usize = 8 * 1024;
+
+/// What a field counts beyond its name and value (RFC 9113, section 6.5.2).
+const FIELD_OVERHEAD_BYTES: usize = 32;
+
+/// How many bytes the value of the varying field has: [`varying_value`] in hexadecimal.
+pub const VARYING_VALUE_BYTES: usize = 16;
+
+/// Fields that HTTP/2 or gRPC sets itself or forbids.
+const RESERVED: [&str; 10] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// gRPC's binary values: padding is taken and not sent.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_encode_padding(false)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The metadata of a run, ready for the wire: names in lower case, `-bin` values in base64.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Fields that are the same in every call, by name.
+    pub constant: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The field whose value is another in each call, see [`varying_value`].
+    pub varying: Option<Vec<u8>>,
+}
+
+impl Metadata {
+    /// Reads a JSON object of strings. `place` is what errors call it; `varying` is the name of
+    /// the field whose value differs by call.
+    ///
+    /// # Errors
+    /// [`MetadataError`] naming the field.
+    pub fn from_json(
+        text: &str,
+        place: &str,
+        varying: Option<&str>,
+        templates: Templates,
+    ) -> Result<Metadata, MetadataError> {
+        let fields: BTreeMap<String, String> =
+            serde_json::from_str(text).map_err(|error| MetadataError::NotStrings {
+                place: place.to_owned(),
+                reason: error.to_string(),
+            })?;
+        Metadata::new(fields, varying, templates)
+    }
+
+    /// Checks fields that have been read already.
+    ///
+    /// # Errors
+    /// [`MetadataError`] naming the field.
+    pub fn new(
+        fields: impl IntoIterator<Item = (String, String)>,
+        varying: Option<&str>,
+        templates: Templates,
+    ) -> Result<Metadata, MetadataError> {
+        let mut constant = BTreeMap::new();
+        for (name, value) in fields {
+            let checked = check_name(&name)?;
+            let value = check_value(&name, &checked, &value, templates)?;
+            if constant.insert(checked.into_bytes(), value).is_some() {
+                return Err(MetadataError::Twice { name });
+            }
+        }
+        let varying = varying.map(check_name).transpose()?.map(String::into_bytes);
+        if let Some(name) = varying.as_ref().filter(|name| constant.contains_key(*name)) {
+            return Err(MetadataError::Twice {
+                name: String::from_utf8_lossy(name).into_owned(),
+            });
+        }
+        let metadata = Metadata {
+            constant: constant.into_iter().collect(),
+            varying,
+        };
+        metadata.check_total()
+    }
+
+    fn check_total(self) -> Result<Metadata, MetadataError> {
+        let constant = self
+            .constant
+            .iter()
+            .map(|(name, value)| name.len() + value.len());
+        let varying = self
+            .varying
+            .iter()
+            .map(|name| name.len() + VARYING_VALUE_BYTES);
+        let total_bytes = constant
+            .chain(varying)
+            .map(|size| size + FIELD_OVERHEAD_BYTES)
+            .sum();
+        if total_bytes > TOTAL_LIMIT_BYTES {
+            return Err(MetadataError::TooLarge { total_bytes });
+        }
+        Ok(self)
+    }
+}
+
+/// The value of the varying field in one call: the request's number in 16 hexadecimal digits.
+pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    std::array::from_fn(|place| DIGITS[(request_number >> (60 - 4 * place) & 15) as usize])
+}
+
+fn check_name(name: &str) -> Result<String, MetadataError> {
+    let lower = name.to_ascii_lowercase();
+    let refuse = |reason| {
+        Err(MetadataError::NameNotAllowed {
+            name: name.to_owned(),
+            reason,
+        })
+    };
+    if lower == ":authority" {
+        return refuse("the authority is set with --authority");
+    }
+    if lower.starts_with(':') {
+        return refuse("names with a colon in front belong to HTTP/2");
+    }
+    if lower.starts_with("grpc-") {
+        return refuse("names that begin with grpc- belong to gRPC");
+    }
+    if RESERVED.contains(&lower.as_str()) {
+        return refuse("HTTP/2 and gRPC set or forbid it themselves");
+    }
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    if lower.is_empty() || !lower.bytes().all(legal) {
+        return refuse("names are made of letters, digits, '-', '_' and '.'");
+    }
+    Ok(lower)
+}
+
+fn check_value(
+    given: &str,
+    name: &str,
+    value: &str,
+    templates: Templates,
+) -> Result<Vec<u8>, MetadataError> {
+    if templates == Templates::Refuse
+        && let Some(template) = find_template(value)
+    {
+        return Err(MetadataError::Template {
+            name: given.to_owned(),
+            template,
+        });
+    }
+    let refuse = |reason| {
+        Err(MetadataError::ValueNotAllowed {
+            name: given.to_owned(),
+            reason,
+        })
+    };
+    if name.ends_with("-bin") {
+        return match BASE64.decode(value) {
+            Ok(bytes) => Ok(BASE64.encode(bytes).into_bytes()),
+            Err(_) => refuse("the value of a name that ends in -bin is given in base64"),
+        };
+    }
+    if value != value.trim_matches(' ') {
+        return refuse("HTTP/2 forbids a space at either end of a value");
+    }
+    if !value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return refuse(
+            "values are printable ASCII; anything else goes in a name that ends in -bin",
+        );
+    }
+    Ok(value.as_bytes().to_vec())
+}
+
+/// Why metadata cannot be sent. Always the user's fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetadataError {
+    /// Not a JSON object of strings.
+    NotStrings {
+        /// Where the JSON came from.
+        place: String,
+        /// What is wrong with it, with line and column.
+        reason: String,
+    },
+    /// A name that a call must not set.
+    NameNotAllowed {
+        /// The name as it was given.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A value that HTTP/2 cannot carry.
+    ValueNotAllowed {
+        /// The field's name as it was given.
+        name: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The same name twice, once in another case or once as the varying field.
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// More than servers have to take.
+    TooLarge {
+        /// The size by RFC 9113, section 6.5.2.
+        total_bytes: usize,
+    },
+    /// `{{` in a value.
+    Template {
+        /// The field's name.
+        name: String,
+        /// The template.
+        template: String,
+    },
+}
+
+impl fmt::Display for MetadataError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStrings { place, reason } => {
+                write!(
+                    formatter,
+                    "{place} is not a JSON object of strings: {reason}"
+                )
+            }
+            Self::NameNotAllowed { name, reason } => {
+                write!(formatter, "metadata cannot set \"{name}\": {reason}")
+            }
+            Self::ValueNotAllowed { name, reason } => {
+                write!(
+                    formatter,
+                    "the value of metadata \"{name}\" cannot be sent: {reason}"
+                )
+            }
+            Self::Twice { name } => write!(formatter, "metadata \"{name}\" is given twice"),
+            Self::TooLarge { total_bytes } => write!(
+                formatter,
+                "metadata of {total_bytes} bytes is more than the {TOTAL_LIMIT_BYTES} that every \
+                 gRPC server takes"
+            ),
+            Self::Template { name, template } => write!(
+                formatter,
+                "metadata \"{name}\" has the template {template}, and templates are not supported \
+                 yet: --disable-template-data sends it as literal text"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MetadataError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Metadata, String> {
+        Metadata::from_json(text, "-m", None, Templates::Refuse).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_are_lower_cased_and_sorted() {
+        let metadata = read(r#"{"X-Tenant": "blue", "authorization": "Bearer a b"}"#).unwrap();
+        let expected = [(b"authorization".to_vec(), b"Bearer a b".to_vec())];
+        assert_eq!(metadata.constant[..1], expected);
+        assert_eq!(
+            metadata.constant[1],
+            (b"x-tenant".to_vec(), b"blue".to_vec())
+        );
+    }
+
+    #[test]
+    fn binary_values_lose_their_padding() {
+        let metadata = read(r#"{"trace-bin": "AQ=="}"#).unwrap();
+        assert_eq!(metadata.constant, [(b"trace-bin".to_vec(), b"AQ".to_vec())]);
+        assert_eq!(read(r#"{"trace-bin": "AQ"}"#).unwrap(), metadata);
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_by_name() {
+        for (text, named) in [
+            (r#"{"grpc-timeout": "1S"}"#, "grpc-timeout"),
+            (r#"{":path": "/x"}"#, ":path"),
+            (r#"{":authority": "x"}"#, "--authority"),
+            (r#"{"TE": "trailers"}"#, "TE"),
+            (r#"{"Content-Type": "x"}"#, "Content-Type"),
+            (r#"{"na me": "x"}"#, "na me"),
+            (r#"{"": "x"}"#, "letters"),
+            (r#"{"name": "line\nbreak"}"#, "printable ASCII"),
+            (r#"{"name": "ümlaut"}"#, "printable ASCII"),
+            (r#"{"name": " x"}"#, "space"),
+            (r#"{"trace-bin": "&&"}"#, "base64"),
+            (r#"{"a": "1", "A": "2"}"#, "twice"),
+            (r#"{"a": 1}"#, "-m is not a JSON object of strings"),
+            ("[]", "-m is not a JSON object of strings"),
+            (r#"{"a": "{{.UUID}}"}"#, "--disable-template-data"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(named), "{text}: {error}");
+            assert_eq!(error.lines().count(), 1);
+        }
+    }
+
+    #[test]
+    fn templates_can_be_made_literal() {
+        let text = r#"{"a": "{{.UUID}}"}"#;
+        let metadata = Metadata::from_json(text, "-m", None, Templates::Literal).unwrap();
+        assert_eq!(metadata.constant, [(b"a".to_vec(), b"{{.UUID}}".to_vec())]);
+    }
+
+    #[test]
+    fn the_varying_field_has_a_name_of_its_own() {
+        let metadata = Metadata::from_json("{}", "-m", Some("X-Call"), Templates::Refuse).unwrap();
+        assert_eq!(metadata.varying, Some(b"x-call".to_vec()));
+        let text = r#"{"x-call": "1"}"#;
+        let twice = Metadata::from_json(text, "-m", Some("X-Call"), Templates::Refuse);
+        assert_eq!(
+            twice,
+            Err(MetadataError::Twice {
+                name: "x-call".to_owned()
+            })
+        );
+    }
+
+    #[test]
+    fn varying_values_count_in_hexadecimal() {
+        assert_eq!(&varying_value(0), b"0000000000000000");
+        assert_eq!(&varying_value(0x1f), b"000000000000001f");
+        assert_eq!(&varying_value(u64::MAX), b"ffffffffffffffff");
+    }
+
+    #[test]
+    fn metadata_stays_within_what_every_server_takes() {
+        let field = |bytes: usize| [("a".to_owned(), "x".repeat(bytes))];
+        let fits = TOTAL_LIMIT_BYTES - FIELD_OVERHEAD_BYTES - 1;
+        assert!(Metadata::new(field(fits), None, Templates::Refuse).is_ok());
+        let error = Metadata::new(field(fits + 1), None, Templates::Refuse);
+        assert_eq!(
+            error,
+            Err(MetadataError::TooLarge {
+                total_bytes: TOTAL_LIMIT_BYTES + 1
+            })
+        );
+    }
+}

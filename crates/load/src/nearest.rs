@@ -1,0 +1,143 @@
+//! The right word next to a wrong one, for error messages.
+
+use std::fmt;
+
+/// Alternatives are spelled out in a message up to this many: more would not fit on a line.
+const ALTERNATIVES_LISTED: usize = 8;
+
+/// The known word that `wrong` most likely stands for, if one is close enough to be meant.
+///
+/// Close means: equal but for case, or at most a third of the letters differ. Of equally close
+/// words the first wins.
+pub fn nearest<'a, W: AsRef<str> + ?Sized + 'a>(
+    wrong: &str,
+    known: impl IntoIterator<Item = &'a W>,
+) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|word| {
+            (
+                distance(&wrong.to_lowercase(), &word.as_ref().to_lowercase()),
+                word.as_ref(),
+            )
+        })
+        .filter(|(edits, word)| *edits <= allowed_edits(wrong, word))
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, word)| word)
+}
+
+fn allowed_edits(wrong: &str, word: &str) -> usize {
+    let letters = wrong.chars().count().max(word.chars().count());
+    (letters / 3).max(1)
+}
+
+/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    let mut previous = None;
+    for (row, letter) in left.chars().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &other) in right.iter().enumerate() {
+            let replaced = last[column] + usize::from(letter != other);
+            let mut edits = replaced.min(last[column + 1] + 1).min(current[column] + 1);
+            if column > 0 && previous == Some(other) && letter == right[column - 1] {
+                edits = edits.min(before_last[column - 1] + 1);
+            }
+            current.push(edits);
+        }
+        before_last = std::mem::replace(&mut last, current);
+        previous = Some(letter);
+    }
+    last[right.len()]
+}
+
+/// What to say after a wrong name: the nearest right one, and all of them when they are few.
+///
+/// `Display` begins with its own separator and is empty where there is nothing to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suggestion(Box<str>);
+
+impl Suggestion {
+    /// The suggestion for `wrong` among the names that would have been right.
+    pub fn among(wrong: &str, known: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let known: Vec<String> = known.into_iter().map(Into::into).collect();
+        Suggestion::naming(nearest(wrong, &known), &known)
+    }
+
+    /// The suggestion of a word that was found otherwise than by its spelling.
+    pub(crate) fn naming(meant: Option<&str>, known: &[String]) -> Self {
+        let few = (1..=ALTERNATIVES_LISTED).contains(&known.len());
+        let listed = known.join(", ");
+        let said = match meant {
+            Some(word) if few && known.len() > 1 => {
+                format!("; did you mean {word}? (there is {listed})")
+            }
+            Some(word) => format!("; did you mean {word}?"),
+            None if few => format!("; there is {listed}"),
+            None => String::new(),
+        };
+        Suggestion(said.into_boxed_str())
+    }
+}
+
+impl fmt::Display for Suggestion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_word() {
+        let known = ["connections", "concurrency", "connect-timeout"];
+        assert_eq!(nearest("conections", known), Some("connections"));
+        assert_eq!(nearest("concurency", known), Some("concurrency"));
+        assert_eq!(nearest("connect-timeuot", known), Some("connect-timeout"));
+    }
+
+    #[test]
+    fn case_is_no_difference() {
+        assert_eq!(
+            nearest("skiptls", ["skipTLS", "skipFirst"]),
+            Some("skipTLS")
+        );
+    }
+
+    #[test]
+    fn a_word_that_resembles_nothing_finds_nothing() {
+        assert_eq!(nearest("weather", ["proto", "call", "total"]), None);
+    }
+
+    #[test]
+    fn swapped_neighbours_are_one_edit() {
+        assert_eq!(distance("ab", "ba"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", ""), 3);
+    }
+
+    #[test]
+    fn few_alternatives_are_listed_and_many_are_not() {
+        let few = Suggestion::among("x", ["alpha", "beta"]);
+        assert_eq!(few.to_string(), "; there is alpha, beta");
+        let near = Suggestion::among("alpa", ["alpha", "beta"]);
+        assert_eq!(
+            near.to_string(),
+            "; did you mean alpha? (there is alpha, beta)"
+        );
+        let only = Suggestion::among("alpa", ["alpha"]);
+        assert_eq!(only.to_string(), "; did you mean alpha?");
+        let many = Suggestion::among("x", (0..20).map(|n| format!("name{n}")));
+        assert_eq!(many.to_string(), "");
+    }
+
+    #[test]
+    fn nothing_known_says_nothing() {
+        assert_eq!(Suggestion::among("x", Vec::<String>::new()).to_string(), "");
+    }
+}

@@ -1,0 +1,113 @@
+//! What can be wrong with the flags as a whole, each in one line that names the flag to change.
+
+use super::TargetError;
+use crate::metadata::MetadataError;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why the flags mean nothing. Always the user's fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionsError {
+    /// No positional argument.
+    TargetMissing,
+    /// The positional argument is not `HOST:PORT`.
+    Target(TargetError),
+    /// No `--call`.
+    CallMissing,
+    /// No `--insecure`, while TLS is not there.
+    InsecureMissing,
+    /// More connections than calls in flight.
+    ConnectionsIdle {
+        /// `--connections`
+        connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
+    /// A zero where nothing could be done with it.
+    Zero {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// Two flags of which only one can be meant.
+    Conflict {
+        /// The first.
+        one: &'static str,
+        /// The second.
+        other: &'static str,
+    },
+    /// More results dropped than there are.
+    AllSkipped {
+        /// `--skipFirst`
+        skip_first: u64,
+        /// `--total`
+        total: u64,
+    },
+    /// A file that cannot be read.
+    Unreadable {
+        /// The file as it was given.
+        file: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The metadata cannot be sent.
+    Metadata(MetadataError),
+    /// `--tags` is not a JSON object of strings.
+    Tags {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TargetMissing => write!(formatter, "the target is missing: add HOST:PORT"),
+            Self::Target(error) => write!(formatter, "{error}"),
+            Self::CallMissing => {
+                write!(
+                    formatter,
+                    "the method is missing: add --call pkg.Service/Method"
+                )
+            }
+            Self::InsecureMissing => {
+                write!(
+                    formatter,
+                    "TLS is not built yet: add --insecure to use plain text"
+                )
+            }
+            Self::ConnectionsIdle {
+                connections,
+                concurrency,
+            } => write!(
+                formatter,
+                "--connections {connections} is more than --concurrency {concurrency}: some would \
+                 never carry a call"
+            ),
+            Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
+            Self::Conflict { one, other } => {
+                write!(
+                    formatter,
+                    "{one} and {other} exclude each other: give one of them"
+                )
+            }
+            Self::AllSkipped { skip_first, total } => {
+                write!(
+                    formatter,
+                    "--skipFirst {skip_first} is more than --total {total}"
+                )
+            }
+            Self::Unreadable { file, reason } => {
+                write!(formatter, "cannot read {}: {reason}", file.display())
+            }
+            Self::Metadata(error) => write!(formatter, "{error}"),
+            Self::Tags { reason } => {
+                write!(
+                    formatter,
+                    "--tags is not a JSON object of strings: {reason}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for OptionsError {}

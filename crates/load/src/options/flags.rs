@@ -1,0 +1,294 @@
+//! The flags as the user wrote them, and the step from there to their meaning.
+
+use super::{
+    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Target, TargetError, Until,
+};
+use crate::metadata::Metadata;
+use crate::payload::{DataSource, Templates};
+use crate::system::reason;
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The flags of `bookend load`, each for itself and nothing decided. `Default` is ghz's default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flags {
+    /// The positional argument.
+    pub target: Option<String>,
+    /// `--proto`
+    pub proto: Option<PathBuf>,
+    /// `--protoset`
+    pub protoset: Option<PathBuf>,
+    /// `--import-paths`, each a list with commas.
+    pub import_paths: Vec<String>,
+    /// `--call`
+    pub call: Option<String>,
+    /// `--insecure`
+    pub insecure: bool,
+    /// `--authority`
+    pub authority: Option<String>,
+    /// `--connections`
+    pub connections: u32,
+    /// `--concurrency`
+    pub concurrency: u32,
+    /// `--total`
+    pub total: u64,
+    /// `--duration`
+    pub duration: Duration,
+    /// `--max-duration`
+    pub max_duration: Duration,
+    /// `--duration-stop`
+    pub duration_stop: DurationStop,
+    /// `--timeout`
+    pub timeout: Duration,
+    /// `--warmup`
+    pub warmup: Duration,
+    /// `--connect-timeout`
+    pub connect_timeout: Duration,
+    /// `--data`
+    pub data: Option<String>,
+    /// `--data-file`
+    pub data_file: Option<PathBuf>,
+    /// `--binary`
+    pub binary: bool,
+    /// `--binary-file`
+    pub binary_file: Option<PathBuf>,
+    /// `--metadata`
+    pub metadata: Option<String>,
+    /// `--metadata-file`
+    pub metadata_file: Option<PathBuf>,
+    /// `--varying-metadata`
+    pub varying_metadata: Option<String>,
+    /// `--disable-template-data`
+    pub disable_template_data: bool,
+    /// `--io`
+    pub io: Io,
+    /// `--threads`
+    pub threads: Option<u32>,
+    /// `--format`
+    pub format: Format,
+    /// `--output`
+    pub output: Option<PathBuf>,
+    /// `--name`
+    pub name: Option<String>,
+    /// `--tags`
+    pub tags: Option<String>,
+    /// `--skipFirst`
+    pub skip_first: u64,
+    /// `--count-errors`
+    pub count_errors: bool,
+}
+
+impl Default for Flags {
+    fn default() -> Flags {
+        Flags {
+            target: None,
+            proto: None,
+            protoset: None,
+            import_paths: Vec::new(),
+            call: None,
+            insecure: false,
+            authority: None,
+            connections: 1,
+            concurrency: 50,
+            total: 200,
+            duration: Duration::ZERO,
+            max_duration: Duration::ZERO,
+            duration_stop: DurationStop::Close,
+            timeout: Duration::from_secs(20),
+            warmup: Duration::ZERO,
+            connect_timeout: Duration::from_secs(10),
+            data: None,
+            data_file: None,
+            binary: false,
+            binary_file: None,
+            metadata: None,
+            metadata_file: None,
+            varying_metadata: None,
+            disable_template_data: false,
+            io: Io::Auto,
+            threads: None,
+            format: Format::Summary,
+            output: None,
+            name: None,
+            tags: None,
+            skip_first: 0,
+            count_errors: false,
+        }
+    }
+}
+
+impl Options {
+    /// The meaning of the flags. Reads the file of `--metadata-file`, and no other.
+    ///
+    /// # Errors
+    /// [`OptionsError`] naming the flag to change.
+    pub fn from_flags(flags: Flags) -> Result<Options, OptionsError> {
+        let target = read_target(&flags)?;
+        let templates = if flags.disable_template_data {
+            Templates::Literal
+        } else {
+            Templates::Refuse
+        };
+        let (connections, concurrency) = check_concurrency(&flags)?;
+        Ok(Options {
+            authority: flags
+                .authority
+                .clone()
+                .unwrap_or_else(|| target.to_string()),
+            schema: choose_schema(&flags),
+            data: choose_data(&flags)?,
+            templates,
+            metadata: read_metadata(&flags, templates)?,
+            connections,
+            concurrency,
+            until: choose_until(&flags)?,
+            timeout: unless_zero(flags.timeout),
+            warmup: flags.warmup,
+            connect_timeout: unless_zero(flags.connect_timeout),
+            io: flags.io,
+            threads: flags
+                .threads
+                .map(|threads| at_least_one("--threads", threads))
+                .transpose()?,
+            format: flags.format,
+            tags: read_tags(&flags)?,
+            duration_stop: flags.duration_stop,
+            skip_first: flags.skip_first,
+            count_errors: flags.count_errors,
+            target,
+            call: flags.call.ok_or(OptionsError::CallMissing)?,
+            output: flags.output,
+            name: flags.name,
+        })
+    }
+}
+
+fn read_target(flags: &Flags) -> Result<Target, OptionsError> {
+    let text = flags.target.as_ref().ok_or(OptionsError::TargetMissing)?;
+    let target = text
+        .parse()
+        .map_err(|error: TargetError| OptionsError::Target(error))?;
+    if !flags.insecure {
+        return Err(OptionsError::InsecureMissing);
+    }
+    Ok(target)
+}
+
+fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsError> {
+    let connections = at_least_one("--connections", flags.connections)?;
+    let concurrency = at_least_one("--concurrency", flags.concurrency)?;
+    if connections > concurrency {
+        return Err(OptionsError::ConnectionsIdle {
+            connections: flags.connections,
+            concurrency: flags.concurrency,
+        });
+    }
+    Ok((connections, concurrency))
+}
+
+fn at_least_one(flag: &'static str, number: u32) -> Result<NonZeroU32, OptionsError> {
+    NonZeroU32::new(number).ok_or(OptionsError::Zero { flag })
+}
+
+fn unless_zero(duration: Duration) -> Option<Duration> {
+    Some(duration).filter(|duration| !duration.is_zero())
+}
+
+/// ghz's order: `--proto` before `--protoset`, and reflection when there is neither.
+fn choose_schema(flags: &Flags) -> SchemaSource {
+    let folders = flags.import_paths.iter().flat_map(|list| list.split(','));
+    let import_paths = folders.map(str::trim).filter(|folder| !folder.is_empty());
+    match (&flags.proto, &flags.protoset) {
+        (Some(file), _) => SchemaSource::Proto {
+            file: file.clone(),
+            import_paths: import_paths.map(PathBuf::from).collect(),
+        },
+        (None, Some(file)) => SchemaSource::Protoset(file.clone()),
+        (None, None) => SchemaSource::Reflection,
+    }
+}
+
+fn choose_data(flags: &Flags) -> Result<DataSource, OptionsError> {
+    let given = [
+        ("--data", flags.data.is_some()),
+        ("--data-file", flags.data_file.is_some()),
+        ("--binary", flags.binary),
+        ("--binary-file", flags.binary_file.is_some()),
+    ];
+    only_one(&given)?;
+    Ok(match (&flags.data, &flags.data_file, &flags.binary_file) {
+        (Some(text), _, _) if text == "@" => DataSource::JsonInput,
+        (Some(text), _, _) if text.trim().is_empty() => DataSource::Nothing,
+        (Some(text), _, _) => DataSource::Json(text.clone()),
+        (None, Some(file), _) => DataSource::JsonFile(file.clone()),
+        (None, None, Some(file)) => DataSource::BinaryFile(file.clone()),
+        (None, None, None) if flags.binary => DataSource::BinaryInput,
+        (None, None, None) => DataSource::Nothing,
+    })
+}
+
+fn only_one(flags: &[(&'static str, bool)]) -> Result<(), OptionsError> {
+    let mut given = flags
+        .iter()
+        .filter(|(_, given)| *given)
+        .map(|(flag, _)| *flag);
+    match (given.next(), given.next()) {
+        (Some(one), Some(other)) => Err(OptionsError::Conflict { one, other }),
+        _ => Ok(()),
+    }
+}
+
+fn read_metadata(flags: &Flags, templates: Templates) -> Result<Metadata, OptionsError> {
+    only_one(&[
+        ("--metadata", flags.metadata.is_some()),
+        ("--metadata-file", flags.metadata_file.is_some()),
+    ])?;
+    let (text, place) = match (&flags.metadata, &flags.metadata_file) {
+        (Some(text), _) => (text.clone(), "--metadata".to_owned()),
+        (None, Some(file)) => {
+            let text = fs::read_to_string(file).map_err(|error| OptionsError::Unreadable {
+                file: file.clone(),
+                reason: reason(&error),
+            })?;
+            (text, file.display().to_string())
+        }
+        (None, None) => ("{}".to_owned(), String::new()),
+    };
+    let varying = flags.varying_metadata.as_deref();
+    Metadata::from_json(&text, &place, varying, templates).map_err(OptionsError::Metadata)
+}
+
+fn read_tags(flags: &Flags) -> Result<BTreeMap<String, String>, OptionsError> {
+    let text = flags.tags.as_deref().unwrap_or("{}");
+    serde_json::from_str(text).map_err(|error| OptionsError::Tags {
+        reason: error.to_string(),
+    })
+}
+
+fn choose_until(flags: &Flags) -> Result<Until, OptionsError> {
+    let until = match (unless_zero(flags.duration), unless_zero(flags.max_duration)) {
+        (Some(_), Some(_)) => {
+            return Err(OptionsError::Conflict {
+                one: "--duration",
+                other: "--max-duration",
+            });
+        }
+        (Some(elapsed), None) => Until::Elapsed(elapsed),
+        (None, Some(elapsed)) => Until::Either {
+            calls: flags.total,
+            elapsed,
+        },
+        (None, None) => Until::Calls(flags.total),
+    };
+    match until.calls() {
+        Some(0) => Err(OptionsError::Zero { flag: "--total" }),
+        Some(total) if flags.skip_first > total => Err(OptionsError::AllSkipped {
+            skip_first: flags.skip_first,
+            total,
+        }),
+        _ => Ok(until),
+    }
+}

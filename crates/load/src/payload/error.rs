@@ -1,0 +1,149 @@
+//! What can be wrong with the data of a run, each in one line.
+
+use crate::nearest::Suggestion;
+use crate::system::reason;
+use std::fmt;
+use std::io;
+
+/// Why there is no payload. Always the user's fault or the file's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayloadError {
+    /// The data cannot be read.
+    Unreadable {
+        /// The file, or "standard input".
+        place: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// JSON data that is not UTF-8.
+    NotUtf8 {
+        /// Where the data came from.
+        place: String,
+    },
+    /// An empty array or an empty file.
+    NoMessages {
+        /// Where the data came from.
+        place: String,
+    },
+    /// The data is not JSON, or a value does not fit its field.
+    NotAMessage {
+        /// Where the data came from.
+        place: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// The field, such as `request.pets[1].color`; empty where no field is to blame.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A field or an enum value that the message does not have.
+    NameUnknown {
+        /// Where the data came from.
+        place: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// `field` or `value`.
+        kind: &'static str,
+        /// The name as it was given.
+        name: String,
+        /// The message or enum type that does not have it.
+        owner: String,
+        /// What could have been meant.
+        suggestion: Suggestion,
+    },
+    /// `{{` in string data.
+    Template {
+        /// Where the data came from.
+        place: String,
+        /// The template.
+        template: String,
+    },
+    /// The bytes are not a serialized message nor length-prefixed ones.
+    NotBinary {
+        /// Where the data came from.
+        place: String,
+        /// The message type.
+        message: String,
+        /// What the decoder said about them as one message.
+        reason: String,
+    },
+}
+
+impl PayloadError {
+    pub(super) fn unreadable(place: &str, error: &io::Error) -> PayloadError {
+        PayloadError::Unreadable {
+            place: place.to_owned(),
+            reason: reason(error),
+        }
+    }
+}
+
+impl fmt::Display for PayloadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { place, reason } => {
+                write!(formatter, "cannot read {place}: {reason}")
+            }
+            Self::NotUtf8 { place } => write!(
+                formatter,
+                "{place} is not text in UTF-8: serialized messages are given with -B"
+            ),
+            Self::NoMessages { place } => {
+                write!(formatter, "{place} has no message: {{}} is the empty one")
+            }
+            Self::NotAMessage {
+                place,
+                line,
+                column,
+                field,
+                reason,
+            } if field.is_empty() => {
+                write!(formatter, "{place}, line {line} column {column}: {reason}")
+            }
+            Self::NotAMessage {
+                place,
+                line,
+                column,
+                field,
+                reason,
+            } => {
+                write!(
+                    formatter,
+                    "{place}, line {line} column {column}, field {field}: {reason}"
+                )
+            }
+            Self::NameUnknown {
+                place,
+                line,
+                column,
+                kind,
+                name,
+                owner,
+                suggestion,
+            } => write!(
+                formatter,
+                "{place}, line {line} column {column}: {owner} has no {kind} {name}{suggestion}"
+            ),
+            Self::Template { place, template } => write!(
+                formatter,
+                "{place} has the template {template}, and templates are not supported yet: \
+                 --disable-template-data sends it as literal text"
+            ),
+            Self::NotBinary {
+                place,
+                message,
+                reason,
+            } => write!(
+                formatter,
+                "{place} is neither a serialized {message} nor several with their lengths before \
+                 them: {reason}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PayloadError {}

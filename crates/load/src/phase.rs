@@ -1,0 +1,58 @@
+//! The phases of a run, and when they end.
+
+use crate::plan::Plan;
+
+/// Where a worker stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Connections are made; nothing is sent yet.
+    Connecting,
+    /// Calls are made and count as warm-up.
+    WarmUp,
+    /// Calls are made and count.
+    Window,
+    /// No more calls are made; those in flight may end.
+    Draining,
+    /// Nothing is left to do.
+    Over,
+}
+
+/// Times of the phases, nanoseconds of the drivers' clock. Until the run begins they are unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timetable {
+    warmup_ns: u64,
+    window_ns: Option<u64>,
+    pub window_start_ns: u64,
+    pub window_end_ns: u64,
+    pub drain_end_ns: u64,
+}
+
+impl Timetable {
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            warmup_ns: plan.warmup_ns,
+            window_ns: plan.window_ns,
+            window_start_ns: u64::MAX,
+            window_end_ns: u64::MAX,
+            drain_end_ns: u64::MAX,
+        }
+    }
+
+    /// The run begins.
+    pub fn begin(&mut self, start_ns: u64) {
+        self.window_start_ns = start_ns.saturating_add(self.warmup_ns);
+        let end_ns = |window_ns| self.window_start_ns.saturating_add(window_ns);
+        self.window_end_ns = self.window_ns.map_or(u64::MAX, end_ns);
+    }
+
+    /// When a phase ends by itself, if it does.
+    pub fn end_of(&self, phase: Phase) -> Option<u64> {
+        let end_ns = match phase {
+            Phase::Connecting | Phase::Over => u64::MAX,
+            Phase::WarmUp => self.window_start_ns,
+            Phase::Window => self.window_end_ns,
+            Phase::Draining => self.drain_end_ns,
+        };
+        Some(end_ns).filter(|end_ns| *end_ns != u64::MAX)
+    }
+}

@@ -1,0 +1,199 @@
+//! What all workers of a run do: the calls, the phases, the limits.
+
+use bookend_wire::{Block, Config};
+use std::net::SocketAddr;
+
+/// The calls that a run makes and for how long. Shared by all workers, never changed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where the server listens.
+    pub target: SocketAddr,
+    /// `/pkg.Service/Method`.
+    pub path: String,
+    /// `:authority`.
+    pub authority: String,
+    /// Request messages, drawn in turn. Never empty.
+    pub messages: Vec<Vec<u8>>,
+    /// Metadata of every call.
+    pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Name of a metadata field whose value differs from call to call.
+    pub varying_metadata: Option<Vec<u8>>,
+    /// Connections over all workers.
+    pub connections: u32,
+    /// Calls in flight over all connections, at least one for each.
+    pub concurrency: u32,
+    /// Worker threads, at most one for each connection.
+    pub threads: u32,
+    /// The driver.
+    pub driver: Driver,
+    /// Time before the window, nanoseconds.
+    pub warmup_ns: u64,
+    /// Length of the window, nanoseconds; `None`: until all calls have ended.
+    pub window_ns: Option<u64>,
+    /// Calls of the window; `None`: as many as there is time for.
+    pub calls: Option<u64>,
+    /// The deadline of a call, nanoseconds.
+    pub timeout_ns: Option<u64>,
+    /// How long a connection may take to be made, and to greet, nanoseconds.
+    pub connect_timeout_ns: u64,
+    /// What happens to calls in flight at the end of the window.
+    pub at_end: AtEnd,
+    /// Whether failed calls count in the latencies.
+    pub count_errors: bool,
+    /// The HTTP/2 limits.
+    pub config: Config,
+}
+
+/// How bytes are moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// A thread for each connection.
+    Blocking,
+    /// Many connections a thread.
+    Epoll,
+}
+
+impl Driver {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blocking => "blocking",
+            Self::Epoll => "epoll",
+        }
+    }
+}
+
+/// What happens to calls in flight at the end of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// They may end within [`crate::shard::DRAIN_NS`], and count nowhere.
+    Drain,
+    /// The connections are closed; they count as `UNAVAILABLE`.
+    Close,
+    /// They are waited for, and count.
+    Wait,
+}
+
+impl Plan {
+    /// The head of every request, without what varies.
+    pub(crate) fn head(&self) -> Block {
+        let mut head = Block::new(&[
+            (b":method", b"POST"),
+            (b":scheme", b"http"),
+            (b":path", self.path.as_bytes()),
+            (b":authority", self.authority.as_bytes()),
+            (b"te", b"trailers"),
+            (b"content-type", b"application/grpc"),
+            (b"user-agent", USER_AGENT.as_bytes()),
+        ]);
+        if let Some(timeout_ns) = self.timeout_ns {
+            let mut value = Vec::new();
+            bookend_wire::grpc::timeout::write(timeout_ns, &mut value);
+            head.push(b"grpc-timeout", &value);
+        }
+        for (name, value) in &self.metadata {
+            head.push(name, value);
+        }
+        head
+    }
+
+    /// The connections, calls in flight and calls in all of worker `worker`.
+    pub(crate) fn share(&self, worker: u32) -> Share {
+        let first = part_before(self.connections, self.threads, worker);
+        let behind = part_before(self.connections, self.threads, worker + 1);
+        let streams_before =
+            |connection| part_before(self.concurrency, self.connections, connection);
+        let streams = (first..behind)
+            .map(|connection| streams_before(connection + 1) - streams_before(connection))
+            .collect();
+        let in_flight = streams_before(behind) - streams_before(first);
+        // Calls follow the streams, so that all workers end at about the same time.
+        let calls_before = |streams: u32| {
+            self.calls.map(|calls| {
+                (u128::from(calls) * u128::from(streams) / u128::from(self.concurrency)) as u64
+            })
+        };
+        let calls = calls_before(streams_before(behind))
+            .zip(calls_before(streams_before(first)))
+            .map(|(behind, before)| behind - before);
+        Share {
+            first_connection: first,
+            streams,
+            in_flight,
+            calls,
+        }
+    }
+}
+
+const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
+
+/// What falls to one worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub first_connection: u32,
+    /// Calls in flight on each of its connections.
+    pub streams: Vec<u32>,
+    pub in_flight: u32,
+    pub calls: Option<u64>,
+}
+
+/// How many of `total` fall to the parts before `part` when they are spread evenly over `parts`.
+fn part_before(total: u32, parts: u32, part: u32) -> u32 {
+    (u64::from(total) * u64::from(part) / u64::from(parts)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(connections: u32, concurrency: u32, threads: u32, calls: Option<u64>) -> Plan {
+        Plan {
+            target: SocketAddr::from(([127, 0, 0, 1], 1)),
+            path: "/a/b".into(),
+            authority: "a".into(),
+            messages: vec![Vec::new()],
+            metadata: Vec::new(),
+            varying_metadata: None,
+            connections,
+            concurrency,
+            threads,
+            driver: Driver::Epoll,
+            warmup_ns: 0,
+            window_ns: None,
+            calls,
+            timeout_ns: None,
+            connect_timeout_ns: 1,
+            at_end: AtEnd::Drain,
+            count_errors: false,
+            config: Config::trusted(),
+        }
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        for (connections, concurrency, threads, calls) in [
+            (1, 1, 1, 7),
+            (7, 100, 3, 1_000),
+            (10, 10, 10, 3),
+            (100, 100_001, 8, 1 << 40),
+        ] {
+            let plan = plan(connections, concurrency, threads, Some(calls));
+            let shares: Vec<_> = (0..threads).map(|worker| plan.share(worker)).collect();
+            let streams: Vec<u32> = shares
+                .iter()
+                .flat_map(|share| share.streams.clone())
+                .collect();
+            assert_eq!(streams.len() as u32, connections);
+            assert_eq!(streams.iter().sum::<u32>(), concurrency);
+            assert!(streams.iter().all(|&streams| streams >= 1));
+            assert_eq!(
+                shares.iter().filter_map(|share| share.calls).sum::<u64>(),
+                calls
+            );
+            assert_eq!(
+                shares.iter().map(|share| share.in_flight).sum::<u32>(),
+                concurrency
+            );
+        }
+    }
+}

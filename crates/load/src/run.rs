@@ -1,0 +1,230 @@
+//! A run: workers are started, watched and added up.
+
+use crate::gate::{Gate, Start};
+use crate::plan::{Driver, Plan};
+use crate::recorder::{Errors, Latencies, Recorder};
+use crate::shard::{LoadShard, Measured};
+use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::{fmt, io, thread};
+
+/// How often the run looks whether it was interrupted, or is over.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a run tells while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The window begins.
+    WindowStart,
+    /// The window is over.
+    WindowEnd,
+}
+
+/// The result of a run: all workers added up.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Latencies of the window.
+    pub latencies: Latencies,
+    /// Calls of the window that were answered OK.
+    pub ok: u64,
+    /// Calls of the window that failed.
+    pub errors: Errors,
+    /// Calls that ended before the window, answered or failed.
+    pub warmup: u64,
+    /// Of those, the ones that failed.
+    pub warmup_errors: Errors,
+    /// Calls that ended after the window.
+    pub drained: u64,
+    /// Calls that had not ended when the run did.
+    pub unfinished: u64,
+    /// Length of the window, nanoseconds.
+    pub window_ns: u64,
+    /// What the drivers did in the window.
+    pub driver: Statistics,
+    /// CPU time of this process in the window, user mode, seconds.
+    pub cpu_user_seconds: f64,
+    /// CPU time of this process in the window, kernel, seconds.
+    pub cpu_system_seconds: f64,
+    /// The largest resident set of this process, bytes.
+    pub memory_peak_bytes: u64,
+    /// Connections made in the whole run.
+    pub connections_opened: u64,
+    /// Whether the run was interrupted.
+    pub cancelled: bool,
+    /// Why a connection failed, the first time one did.
+    pub first_failure: Option<String>,
+}
+
+/// Why nothing could be measured.
+#[derive(Debug)]
+pub enum RunError {
+    /// The machine gave no threads or descriptors.
+    Machine(io::Error),
+    /// No connection could be made, or none spoke HTTP/2.
+    NoConnection(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine(error) => write!(f, "this machine cannot run the workers: {error}"),
+            Self::NoConnection(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Makes the calls of `plan`. `interrupt` ends the run early: what was measured is returned.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn run(
+    plan: Plan,
+    interrupt: &AtomicBool,
+    mut progress: impl FnMut(Progress),
+) -> Result<Outcome, RunError> {
+    let plan = Arc::new(plan);
+    let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
+    let wakers = wakers.map_err(RunError::Machine)?;
+    let gate = Arc::new(Gate::new(wakers.clone()));
+    let mut workers = Vec::new();
+    for (number, waker) in (0..).zip(wakers) {
+        workers.push(spawn(&plan, &gate, number, waker).map_err(RunError::Machine)?);
+    }
+    let bills = watch(&plan, &gate, &workers, interrupt, &mut progress);
+    let measured: Result<Vec<_>, _> = workers.into_iter().map(join).collect();
+    add_up(measured.map_err(RunError::Machine)?, bills, gate.start())
+}
+
+type Worker = JoinHandle<io::Result<(LoadShard, Statistics)>>;
+
+fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
+    let shard = LoadShard::new(Arc::clone(plan), Arc::clone(gate), number);
+    let options = Options {
+        connect_timeout_ns: plan.connect_timeout_ns,
+        ..Options::default()
+    };
+    let driver = plan.driver;
+    thread::Builder::new()
+        .name(format!("load-{number}"))
+        .spawn(move || match driver {
+            Driver::Blocking => blocking::run(shard, waker, options),
+            Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        })
+}
+
+fn join(worker: Worker) -> io::Result<Measured> {
+    match worker.join() {
+        Ok(result) => result.map(|(shard, _)| shard.measured),
+        // A panic in a worker is a defect of ours: it goes on where it came from.
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// What this process had cost at the start and the end of the window.
+struct Bills {
+    start: Usage,
+    end: Usage,
+}
+
+/// Sleeps through the run; reads the bill at both ends of the window.
+fn watch(
+    plan: &Plan,
+    gate: &Gate,
+    workers: &[Worker],
+    interrupt: &AtomicBool,
+    progress: &mut impl FnMut(Progress),
+) -> Bills {
+    let over = || workers.iter().all(Worker::is_finished);
+    let look = |until_ns: u64| {
+        if interrupt.load(Ordering::Relaxed) {
+            gate.cancel();
+            return false;
+        }
+        if over() || clock_ns() >= until_ns {
+            return false;
+        }
+        let left = Duration::from_nanos(until_ns.saturating_sub(clock_ns()));
+        thread::sleep(left.min(LOOK_EVERY));
+        true
+    };
+    while gate.start() == Start::NotYet && look(u64::MAX) {}
+    let Start::At(start_ns) = gate.start() else {
+        return Bills {
+            start: usage(),
+            end: usage(),
+        };
+    };
+    let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
+    while look(window_start_ns) {}
+    let start = usage();
+    progress(Progress::WindowStart);
+    let window_end_ns = plan.window_ns.map_or(u64::MAX, |length_ns| {
+        window_start_ns.saturating_add(length_ns)
+    });
+    while look(window_end_ns) {}
+    let end = usage();
+    progress(Progress::WindowEnd);
+    Bills { start, end }
+}
+
+fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome, RunError> {
+    let first_failure = measured
+        .iter()
+        .find_map(|worker| worker.first_failure.clone());
+    if let Start::Never | Start::NotYet = start {
+        let interrupted = || "interrupted before the run began".to_owned();
+        return Err(RunError::NoConnection(
+            first_failure.unwrap_or_else(interrupted),
+        ));
+    }
+    let mut latencies = Recorder::default().finish();
+    let mut outcome = Outcome {
+        latencies: latencies.clone(),
+        ok: 0,
+        errors: Errors::default(),
+        warmup: 0,
+        warmup_errors: Errors::default(),
+        drained: 0,
+        unfinished: 0,
+        window_ns: window_ns(&measured),
+        driver: Statistics::default(),
+        cpu_user_seconds: bills.end.user_seconds - bills.start.user_seconds,
+        cpu_system_seconds: bills.end.system_seconds - bills.start.system_seconds,
+        memory_peak_bytes: usage().memory_peak_bytes,
+        connections_opened: 0,
+        cancelled: measured.iter().any(|worker| worker.cancelled),
+        first_failure,
+    };
+    for worker in measured {
+        outcome.ok += worker.window.ok;
+        outcome.errors.merge(worker.window.errors.clone());
+        outcome.warmup += worker.warmup.ok + worker.warmup.errors.total();
+        outcome.warmup_errors.merge(worker.warmup.errors);
+        outcome.drained += worker.drained.ok + worker.drained.errors.total();
+        outcome.unfinished += worker.unfinished;
+        outcome.driver += worker.driver;
+        outcome.connections_opened += worker.connections_opened;
+        latencies.merge(&worker.window.finish());
+    }
+    outcome.latencies = latencies;
+    Ok(outcome)
+}
+
+/// From the first worker's start to the last one's end.
+fn window_ns(measured: &[Measured]) -> u64 {
+    let counted = || measured.iter().filter(|worker| worker.window_end_ns > 0);
+    let start_ns = counted()
+        .map(|worker| worker.window_start_ns)
+        .min()
+        .unwrap_or(0);
+    let end_ns = counted()
+        .map(|worker| worker.window_end_ns)
+        .max()
+        .unwrap_or(0);
+    end_ns.saturating_sub(start_ns)
+}

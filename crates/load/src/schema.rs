@@ -1,0 +1,195 @@
+//! Where the shape of messages comes from: a `.proto` file, a compiled descriptor set, or the
+//! server's own reflection service.
+
+mod error;
+mod reflection;
+
+pub use error::{CallError, SchemaError};
+pub use reflection::{ReflectionError, Request};
+
+use crate::nearest::Suggestion;
+use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
+use std::fs;
+use std::path::{self, Path, PathBuf};
+
+/// Every service, method and message type that one source describes.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pool: DescriptorPool,
+    /// What error messages call the source: a file's path, or "the server's reflection".
+    place: String,
+}
+
+/// One method of a [`Schema`], ready to be called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    /// The HTTP/2 `:path`: `/pkg.Service/Method`.
+    pub path: String,
+    /// The type of its requests.
+    pub input: MessageDescriptor,
+    /// The type of its responses.
+    pub output: MessageDescriptor,
+    /// Whether a call may carry more than one request.
+    pub client_streaming: bool,
+    /// Whether a call may be answered with more than one response.
+    pub server_streaming: bool,
+}
+
+impl Schema {
+    /// Compiles a `.proto` file. Imports are looked for in `import_paths`, then in the file's own
+    /// folder, then in the working directory; the `google/protobuf` files are always known.
+    ///
+    /// # Errors
+    /// [`SchemaError`] when a file is missing or is not correct.
+    pub fn from_proto(file: &Path, import_paths: &[PathBuf]) -> Result<Schema, SchemaError> {
+        require_file(file)?;
+        if let Some(folder) = import_paths.iter().find(|folder| !folder.is_dir()) {
+            return Err(SchemaError::ImportPathMissing {
+                folder: folder.clone(),
+            });
+        }
+        let mut compiler = protox::Compiler::new(search_path(file, import_paths))
+            .map_err(|error| SchemaError::not_compiled(file, &error))?;
+        compiler
+            .open_file(absolute(file))
+            .map_err(|error| SchemaError::not_compiled(file, &error))?;
+        Ok(Schema {
+            pool: compiler.descriptor_pool(),
+            place: file.display().to_string(),
+        })
+    }
+
+    /// Reads a compiled `FileDescriptorSet`, as `protoc --descriptor_set_out --include_imports`
+    /// writes it.
+    ///
+    /// # Errors
+    /// [`SchemaError`] when the file is missing or is not a complete descriptor set.
+    pub fn from_protoset(file: &Path) -> Result<Schema, SchemaError> {
+        require_file(file)?;
+        let bytes = fs::read(file).map_err(|error| SchemaError::unreadable(file, &error))?;
+        Schema::decode(&bytes, file.display().to_string())
+    }
+
+    /// Reads a `FileDescriptorSet` from memory.
+    ///
+    /// # Errors
+    /// [`SchemaError`] when the bytes are not a complete descriptor set.
+    pub fn from_descriptor_set(bytes: &[u8]) -> Result<Schema, SchemaError> {
+        Schema::decode(bytes, "the descriptor set".to_owned())
+    }
+
+    fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
+        match DescriptorPool::decode(bytes) {
+            Ok(pool) => Ok(Schema { pool, place }),
+            Err(error) => Err(SchemaError::NotADescriptorSet {
+                place,
+                reason: error::one_line(&format!("{error:?}")),
+            }),
+        }
+    }
+
+    /// The full names of all services, sorted.
+    pub fn services(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .pool
+            .services()
+            .map(|service| service.full_name().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Finds a method by `pkg.Service/Method` or `pkg.Service.Method`.
+    ///
+    /// # Errors
+    /// [`CallError`] naming this schema's source and the nearest right word.
+    pub fn method(&self, call: &str) -> Result<Method, CallError> {
+        let (service_name, method_name) = split_call(call)?;
+        let service = self
+            .pool
+            .get_service_by_name(service_name)
+            .ok_or_else(|| self.service_unknown(service_name))?;
+        let method = service
+            .methods()
+            .find(|method| method.name() == method_name);
+        method
+            .map(Method::from)
+            .ok_or_else(|| CallError::MethodUnknown {
+                service: service_name.to_owned(),
+                method: method_name.to_owned(),
+                place: self.place.clone(),
+                suggestion: Suggestion::among(method_name, method_names(&service)),
+            })
+    }
+
+    fn service_unknown(&self, service: &str) -> CallError {
+        CallError::service_unknown(service, &self.place, self.services())
+    }
+}
+
+impl From<MethodDescriptor> for Method {
+    fn from(method: MethodDescriptor) -> Method {
+        Method {
+            path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
+            input: method.input(),
+            output: method.output(),
+            client_streaming: method.is_client_streaming(),
+            server_streaming: method.is_server_streaming(),
+        }
+    }
+}
+
+/// The service and the method of a call in either of its spellings. A `/` in front is allowed, as
+/// in a `:path`.
+///
+/// # Errors
+/// [`CallError::Malformed`] when one of the two is missing.
+pub fn split_call(call: &str) -> Result<(&str, &str), CallError> {
+    let bare = call.strip_prefix('/').unwrap_or(call);
+    let parts = bare.split_once('/').or_else(|| bare.rsplit_once('.'));
+    match parts {
+        Some((service, method)) if is_name(service) && is_name(method) => Ok((service, method)),
+        _ => Err(CallError::Malformed {
+            call: call.to_owned(),
+        }),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains('/')
+}
+
+fn method_names(service: &ServiceDescriptor) -> Vec<String> {
+    service
+        .methods()
+        .map(|method| method.name().to_owned())
+        .collect()
+}
+
+/// ghz's order: what the user gave, the file's folder, the working directory.
+fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = import_paths.to_vec();
+    if let Some(folder) = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        folders.push(folder.to_owned());
+    }
+    folders.push(PathBuf::from("."));
+    folders.iter().map(|folder| absolute(folder)).collect()
+}
+
+/// The compiler compares paths letter by letter, so that one file in two spellings would be two.
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn require_file(file: &Path) -> Result<(), SchemaError> {
+    match fs::metadata(file) {
+        Ok(facts) if facts.is_dir() => Err(SchemaError::IsAFolder {
+            file: file.to_owned(),
+        }),
+        Ok(_) => Ok(()),
+        Err(error) => Err(SchemaError::unreadable(file, &error)),
+    }
+}

@@ -1,0 +1,189 @@
+//! A schema from a server's reflection service. The transport is the caller's: it is handed in
+//! as a function that answers one [`Request`] at a time.
+
+use super::error::one_line;
+use super::{CallError, Schema, split_call};
+use prost::Message as _;
+use prost_reflect::DescriptorPool;
+use prost_types::FileDescriptorProto;
+use protox::file::{FileResolver as _, GoogleFileResolver};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// Files that one service may import, all told. Large generated trees (googleapis) have a few
+/// thousand; a server that names more is naming them without end.
+const FILES_LIMIT: usize = 10_000;
+
+const PLACE: &str = "the server's reflection";
+
+/// What is asked of the server: a message of `grpc.reflection.v1.ServerReflectionRequest`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// `file_containing_symbol`: the answer is serialized `FileDescriptorProto`s.
+    Symbol,
+    /// `file_by_filename`: the answer is serialized `FileDescriptorProto`s.
+    File,
+    /// `list_services`, asked with an empty name: the answer is the services' names in UTF-8.
+    Services,
+}
+
+/// Why reflection gave no schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReflectionError<E> {
+    /// The user's call is malformed or names a service that the server does not have.
+    Call(CallError),
+    /// The function that asks the server failed.
+    Fetch {
+        /// The symbol or file that was asked for.
+        name: String,
+        /// Its error.
+        source: E,
+    },
+    /// The server answered with something that is not a file descriptor, or with files that do
+    /// not fit together. The peer's fault.
+    Answer {
+        /// The symbol or file that was asked for.
+        name: String,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+}
+
+impl Schema {
+    /// Asks the server, through `fetch`, for the file that defines the service of `call`, and for
+    /// everything that it imports. `fetch` is given the symbol's or the file's name and which of
+    /// the two it is.
+    ///
+    /// # Errors
+    /// [`ReflectionError`]; a service that the server does not have comes with the nearest one.
+    pub fn by_reflection<E>(
+        call: &str,
+        mut fetch: impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<Schema, ReflectionError<E>> {
+        let (service, _) = split_call(call).map_err(ReflectionError::Call)?;
+        let answer = match fetch(service, Request::Symbol) {
+            Ok(answer) => answer,
+            Err(source) => return Err(explain(service, source, fetch)),
+        };
+        let mut closure = Closure::default();
+        closure.add(service, answer)?;
+        while let Some(name) = closure.missing.pop_front() {
+            closure.resolve(&name, &mut fetch)?;
+        }
+        closure.into_schema(service)
+    }
+}
+
+/// A service that was not found is the user's mistake if the server can list others.
+fn explain<E>(
+    service: &str,
+    source: E,
+    mut fetch: impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+) -> ReflectionError<E> {
+    let listed = fetch("", Request::Services).unwrap_or_default();
+    let known: Vec<String> = listed
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect();
+    if known.is_empty() || known.iter().any(|name| name == service) {
+        return ReflectionError::Fetch {
+            name: service.to_owned(),
+            source,
+        };
+    }
+    ReflectionError::Call(CallError::service_unknown(service, PLACE, known))
+}
+
+/// The files so far, and those that they import and that are not there yet.
+#[derive(Default)]
+struct Closure {
+    files: BTreeMap<String, FileDescriptorProto>,
+    missing: VecDeque<String>,
+}
+
+impl Closure {
+    fn resolve<E>(
+        &mut self,
+        name: &str,
+        fetch: &mut impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<(), ReflectionError<E>> {
+        if self.files.contains_key(name) {
+            return Ok(());
+        }
+        match fetch(name, Request::File) {
+            Ok(answer) => self.add(name, answer)?,
+            // Servers in many languages do not serve the files that every compiler brings along.
+            Err(source) => match GoogleFileResolver::new().open_file(name) {
+                Ok(file) => self.insert(file.file_descriptor_proto().clone()),
+                Err(_) => {
+                    return Err(ReflectionError::Fetch {
+                        name: name.to_owned(),
+                        source,
+                    });
+                }
+            },
+        }
+        if self.files.contains_key(name) {
+            return Ok(());
+        }
+        Err(wrong_answer(name, "the answer does not contain that file"))
+    }
+
+    fn add<E>(&mut self, asked: &str, answer: Vec<Vec<u8>>) -> Result<(), ReflectionError<E>> {
+        for bytes in answer {
+            let file = FileDescriptorProto::decode(bytes.as_slice())
+                .map_err(|error| wrong_answer(asked, &error.to_string()))?;
+            self.insert(file);
+        }
+        if self.files.len() > FILES_LIMIT {
+            return Err(wrong_answer(
+                asked,
+                "the server names more than 10,000 files",
+            ));
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, file: FileDescriptorProto) {
+        self.missing.extend(file.dependency.iter().cloned());
+        self.files.entry(file.name().to_owned()).or_insert(file);
+    }
+
+    fn into_schema<E>(self, service: &str) -> Result<Schema, ReflectionError<E>> {
+        let mut pool = DescriptorPool::new();
+        pool.add_file_descriptor_protos(self.files.into_values())
+            .map_err(|error| wrong_answer(service, &one_line(&format!("{error:?}"))))?;
+        Ok(Schema {
+            pool,
+            place: PLACE.to_owned(),
+        })
+    }
+}
+
+fn wrong_answer<E>(name: &str, reason: &str) -> ReflectionError<E> {
+    ReflectionError::Answer {
+        name: name.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for ReflectionError<E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(error) => write!(formatter, "{error}"),
+            Self::Fetch { name, source } => write!(
+                formatter,
+                "the server's reflection did not describe {name} ({source}): \
+                 give the schema with --proto or --protoset"
+            ),
+            Self::Answer { name, reason } => {
+                write!(
+                    formatter,
+                    "the server's reflection answered {name} wrongly: {reason}"
+                )
+            }
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for ReflectionError<E> {}

@@ -1,0 +1,279 @@
+//! From flags to their meaning: defaults, choices and contradictions.
+
+use bookend_load::options::{DurationStop, Flags, Format, Io, Options, SchemaSource, Until};
+use bookend_load::payload::{DataSource, Templates};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The least that a run needs.
+fn flags() -> Flags {
+    Flags {
+        target: Some("localhost:50051".to_owned()),
+        call: Some("helloworld.Greeter/SayHello".to_owned()),
+        insecure: true,
+        ..Flags::default()
+    }
+}
+
+fn refused(flags: Flags) -> String {
+    let error = Options::from_flags(flags).unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1);
+    error
+}
+
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+#[test]
+fn the_defaults_are_those_of_ghz() {
+    let options = Options::from_flags(flags()).unwrap();
+    assert_eq!(options.authority, "localhost:50051");
+    assert_eq!(options.schema, SchemaSource::Reflection);
+    assert_eq!(options.data, DataSource::Nothing);
+    assert_eq!(options.templates, Templates::Refuse);
+    assert_eq!(
+        (options.connections.get(), options.concurrency.get()),
+        (1, 50)
+    );
+    assert_eq!(options.until, Until::Calls(200));
+    assert_eq!(options.timeout, Some(Duration::from_secs(20)));
+    assert_eq!(options.connect_timeout, Some(Duration::from_secs(10)));
+    assert_eq!(options.warmup, Duration::ZERO);
+    assert_eq!((options.io, options.threads), (Io::Auto, None));
+    assert_eq!(options.format, Format::Summary);
+    assert_eq!(options.duration_stop, DurationStop::Close);
+    assert!(options.tags.is_empty() && options.metadata.constant.is_empty());
+}
+
+#[test]
+fn a_duration_replaces_the_number_of_calls_and_a_maximum_does_not() {
+    let ten = Duration::from_secs(10);
+    let until = |flags| Options::from_flags(flags).unwrap().until;
+    assert_eq!(
+        until(Flags {
+            duration: ten,
+            total: 5,
+            ..flags()
+        }),
+        Until::Elapsed(ten)
+    );
+    let either = until(Flags {
+        max_duration: ten,
+        total: 5,
+        ..flags()
+    });
+    assert_eq!(
+        either,
+        Until::Either {
+            calls: 5,
+            elapsed: ten
+        }
+    );
+    assert_eq!((either.calls(), either.elapsed()), (Some(5), Some(ten)));
+}
+
+#[test]
+fn zero_means_no_limit_where_a_limit_is_not_needed() {
+    let zero = Duration::ZERO;
+    let options = Options::from_flags(Flags {
+        timeout: zero,
+        connect_timeout: zero,
+        ..flags()
+    })
+    .unwrap();
+    assert_eq!((options.timeout, options.connect_timeout), (None, None));
+}
+
+#[test]
+fn a_proto_file_wins_over_a_compiled_set() {
+    let both = Flags {
+        proto: Some("a.proto".into()),
+        protoset: Some("a.protoset".into()),
+        import_paths: vec!["one, two".to_owned(), "three".to_owned()],
+        ..flags()
+    };
+    let expected = SchemaSource::Proto {
+        file: "a.proto".into(),
+        import_paths: ["one", "two", "three"].map(PathBuf::from).to_vec(),
+    };
+    assert_eq!(Options::from_flags(both).unwrap().schema, expected);
+}
+
+#[test]
+fn data_has_one_source() {
+    let data = |flags| Options::from_flags(flags).unwrap().data;
+    assert_eq!(
+        data(Flags {
+            data: text("@"),
+            ..flags()
+        }),
+        DataSource::JsonInput
+    );
+    assert_eq!(
+        data(Flags {
+            data: text(" "),
+            ..flags()
+        }),
+        DataSource::Nothing
+    );
+    assert_eq!(
+        data(Flags {
+            data: text("{}"),
+            ..flags()
+        }),
+        DataSource::Json("{}".to_owned())
+    );
+    assert_eq!(
+        data(Flags {
+            binary: true,
+            ..flags()
+        }),
+        DataSource::BinaryInput
+    );
+    let file = || Some(PathBuf::from("file"));
+    let from_file = data(Flags {
+        data_file: file(),
+        ..flags()
+    });
+    assert_eq!(from_file, DataSource::JsonFile("file".into()));
+    let from_file = data(Flags {
+        binary_file: file(),
+        ..flags()
+    });
+    assert_eq!(from_file, DataSource::BinaryFile("file".into()));
+    let both = Flags {
+        data: text("{}"),
+        binary_file: file(),
+        ..flags()
+    };
+    assert_eq!(
+        refused(both),
+        "--data and --binary-file exclude each other: give one of them"
+    );
+}
+
+/// A way to spoil the flags, and what has to be said about it.
+type Mistake = (fn(&mut Flags), &'static str);
+
+#[test]
+fn what_is_missing_or_does_nothing_is_named() {
+    let mistakes: [Mistake; 8] = [
+        (|flags| flags.target = None, "add HOST:PORT"),
+        (
+            |flags| flags.target = text("localhost"),
+            "write localhost:50051",
+        ),
+        (|flags| flags.call = None, "--call"),
+        (|flags| flags.insecure = false, "add --insecure"),
+        (|flags| flags.connections = 0, "--connections 0"),
+        (|flags| flags.concurrency = 0, "--concurrency 0"),
+        (|flags| flags.total = 0, "--total 0"),
+        (|flags| flags.threads = Some(0), "--threads 0"),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_named() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let mistakes: [Mistake; 3] = [
+        (
+            |flags| flags.connections = 51,
+            "--connections 51 is more than --concurrency 50",
+        ),
+        (
+            |flags| flags.skip_first = 201,
+            "--skipFirst 201 is more than --total 200",
+        ),
+        (
+            |flags| (flags.duration, flags.max_duration) = (SECOND, SECOND),
+            "--duration and --max-duration exclude each other",
+        ),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn labels_and_metadata_that_make_no_sense_are_named() {
+    let mistakes: [Mistake; 4] = [
+        (
+            |flags| flags.tags = text("[1]"),
+            "--tags is not a JSON object",
+        ),
+        (
+            |flags| flags.metadata = text("7"),
+            "--metadata is not a JSON object",
+        ),
+        (
+            |flags| flags.metadata_file = Some("absent.json".into()),
+            "cannot read absent.json: no such file or folder",
+        ),
+        (
+            |flags| flags.varying_metadata = text("grpc-x"),
+            "metadata cannot set \"grpc-x\"",
+        ),
+    ];
+    assert_refused(&mistakes);
+}
+
+fn assert_refused(mistakes: &[Mistake]) {
+    for (spoil, said) in mistakes {
+        let mut flags = flags();
+        spoil(&mut flags);
+        let error = refused(flags);
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn words_of_a_choice_are_read_or_named() {
+    assert_eq!("epoll".parse(), Ok(Io::Epoll));
+    assert_eq!("wait".parse(), Ok(DurationStop::Wait));
+    assert_eq!("pretty".parse(), Ok(Format::Pretty));
+    let refused = |text: &str| text.parse::<Format>().unwrap_err();
+    assert_eq!(
+        refused("jsn"),
+        "did you mean json? (there is summary, json, pretty)"
+    );
+    assert_eq!(
+        refused("csv"),
+        "csv has a row for every call, and calls are not kept: there is summary, json, pretty"
+    );
+}
+
+#[test]
+fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
+    let echo = Options::from_flags(Flags {
+        proto: Some("greeter.proto".into()),
+        data: Some(r#"{"name": "x"}"#.to_owned()),
+        metadata: Some(r#"{"Tenant": "blue"}"#.to_owned()),
+        duration: Duration::from_secs(4),
+        warmup: Duration::from_secs(1),
+        ..flags()
+    });
+    let expected = json!({
+        "call": "helloworld.Greeter/SayHello",
+        "host": "localhost:50051",
+        "proto": "greeter.proto",
+        "insecure": true,
+        "load-schedule": "const",
+        "concurrency": 50,
+        "concurrency-schedule": "const",
+        "total": 2_147_483_647,
+        "async": false,
+        "connections": 1,
+        "duration": 4_000_000_000u64,
+        "timeout": 20_000_000_000u64,
+        "dial-timeout": 10_000_000_000u64,
+        "data": {"name": "x"},
+        "binary": false,
+        "metadata": {"tenant": "blue"},
+        "count-errors": false,
+        "duration-stop": "close",
+        "io": "auto",
+        "warmup": 1_000_000_000,
+    });
+    assert_eq!(echo.unwrap().echo(), expected);
+}

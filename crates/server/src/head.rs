@@ -1,0 +1,215 @@
+//! From a request's header list to what it asks for.
+
+use bookend_wire::HeaderList;
+use bookend_wire::grpc::{Code, Status, timeout};
+
+use crate::metadata::Metadata;
+use crate::router::{Route, Router};
+
+/// What the head of a request says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub route: Route,
+    pub timeout_ns: Option<u64>,
+    pub metadata: Metadata,
+}
+
+/// A request that is answered without being looked at further.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub http_status: HttpStatus,
+    pub status: Status,
+}
+
+/// HTTP statuses that a gRPC server has a use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpStatus {
+    /// Everything that is gRPC.
+    Ok,
+    /// The method is not POST.
+    MethodNotAllowed,
+    /// The content type is not gRPC's.
+    UnsupportedMediaType,
+}
+
+impl HttpStatus {
+    pub fn as_bytes(self) -> &'static [u8] {
+        match self {
+            HttpStatus::Ok => b"200",
+            HttpStatus::MethodNotAllowed => b"405",
+            HttpStatus::UnsupportedMediaType => b"415",
+        }
+    }
+}
+
+impl Head {
+    /// Reads `fields` into this head, whose memory is used again.
+    pub fn read(&mut self, fields: &HeaderList, router: &Router) -> Result<(), Refusal> {
+        let raw = self.sort(fields);
+        if raw.method != b"POST" {
+            return Err(not_post(raw.method));
+        }
+        if !is_grpc(raw.content_type) {
+            return Err(not_grpc(raw.content_type));
+        }
+        self.timeout_ns = match raw.timeout {
+            None => None,
+            Some(text) => Some(timeout::parse(text).ok_or_else(|| malformed_timeout(text))?),
+        };
+        self.route = router
+            .find(raw.path)
+            .ok_or_else(|| unknown_method(raw.path, router))?;
+        if raw.encoding.is_some_and(|encoding| encoding != b"identity") {
+            return Err(refusal(
+                Code::Unimplemented,
+                "messages must not be compressed",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Parts what gRPC reads from the metadata, which is kept.
+    fn sort<'a>(&mut self, fields: &'a HeaderList) -> RawHead<'a> {
+        let mut raw = RawHead::default();
+        self.metadata.clear();
+        for field in fields.iter() {
+            match field.name {
+                b":method" => raw.method = field.value,
+                b":path" => raw.path = field.value,
+                b"content-type" => raw.content_type = field.value,
+                b"grpc-timeout" => raw.timeout = Some(field.value),
+                b"grpc-encoding" => raw.encoding = Some(field.value),
+                b"te" | b"grpc-accept-encoding" | b"content-length" => {}
+                [b':', ..] => {}
+                name => self.metadata.push(name, field.value),
+            }
+        }
+        raw
+    }
+}
+
+#[derive(Default)]
+struct RawHead<'a> {
+    method: &'a [u8],
+    path: &'a [u8],
+    content_type: &'a [u8],
+    timeout: Option<&'a [u8]>,
+    encoding: Option<&'a [u8]>,
+}
+
+/// `application/grpc`, alone or with `+SUBTYPE` or `;PARAMETERS`: grpc-web is something else.
+fn is_grpc(content_type: &[u8]) -> bool {
+    match content_type.strip_prefix(b"application/grpc") {
+        Some(rest) => matches!(rest.first(), None | Some(b'+' | b';')),
+        None => false,
+    }
+}
+
+fn refusal(code: Code, message: impl Into<String>) -> Refusal {
+    Refusal {
+        http_status: HttpStatus::Ok,
+        status: Status::new(code, message),
+    }
+}
+
+fn not_post(method: &[u8]) -> Refusal {
+    let message = format!("the HTTP method is {} and should be POST", shown(method));
+    let status = Status::new(Code::Internal, message);
+    Refusal {
+        http_status: HttpStatus::MethodNotAllowed,
+        status,
+    }
+}
+
+fn not_grpc(content_type: &[u8]) -> Refusal {
+    let message = format!(
+        "the content type {} is not application/grpc",
+        shown(content_type)
+    );
+    let status = Status::new(Code::Unknown, message);
+    Refusal {
+        http_status: HttpStatus::UnsupportedMediaType,
+        status,
+    }
+}
+
+fn malformed_timeout(text: &[u8]) -> Refusal {
+    refusal(
+        Code::Internal,
+        format!("malformed grpc-timeout {}", shown(text)),
+    )
+}
+
+fn unknown_method(path: &[u8], router: &Router) -> Refusal {
+    let malformed = || {
+        refusal(
+            Code::Unimplemented,
+            format!("malformed path {}", shown(path)),
+        )
+    };
+    let Some((service, method)) = split_path(path) else {
+        return malformed();
+    };
+    let message = if router.has_service(service) {
+        format!(
+            "unknown method {} of service {}",
+            shown(method),
+            shown(service)
+        )
+    } else {
+        format!("unknown service {}", shown(service))
+    };
+    refusal(Code::Unimplemented, message)
+}
+
+fn split_path(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let path = path.strip_prefix(b"/")?;
+    let slash = path.iter().rposition(|octet| *octet == b'/')?;
+    Some((&path[..slash], &path[slash + 1..]))
+}
+
+/// What a peer sent, quoted, and short enough to send back.
+fn shown(octets: &[u8]) -> String {
+    /// Names of services and methods are shorter; a status message is no place for more.
+    const SHOWN_BYTES_MAX: usize = 120;
+    let end = octets.len().min(SHOWN_BYTES_MAX);
+    format!("{:?}", String::from_utf8_lossy(&octets[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_types_of_grpc_and_of_others() {
+        for good in [
+            "application/grpc",
+            "application/grpc+proto",
+            "application/grpc;charset=utf-8",
+        ] {
+            assert!(is_grpc(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "",
+            "application/json",
+            "application/grpc-web",
+            "application/grp",
+        ] {
+            assert!(!is_grpc(bad.as_bytes()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn paths_are_split_at_the_last_slash() {
+        assert_eq!(split_path(b"/p.S/M"), Some((&b"p.S"[..], &b"M"[..])));
+        assert_eq!(split_path(b"/a/p.S/M"), Some((&b"a/p.S"[..], &b"M"[..])));
+        assert_eq!(split_path(b"/M"), None);
+        assert_eq!(split_path(b"p.S/M"), None);
+    }
+
+    #[test]
+    fn what_is_sent_back_is_bounded() {
+        assert!(shown(&[b'x'; 10_000]).len() < 200);
+        assert_eq!(shown(b"a\xff"), "\"a\u{fffd}\"");
+    }
+}

@@ -1,0 +1,296 @@
+//! The answers of a server as header blocks and messages.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bookend_wire::grpc::{Code, Status, percent};
+use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
+
+use crate::head::{HttpStatus, Refusal};
+use crate::metadata::{Metadata, ResponseFields, ResponseMetadata};
+use crate::responder::{Answerer, ReturnAddress};
+
+/// Where the answer to a call goes. Used up by the one answer that a call has.
+pub struct Reply<'a> {
+    pub(crate) sender: &'a mut Sender,
+    pub(crate) answers: &'a mut Answers,
+    pub(crate) metadata: &'a ResponseMetadata,
+    pub(crate) address: &'a ReturnAddress,
+    pub(crate) stream: Stream,
+}
+
+impl Reply<'_> {
+    /// Answers with one message, which `encode` appends to what it is given.
+    #[inline]
+    pub fn message(self, encode: impl FnOnce(&mut Vec<u8>)) {
+        if self.metadata.used() {
+            let fields = self.metadata.take();
+            self.answers
+                .message_with(self.sender, self.stream, &fields, encode);
+        } else {
+            self.answers.message(self.sender, self.stream, encode);
+        }
+    }
+
+    /// Ends the call without a message. A status `OK` is a mistake of the handler's and sent as
+    /// `INTERNAL`: a unary call that went well has a message.
+    #[cold]
+    pub fn fail(self, status: Status) {
+        let status = match status.code {
+            Code::Ok => internal("the handler failed with the status OK"),
+            _ => status,
+        };
+        let fields = self.metadata.take();
+        self.answers
+            .trailers_only(self.sender, self.stream, HttpStatus::Ok, &fields, &status);
+    }
+
+    /// Ends the call because its request is not what the method takes.
+    #[cold]
+    pub fn undecodable(self, why: &dyn std::fmt::Display) {
+        self.fail(internal(format!("the request cannot be decoded: {why}")));
+    }
+
+    /// Ends the call because the service has no method of that number.
+    #[cold]
+    pub fn no_such_method(self) {
+        self.fail(Status::new(Code::Unimplemented, "unknown method"));
+    }
+
+    /// Puts the answer off: whatever thread has the returned value gives it. Metadata that was added
+    /// so far goes with that answer.
+    pub fn defer(self) -> Answerer {
+        self.answers.outcome = Outcome::Deferred;
+        self.answers.tally.deferred += 1;
+        self.address.answerer(self.stream)
+    }
+}
+
+/// What has become of the call that is being handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Nothing,
+    Answered,
+    Deferred,
+}
+
+/// What a connection sends again and again, and how often it did.
+pub(crate) struct Answers {
+    head: Block,
+    ok: Block,
+    failure: Block,
+    failure_only: Block,
+    pub outcome: Outcome,
+    pub tally: Tally,
+}
+
+/// What was answered since the tally was last taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub ok: u64,
+    pub error: u64,
+    pub deferred: u64,
+}
+
+impl Answers {
+    pub fn new() -> Self {
+        let head: [(&[u8], &[u8]); 2] = [(b":status", b"200"), (b"content-type", CONTENT_TYPE)];
+        Answers {
+            head: Block::new(&head),
+            ok: Block::new(&[(b"grpc-status", b"0")]),
+            failure: Block::new(&[]),
+            failure_only: Block::new(&head),
+            outcome: Outcome::Nothing,
+            tally: Tally::default(),
+        }
+    }
+
+    #[inline]
+    pub fn message(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let mut panicked = false;
+        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
+        sender.headers(stream, &mut self.head, false);
+        sender.message(stream, false, encode);
+        if panicked {
+            return self.failure(sender, stream, &Metadata::default(), &encoder_panicked());
+        }
+        sender.headers(stream, &mut self.ok, true);
+        self.outcome = Outcome::Answered;
+        self.tally.ok += 1;
+    }
+
+    #[cold]
+    pub fn message_with(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: &ResponseFields,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let mut panicked = false;
+        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
+        self.head(sender, stream, &fields.headers);
+        sender.message(stream, false, encode);
+        let trailers = &fields.trailers;
+        if panicked {
+            return self.failure(sender, stream, trailers, &encoder_panicked());
+        }
+        self.success(sender, stream, trailers);
+    }
+
+    /// What goes before the first message.
+    pub fn head(&mut self, sender: &mut Sender, stream: Stream, headers: &Metadata) {
+        let extra: Vec<_> = headers.iter().map(varying).collect();
+        sender.headers_with(stream, &mut self.head, &extra, false);
+    }
+
+    /// The trailers of a call that went well.
+    pub fn success(&mut self, sender: &mut Sender, stream: Stream, trailers: &Metadata) {
+        let extra: Vec<_> = trailers.iter().map(varying).collect();
+        sender.headers_with(stream, &mut self.ok, &extra, true);
+        self.outcome = Outcome::Answered;
+        self.tally.ok += 1;
+    }
+
+    /// The trailers of a call that failed after its head was sent.
+    #[cold]
+    pub fn failure(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        trailers: &Metadata,
+        status: &Status,
+    ) {
+        let text = StatusText::new(status);
+        let extra: Vec<_> = text.fields().chain(trailers.iter().map(varying)).collect();
+        sender.headers_with(stream, &mut self.failure, &extra, true);
+        self.outcome = Outcome::Answered;
+        self.tally.error += 1;
+    }
+
+    /// Head and trailers in one, for a call that fails before anything was sent.
+    #[cold]
+    pub fn trailers_only(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        http_status: HttpStatus,
+        fields: &ResponseFields,
+        status: &Status,
+    ) {
+        let text = StatusText::new(status);
+        let metadata = fields
+            .headers
+            .iter()
+            .chain(fields.trailers.iter())
+            .map(varying);
+        let extra: Vec<_> = text.fields().chain(metadata).collect();
+        match http_status {
+            HttpStatus::Ok => sender.headers_with(stream, &mut self.failure_only, &extra, true),
+            other => sender.headers_with(stream, &mut http_head(other), &extra, true),
+        }
+        self.outcome = Outcome::Answered;
+        self.tally.error += 1;
+    }
+
+    /// Ends a call that failed before anything was sent.
+    #[cold]
+    pub fn fail(&mut self, sender: &mut Sender, stream: Stream, status: &Status) {
+        let none = ResponseFields::default();
+        self.trailers_only(sender, stream, HttpStatus::Ok, &none, status);
+    }
+
+    /// Sends an answer that was put off, with the metadata that was added before.
+    pub fn deferred(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: Option<&ResponseFields>,
+        result: &Result<Vec<u8>, Status>,
+    ) {
+        match (result, fields) {
+            (Ok(message), None) => {
+                self.message(sender, stream, |output| output.extend_from_slice(message));
+            }
+            (Ok(message), Some(fields)) => {
+                self.message_with(sender, stream, fields, |output| {
+                    output.extend_from_slice(message);
+                });
+            }
+            (Err(status), None) => self.fail(sender, stream, status),
+            (Err(status), Some(fields)) => {
+                self.trailers_only(sender, stream, HttpStatus::Ok, fields, status);
+            }
+        }
+    }
+
+    /// Answers a request that is not looked at further.
+    #[cold]
+    pub fn refuse(&mut self, sender: &mut Sender, stream: Stream, refusal: &Refusal) {
+        let none = ResponseFields::default();
+        self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+    }
+}
+
+const CONTENT_TYPE: &[u8] = b"application/grpc";
+
+fn http_head(status: HttpStatus) -> Block {
+    Block::new(&[
+        (b":status", status.as_bytes()),
+        (b"content-type", CONTENT_TYPE),
+    ])
+}
+
+/// A status as it stands in trailers.
+struct StatusText {
+    code: Code,
+    message: Vec<u8>,
+}
+
+impl StatusText {
+    fn new(status: &Status) -> Self {
+        let mut message = Vec::new();
+        percent::encode(&status.message, &mut message);
+        StatusText {
+            code: status.code,
+            message,
+        }
+    }
+
+    fn fields(&self) -> impl Iterator<Item = ExtraField<'_>> {
+        let message =
+            (!self.message.is_empty()).then(|| varying((b"grpc-message", self.message.as_slice())));
+        std::iter::once(varying((b"grpc-status", self.code.digits()))).chain(message)
+    }
+}
+
+fn varying<'a>((name, value): (&'a [u8], &'a [u8])) -> ExtraField<'a> {
+    ExtraField {
+        name,
+        value,
+        indexing: Indexing::Without,
+    }
+}
+
+/// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.
+#[inline]
+fn encoded_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
+    let start = output.len();
+    let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
+    if result.is_err() {
+        output.truncate(start);
+    }
+    result.is_ok()
+}
+
+fn encoder_panicked() -> Status {
+    internal("the encoder of the reply panicked")
+}
+
+pub(crate) fn internal(message: impl Into<String>) -> Status {
+    Status::new(Code::Internal, message)
+}

@@ -1,0 +1,82 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::service::{Kind, Service};
+
+/// The number of a method among all methods of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Route(pub u32);
+
+/// What stands behind a [`Route`].
+pub(crate) struct Target {
+    pub service: Arc<dyn Service>,
+    pub method: usize,
+    pub kind: Kind,
+}
+
+/// From a path to a method. Built once, shared by all threads.
+pub(crate) struct Router {
+    targets: Vec<Target>,
+    by_path: HashMap<Box<[u8]>, Route>,
+}
+
+/// Two services with one name were added to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuplicateService(pub &'static str);
+
+impl fmt::Display for DuplicateService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the service {} was added twice", self.0)
+    }
+}
+
+impl std::error::Error for DuplicateService {}
+
+impl Router {
+    pub fn new(services: &[Arc<dyn Service>]) -> Result<Self, DuplicateService> {
+        let mut router = Router {
+            targets: Vec::new(),
+            by_path: HashMap::new(),
+        };
+        for service in services {
+            router.add(service)?;
+        }
+        Ok(router)
+    }
+
+    /// The method with that path, which is exactly `/package.Service/Method`.
+    pub fn find(&self, path: &[u8]) -> Option<Route> {
+        self.by_path.get(path).copied()
+    }
+
+    #[inline]
+    pub fn target(&self, route: Route) -> &Target {
+        &self.targets[route.0 as usize]
+    }
+
+    pub fn has_service(&self, name: &[u8]) -> bool {
+        self.targets
+            .iter()
+            .any(|target| target.service.name().as_bytes() == name)
+    }
+
+    fn add(&mut self, service: &Arc<dyn Service>) -> Result<(), DuplicateService> {
+        if self.has_service(service.name().as_bytes()) {
+            return Err(DuplicateService(service.name()));
+        }
+        for (method, description) in service.methods().iter().enumerate() {
+            let path = format!("/{}/{}", service.name(), description.name);
+            let route = Route(self.targets.len() as u32);
+            self.by_path
+                .insert(path.into_bytes().into_boxed_slice(), route);
+            let kind = description.kind;
+            self.targets.push(Target {
+                service: Arc::clone(service),
+                method,
+                kind,
+            });
+        }
+        Ok(())
+    }
+}

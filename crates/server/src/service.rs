@@ -1,0 +1,64 @@
+//! What a server serves, without a word about how messages are encoded.
+
+use crate::{Context, Reply, StreamReply};
+
+/// A gRPC service. Usually implemented by generated code; by hand for other codecs than protobuf.
+pub trait Service: Send + Sync + 'static {
+    /// The full name on the wire: `package.Service`.
+    fn name(&self) -> &'static str;
+
+    /// The methods. Their positions are the numbers that [`Service::call`] and [`Service::open`] get.
+    fn methods(&self) -> &'static [Method];
+
+    /// An encoded `FileDescriptorSet` that declares the service, for reflection; may be empty.
+    fn descriptors(&self) -> &'static [u8] {
+        &[]
+    }
+
+    /// Handles a call of an [`Kind::Inline`] or [`Kind::Deferred`] method whose request is there.
+    ///
+    /// Runs where the bytes arrived, so it must not block. `reply` is to be used up by one of its
+    /// functions; a call whose `reply` was dropped ends with `INTERNAL`.
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>);
+
+    /// Begins a call of a [`Kind::Stream`] method; `None` where there is no such method.
+    fn open(&self, method: usize, context: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        let _ = (method, context);
+        None
+    }
+}
+
+/// A method of a [`Service`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// The name on the wire, without the service.
+    pub name: &'static str,
+    /// How its calls are handled.
+    pub kind: Kind,
+}
+
+/// How the calls of a method are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One request, answered before [`Service::call`] returns.
+    Inline,
+    /// One request, answered later from any thread.
+    Deferred,
+    /// Any number of messages in both directions, handled by an [`InlineStream`].
+    Stream,
+}
+
+/// One streaming call: a state machine that runs where the bytes arrive and must not block.
+pub trait InlineStream: Send {
+    /// A message has come.
+    fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>);
+
+    /// The client sends no more. The call goes on until [`StreamReply::end`].
+    fn on_end(&mut self, reply: &mut StreamReply<'_>);
+
+    /// What flow control had held back is on its way: go on with what was put off because of
+    /// [`StreamReply::held_back_bytes`].
+    fn on_drained(&mut self, reply: &mut StreamReply<'_>) {
+        let _ = reply;
+    }
+}

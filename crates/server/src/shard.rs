@@ -1,0 +1,223 @@
+//! What one thread of a server owns.
+
+use std::sync::Arc;
+
+use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker};
+use bookend_wire::{Connection, ErrorCode, Role};
+
+use crate::calls::{Calls, Handling};
+use crate::limits::Limits;
+use crate::responder::{Answer, ReturnAddress};
+use crate::router::Router;
+use crate::services::Totals;
+
+/// One thread's share of a server: connections that it accepted and their calls.
+pub struct ServerShard {
+    router: Arc<Router>,
+    limits: Limits,
+    mailbox: Mailbox<Answer>,
+    inbox: Vec<Answer>,
+    sessions: Vec<Option<Box<Accepted>>>,
+    outstanding: u64,
+    counts: Counts,
+    totals: Totals,
+    going_away: bool,
+}
+
+/// What a server has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Calls answered with `OK`.
+    pub answered_ok: u64,
+    /// Calls answered with another code.
+    pub answered_error: u64,
+    /// Answers of deferred calls that nobody waited for any more.
+    pub late: u64,
+    /// Handlers that panicked. Their calls are among the errors.
+    pub panics: u64,
+    /// Connections on which the client broke HTTP/2.
+    pub broken_connections: u64,
+}
+
+impl Counts {
+    /// All calls that were answered.
+    pub fn served(&self) -> u64 {
+        self.answered_ok + self.answered_error
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.answered_ok += other.answered_ok;
+        self.answered_error += other.answered_error;
+        self.late += other.late;
+        self.panics += other.panics;
+        self.broken_connections += other.broken_connections;
+    }
+}
+
+/// A connection and its calls.
+struct Accepted {
+    session: Session,
+    connection: Connection,
+    calls: Calls,
+}
+
+impl ServerShard {
+    /// `waker` is the one of the driver that will run this shard.
+    pub(crate) fn new(router: Arc<Router>, limits: Limits, totals: Totals, waker: Waker) -> Self {
+        ServerShard {
+            router,
+            limits,
+            mailbox: Mailbox::new(waker),
+            inbox: Vec::new(),
+            sessions: Vec::new(),
+            outstanding: 0,
+            counts: Counts::default(),
+            totals,
+            going_away: false,
+        }
+    }
+
+    /// What this thread has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn deliver_all(&mut self, turn: &mut Turn) {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        self.mailbox.drain_into(&mut inbox);
+        for answer in inbox.drain(..) {
+            self.outstanding -= 1;
+            let delivered = match find(&mut self.sessions, answer.session) {
+                Some(accepted) => accepted.deliver(answer, turn, &mut self.counts),
+                None => false,
+            };
+            self.counts.late += u64::from(!delivered);
+        }
+        self.inbox = inbox;
+    }
+
+    /// Tells every client that its connection takes no more calls.
+    fn go_away(&mut self, turn: &mut Turn) {
+        if std::mem::replace(&mut self.going_away, true) {
+            return;
+        }
+        for accepted in self.sessions.iter_mut().flatten() {
+            accepted.say_goodbye(turn);
+        }
+    }
+}
+
+impl Drop for ServerShard {
+    fn drop(&mut self) {
+        self.totals.add(self.counts);
+    }
+}
+
+impl Shard for ServerShard {
+    fn opened(&mut self, session: Session, _how: Opened, turn: &mut Turn) {
+        let index = session.index as usize;
+        if self.sessions.len() <= index {
+            self.sessions.resize_with(index + 1, || None);
+        }
+        let address = ReturnAddress {
+            mailbox: self.mailbox.clone(),
+            session,
+        };
+        let mut accepted = Box::new(Accepted {
+            session,
+            connection: Connection::new(Role::Server, &self.limits.http2),
+            calls: Calls::new(address),
+        });
+        turn.output(session)
+            .append(&mut accepted.connection.sender.output);
+        if self.going_away {
+            accepted.say_goodbye(turn);
+        }
+        self.sessions[index] = Some(accepted);
+    }
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let Some(accepted) = find(&mut self.sessions, session) else {
+            return Received {
+                consumed: bytes.len(),
+                then: Then::Close,
+            };
+        };
+        let Accepted {
+            connection, calls, ..
+        } = &mut **accepted;
+        std::mem::swap(turn.output(session), &mut connection.sender.output);
+        let mut handling = Handling {
+            calls,
+            router: &self.router,
+            limits: &self.limits,
+            turn,
+        };
+        let result = connection.receive(bytes, &mut handling);
+        std::mem::swap(turn.output(session), &mut connection.sender.output);
+        self.outstanding += calls.answers.tally.deferred;
+        calls.report(&mut self.counts);
+        match result {
+            Ok(consumed) => Received {
+                consumed,
+                then: Then::Continue,
+            },
+            Err(_) => {
+                self.counts.broken_connections += 1;
+                Received {
+                    consumed: bytes.len(),
+                    then: Then::Close,
+                }
+            }
+        }
+    }
+
+    fn writable(&mut self, _session: Session, _turn: &mut Turn) {}
+
+    fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
+        if find(&mut self.sessions, session).is_some() {
+            self.sessions[session.index as usize] = None;
+        }
+    }
+
+    fn woken(&mut self, turn: &mut Turn) {
+        self.deliver_all(turn);
+        if turn.stopping() {
+            self.go_away(turn);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+
+    fn awaits_others(&self) -> bool {
+        self.outstanding > 0
+    }
+}
+
+impl Accepted {
+    fn deliver(&mut self, answer: Answer, turn: &mut Turn, counts: &mut Counts) -> bool {
+        let sender = &mut self.connection.sender;
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+        let delivered = self.calls.deliver(sender, answer);
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+        self.calls.report(counts);
+        delivered
+    }
+
+    fn say_goodbye(&mut self, turn: &mut Turn) {
+        let sender = &mut self.connection.sender;
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+        sender.goaway(ErrorCode::NO_ERROR, b"the server is stopping");
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+    }
+}
+
+#[inline]
+fn find(sessions: &mut [Option<Box<Accepted>>], session: Session) -> Option<&mut Box<Accepted>> {
+    let accepted = sessions.get_mut(session.index as usize)?.as_mut()?;
+    (accepted.session == session).then_some(accepted)
+}

@@ -1,0 +1,284 @@
+//! A client's connection and a server's shard with bytes in between, and no socket.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
+use bookend_server::prost::Message;
+use bookend_server::{Code, Limits, Server, ServerShard};
+use bookend_wire::grpc::{Assembler, percent};
+use bookend_wire::{
+    Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
+    Stream, Visitor,
+};
+
+use crate::shop::{self, Item, Money, Waiting};
+
+/// What a client has heard about one call.
+#[derive(Debug, Default)]
+pub struct Heard {
+    pub fields: Vec<(String, String)>,
+    pub messages: Vec<Vec<u8>>,
+    pub header_blocks: usize,
+    pub ended: bool,
+    pub reset: Option<ErrorCode>,
+    assembler: Assembler,
+}
+
+impl Heard {
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|(field, _)| field == name)?;
+        Some(&field.1)
+    }
+
+    pub fn code(&self) -> Code {
+        assert!(self.ended, "{self:?}");
+        Code::parse(self.field("grpc-status").expect("a status").as_bytes())
+    }
+
+    pub fn status_message(&self) -> String {
+        percent::decode(self.field("grpc-message").unwrap_or("").as_bytes())
+    }
+
+    /// The replies of a call that went well.
+    pub fn cents(&self) -> Vec<i64> {
+        assert_eq!(self.code(), Code::Ok, "{self:?}");
+        self.messages
+            .iter()
+            .map(|message| Money::decode(&**message).unwrap().cents)
+            .collect()
+    }
+}
+
+#[derive(Default)]
+struct Listener {
+    calls: BTreeMap<u32, Heard>,
+    goaway: Option<u32>,
+}
+
+impl Visitor for Listener {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        let heard = self.calls.entry(stream.id).or_default();
+        heard.header_blocks += 1;
+        heard.ended |= end_stream;
+        for field in fields.iter() {
+            let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).unwrap();
+            heard.fields.push((text(field.name), text(field.value)));
+        }
+        None
+    }
+
+    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {
+        unreachable!("no memo was given");
+    }
+
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        let heard = self.calls.entry(stream.id).or_default();
+        heard.ended |= end_stream;
+        let Heard {
+            messages,
+            assembler,
+            ..
+        } = heard;
+        let keep = |message: bookend_wire::grpc::message::Message<'_>| {
+            messages.push(message.octets.to_vec());
+        };
+        assembler.push(data, usize::MAX, keep).unwrap();
+        sender.release(stream, data.len());
+    }
+
+    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, _: Blame) {
+        self.calls.entry(stream.id).or_default().reset = Some(code);
+    }
+
+    fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, _: ErrorCode, _: &[u8]) {
+        self.goaway = Some(last_stream_id);
+    }
+}
+
+/// Both ends.
+pub struct Pair {
+    pub client: Connection,
+    pub shard: ServerShard,
+    pub turn: Turn,
+    pub waiting: Waiting,
+    /// Reads of the server, and those after which it had something to write.
+    pub reads: usize,
+    pub writes: usize,
+    pub closed: bool,
+    session: Session,
+    listener: Listener,
+    unread: Vec<u8>,
+}
+
+impl Pair {
+    pub fn new() -> Self {
+        Self::with(Limits::internet(), &Config::trusted())
+    }
+
+    pub fn with(limits: Limits, client: &Config) -> Self {
+        let waiting = Waiting::default();
+        let shop = shop::service(&waiting);
+        let builder = Server::builder()
+            .add_service(shop)
+            .reflection()
+            .limits(limits);
+        let services = builder.build().unwrap();
+        let mut turn = Turn::default();
+        let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
+        let session = turn.connect(nowhere, 0);
+        let mut shard = services.shard(Waker::new().unwrap());
+        shard.opened(session, Opened::Accepted, &mut turn);
+        let mut pair = Pair {
+            client: Connection::new(Role::Client, client),
+            shard,
+            turn,
+            waiting,
+            reads: 0,
+            writes: 0,
+            closed: false,
+            session,
+            listener: Listener::default(),
+            unread: Vec::new(),
+        };
+        pair.pump();
+        (pair.reads, pair.writes) = (0, 0);
+        pair
+    }
+
+    /// Moves bytes both ways until neither end has anything to say.
+    pub fn pump(&mut self) {
+        loop {
+            let sent = std::mem::take(&mut self.client.sender.output);
+            let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
+            if quiet || self.closed {
+                return;
+            }
+            if !sent.is_empty() {
+                self.server_reads(&sent);
+            }
+            self.client_reads();
+        }
+    }
+
+    /// Gives the server what the client has written, in pieces of at most `piece` bytes.
+    pub fn pump_in_pieces(&mut self, piece: usize) {
+        let sent = std::mem::take(&mut self.client.sender.output);
+        for piece in sent.chunks(piece) {
+            self.server_reads(piece);
+        }
+        self.pump();
+    }
+
+    fn server_reads(&mut self, bytes: &[u8]) {
+        self.unread.extend_from_slice(bytes);
+        let received = self
+            .shard
+            .received(self.session, &self.unread, &mut self.turn);
+        self.unread.drain(..received.consumed);
+        self.closed |= received.then == Then::Close;
+        self.reads += 1;
+        self.writes += usize::from(!self.turn.output(self.session).is_empty());
+    }
+
+    fn client_reads(&mut self) {
+        let answered = std::mem::take(self.turn.output(self.session));
+        let read = self.client.receive(&answered, &mut self.listener).unwrap();
+        assert_eq!(read, answered.len(), "the server writes whole frames");
+    }
+
+    /// Has the server look at its mailbox and its driver's state, as a driver does when called.
+    pub fn wake(&mut self) {
+        self.shard.woken(&mut self.turn);
+        self.pump();
+    }
+
+    /// Begins a call; `pump` brings it to the server.
+    pub fn start(&mut self, path: &str, item: &str) -> Stream {
+        self.start_with(path, &[], item)
+    }
+
+    pub fn start_with(&mut self, path: &str, metadata: &[(&str, &str)], item: &str) -> Stream {
+        let message = Item { name: item.into() }.encode_to_vec();
+        let extra = extra(metadata);
+        self.client
+            .sender
+            .request(&mut head(path), &extra, &message)
+            .unwrap()
+    }
+
+    /// A whole call.
+    pub fn call(&mut self, path: &str, item: &str) -> &Heard {
+        self.call_with(path, &[], item)
+    }
+
+    pub fn call_with(&mut self, path: &str, metadata: &[(&str, &str)], item: &str) -> &Heard {
+        let stream = self.start_with(path, metadata, item);
+        self.pump();
+        self.heard(stream)
+    }
+
+    /// Opens a stream with this head and no body yet.
+    pub fn open(&mut self, fields: &[(&str, &str)], end_stream: bool) -> Stream {
+        let fields: Vec<(&[u8], &[u8])> = fields
+            .iter()
+            .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
+            .collect();
+        let stream = self.client.sender.open().unwrap();
+        self.client
+            .sender
+            .headers(stream, &mut Block::new(&fields), end_stream);
+        stream
+    }
+
+    pub fn heard(&self, stream: Stream) -> &Heard {
+        self.listener.calls.get(&stream.id).expect("an answer")
+    }
+
+    pub fn heard_nothing(&self, stream: Stream) -> bool {
+        !self.listener.calls.contains_key(&stream.id)
+    }
+
+    pub fn goaway(&self) -> Option<u32> {
+        self.listener.goaway
+    }
+}
+
+pub fn fields(path: &str) -> [(&str, &str); 6] {
+    [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "127.0.0.1"),
+        ("te", "trailers"),
+        ("content-type", "application/grpc"),
+    ]
+}
+
+fn head(path: &str) -> Block {
+    let fields = fields(path).map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+    Block::new(&fields)
+}
+
+fn extra<'a>(metadata: &'a [(&str, &str)]) -> Vec<ExtraField<'a>> {
+    let field = |(name, value): &'a (&str, &str)| ExtraField {
+        name: name.as_bytes(),
+        value: value.as_bytes(),
+        indexing: Indexing::Without,
+    };
+    metadata.iter().map(field).collect()
+}
+
+/// A message as it stands in a body.
+pub fn framed(message: &[u8]) -> Vec<u8> {
+    let mut body = vec![0];
+    body.extend_from_slice(&(message.len() as u32).to_be_bytes());
+    body.extend_from_slice(message);
+    body
+}

@@ -1,0 +1,106 @@
+//! The generated code of a small service, as `bookend-codegen`'s own test records it, and an
+//! implementation that does whatever the name of an item says.
+
+use std::sync::{Arc, Mutex};
+
+use bookend_server::{Code, Context, Replies, Responder, Status, StreamHandler, prost};
+
+include!("../../../codegen/tests/snapshots/shop.v1.rs");
+
+/// Reflection is tested with the descriptors of reflection itself.
+const FILE_DESCRIPTOR_SET: &[u8] = &[];
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Item {
+    #[prost(string, tag = "1")]
+    pub name: String,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Money {
+    #[prost(int64, tag = "1")]
+    pub cents: i64,
+}
+
+/// Calls of `Place` that wait for their answer.
+pub type Waiting = Arc<Mutex<Vec<(Item, Responder<Money>)>>>;
+
+pub struct Shop {
+    pub waiting: Waiting,
+}
+
+pub fn service(waiting: &Waiting) -> OrdersServer<Shop> {
+    let waiting = Arc::clone(waiting);
+    OrdersServer::new(Shop { waiting })
+}
+
+impl Orders for Shop {
+    fn price(&self, request: Item, context: &Context<'_>) -> Result<Money, Status> {
+        match request.name.as_str() {
+            "unknown" => Err(Status::new(Code::NotFound, "100 % unknown: \u{fc}\n")),
+            "fine" => Err(Status::new(Code::Ok, "a mistake")),
+            "panic" => panic!("as it was asked to"),
+            "echo" => {
+                let text = context
+                    .metadata()
+                    .text("x-echo")
+                    .unwrap_or("none")
+                    .to_owned();
+                context.add_header("x-echo", text.as_bytes());
+                context.add_trailer("x-after", b"bye");
+                Ok(Money { cents: 1 })
+            }
+            "deadline" => {
+                let remaining = context
+                    .remaining()
+                    .map_or(-1, |time| time.as_millis() as i64);
+                Ok(Money { cents: remaining })
+            }
+            name => Ok(Money {
+                cents: name.len() as i64,
+            }),
+        }
+    }
+
+    fn place(&self, request: Item, context: &Context<'_>, responder: Responder<Money>) {
+        if request.name == "panic" {
+            panic!("with the responder in hand");
+        }
+        if request.name == "echo" {
+            context.add_trailer("x-after", b"later");
+        }
+        self.waiting.lock().unwrap().push((request, responder));
+    }
+
+    fn follow(&self, _: &Context<'_>) -> Box<dyn StreamHandler<Item, Money>> {
+        Box::new(Follow { told: 0 })
+    }
+}
+
+/// Tells the length of each name and, at the end, how many there were.
+struct Follow {
+    told: i64,
+}
+
+impl StreamHandler<Item, Money> for Follow {
+    fn on_message(
+        &mut self,
+        request: Item,
+        replies: &mut Replies<'_, '_, Money>,
+    ) -> Result<(), Status> {
+        match request.name.as_str() {
+            "stop" => return Err(Status::new(Code::Aborted, "stopped")),
+            "panic" => panic!("in the middle of a stream"),
+            name => replies.send(&Money {
+                cents: name.len() as i64,
+            }),
+        }
+        self.told += 1;
+        Ok(())
+    }
+
+    fn on_end(&mut self, replies: &mut Replies<'_, '_, Money>) -> Result<(), Status> {
+        replies.send(&Money { cents: self.told });
+        Ok(())
+    }
+}

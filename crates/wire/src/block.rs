@@ -1,0 +1,142 @@
+//! A header list that is sent again and again, with its encoding remembered.
+
+use crate::hpack::{Encoder, Indexing};
+use alloc::vec::Vec;
+
+/// First octet of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
+const LITERAL_WITHOUT_INDEXING: u8 = 0x00;
+
+/// A field that differs from call to call, added to a [`Block`].
+#[derive(Clone, Copy, Debug)]
+pub struct ExtraField<'a> {
+    /// Lower-case name.
+    pub name: &'a [u8],
+    /// Value.
+    pub value: &'a [u8],
+    /// How it is represented. What varies should be [`Indexing::Never`]: it would push useful
+    /// entries out of the table.
+    pub indexing: Indexing,
+}
+
+/// A header list of ONE connection that is sent again and again.
+///
+/// The first use enters its fields into the dynamic table, the second finds all of them there, and
+/// from then on sending it is a copy of a few octets, for as long as the table does not change.
+#[derive(Clone, Debug)]
+pub struct Block {
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    encoded: Vec<u8>,
+    /// The state of the encoder's table for which `encoded` is right.
+    generation: Option<u64>,
+}
+
+impl Block {
+    /// A block of these names (in lower case) and values, pseudo-headers first.
+    pub fn new(fields: &[(&[u8], &[u8])]) -> Self {
+        let owned = |(name, value): &(&[u8], &[u8])| (name.to_vec(), value.to_vec());
+        Self {
+            fields: fields.iter().map(owned).collect(),
+            encoded: Vec::new(),
+            generation: None,
+        }
+    }
+
+    /// Adds a field at the end.
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        self.fields.push((name.to_vec(), value.to_vec()));
+        self.generation = None;
+    }
+
+    /// Appends the encoding.
+    #[inline]
+    pub(crate) fn encode(&mut self, encoder: &mut Encoder, output: &mut Vec<u8>) {
+        if self.generation == Some(encoder.generation()) {
+            output.extend_from_slice(&self.encoded);
+        } else {
+            self.encode_anew(encoder, output);
+        }
+    }
+
+    fn encode_anew(&mut self, encoder: &mut Encoder, output: &mut Vec<u8>) {
+        encoder.begin_block(output);
+        let start = output.len();
+        let before = encoder.generation();
+        for (name, value) in &self.fields {
+            encoder.field(name, value, Indexing::Incremental, output);
+        }
+        self.generation = (encoder.generation() == before).then_some(before);
+        self.encoded.clear();
+        self.encoded.extend_from_slice(&output[start..]);
+    }
+
+    /// The encoding that touches no table, and so may be sent at any later time.
+    pub(crate) fn encode_stateless(&self) -> Vec<u8> {
+        let mut encoded = Vec::new();
+        for (name, value) in &self.fields {
+            encoded.push(LITERAL_WITHOUT_INDEXING);
+            plain_string(name, &mut encoded);
+            plain_string(value, &mut encoded);
+        }
+        encoded
+    }
+}
+
+/// A string literal without Huffman coding, RFC 7541 section 5.2.
+fn plain_string(string: &[u8], output: &mut Vec<u8>) {
+    const LARGEST_IN_PREFIX: usize = 0x7f;
+    if string.len() < LARGEST_IN_PREFIX {
+        output.push(string.len() as u8);
+    } else {
+        output.push(LARGEST_IN_PREFIX as u8);
+        let mut rest = string.len() - LARGEST_IN_PREFIX;
+        while rest >= 0x80 {
+            output.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        output.push(rest as u8);
+    }
+    output.extend_from_slice(string);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hpack::{Decoder, HeaderList};
+    use alloc::vec;
+
+    fn decoded(decoder: &mut Decoder, octets: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut list = HeaderList::new(1 << 20, 100);
+        decoder.decode(octets, &mut list).unwrap();
+        list.iter()
+            .map(|field| (field.name.to_vec(), field.value.to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn a_block_means_the_same_each_time_and_becomes_short() {
+        let fields: [(&[u8], &[u8]); 2] = [
+            (b":path", b"/helloworld.Greeter/SayHello"),
+            (b"te", b"trailers"),
+        ];
+        let mut block = Block::new(&fields);
+        let (mut encoder, mut decoder) = (Encoder::new(4096), Decoder::new(4096));
+        let mut lengths = Vec::new();
+        for _ in 0..3 {
+            let mut octets = Vec::new();
+            block.encode(&mut encoder, &mut octets);
+            assert_eq!(decoded(&mut decoder, &octets), block.fields);
+            lengths.push(octets.len());
+        }
+        assert_eq!(lengths[1..], [2, 2]);
+    }
+
+    #[test]
+    fn the_stateless_encoding_means_the_same_on_any_connection() {
+        let long = vec![b'x'; 70_000];
+        let block = Block::new(&[(b"grpc-status", b"0"), (b"grpc-message", &long)]);
+        assert_eq!(
+            decoded(&mut Decoder::new(0), &block.encode_stateless()),
+            block.fields
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! The limits of a connection. Every one is a named constant with its reason and its precedent.
+
+use crate::settings::{DEFAULT_HEADER_TABLE_BYTES, DEFAULT_MAX_FRAME_BYTES, Settings};
+
+/// Streams that a peer on the open internet may have open: what h2 and nghttp2's servers advertise
+/// lies between 100 and 250.
+pub const INTERNET_MAX_CONCURRENT_STREAMS: u32 = 250;
+/// Streams of a trusted peer: load tests put tens of thousands of calls on one connection.
+pub const TRUSTED_MAX_CONCURRENT_STREAMS: u32 = 1 << 20;
+/// Window of a stream on the open internet: HTTP/2's own default. A message fits in four of them.
+pub const INTERNET_STREAM_WINDOW_BYTES: u32 = 65_535;
+/// Window of a connection on the open internet: 16 stream windows, so that one slow stream does
+/// not stop the others.
+pub const INTERNET_CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
+/// Window of a stream of a trusted peer: a message of the usual 4 MiB limit fits.
+pub const TRUSTED_STREAM_WINDOW_BYTES: u32 = 4 << 20;
+/// Window of a connection of a trusted peer. h2load uses 2^30 for the same reason: flow control
+/// shall not be what is measured.
+pub const TRUSTED_CONNECTION_WINDOW_BYTES: u32 = 1 << 30;
+/// Header list that is stored, RFC 9113's count of 32 octets a field on top: hyper's default.
+pub const MAX_HEADER_LIST_BYTES: u32 = 16_384;
+/// Fields of a header list that are stored: Envoy stops at 100.
+pub const MAX_HEADER_FIELDS: usize = 128;
+/// Frames of one header block: nghttp2 allows 8 CONTINUATION frames.
+pub const MAX_HEADER_BLOCK_FRAMES: usize = 9;
+/// Calls that a client starts before the server's SETTINGS have come: RFC 9113 section 6.5.2
+/// recommends that servers allow no fewer than 100.
+pub const CONCURRENT_STREAMS_BEFORE_SETTINGS: u32 = 100;
+
+/// What a connection promises its peer.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The settings that are announced in the first frame.
+    pub settings: Settings,
+    /// The window of the whole connection.
+    pub connection_window_bytes: u32,
+    /// Fields of a header list that are stored.
+    pub max_header_fields: usize,
+    /// The id of the first stream of a client: 1 but in tests of what happens at the end of the ids.
+    pub first_stream_id: u32,
+}
+
+impl Config {
+    /// Limits for peers that may be hostile.
+    pub fn internet() -> Self {
+        Self::with(
+            INTERNET_MAX_CONCURRENT_STREAMS,
+            INTERNET_STREAM_WINDOW_BYTES,
+            INTERNET_CONNECTION_WINDOW_BYTES,
+        )
+    }
+
+    /// Limits for peers that are trusted: large windows, many streams.
+    pub fn trusted() -> Self {
+        Self::with(
+            TRUSTED_MAX_CONCURRENT_STREAMS,
+            TRUSTED_STREAM_WINDOW_BYTES,
+            TRUSTED_CONNECTION_WINDOW_BYTES,
+        )
+    }
+
+    fn with(streams: u32, stream_window_bytes: u32, connection_window_bytes: u32) -> Self {
+        Self {
+            settings: Settings {
+                header_table_bytes: DEFAULT_HEADER_TABLE_BYTES,
+                enable_push: false,
+                max_concurrent_streams: Some(streams),
+                initial_window_bytes: stream_window_bytes,
+                max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
+                max_header_list_bytes: Some(MAX_HEADER_LIST_BYTES),
+            },
+            connection_window_bytes,
+            max_header_fields: MAX_HEADER_FIELDS,
+            first_stream_id: 1,
+        }
+    }
+}

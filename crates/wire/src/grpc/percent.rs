@@ -1,0 +1,77 @@
+//! `grpc-message` is percent-encoded UTF-8.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Appends `text` with all octets but printable ASCII, and the percent sign, as `%XX`.
+pub fn encode(text: &str, output: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    for octet in text.bytes() {
+        if matches!(octet, 0x20..=0x7e) && octet != b'%' {
+            output.push(octet);
+        } else {
+            let digits = [HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]];
+            output.extend_from_slice(&[b'%', digits[0], digits[1]]);
+        }
+    }
+}
+
+/// Reads an encoded value. What is no valid escape stays as it is and invalid UTF-8 is replaced:
+/// the specification forbids to discard a message for being badly encoded.
+pub fn decode(value: &[u8]) -> String {
+    let mut octets = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((&first, behind)) = rest.split_first() {
+        rest = behind;
+        match (first, behind) {
+            (b'%', &[high, low, ref more @ ..]) if both_hex(high, low) => {
+                octets.push(hex(high) << 4 | hex(low));
+                rest = more;
+            }
+            _ => octets.push(first),
+        }
+    }
+    String::from_utf8_lossy(&octets).into_owned()
+}
+
+fn both_hex(high: u8, low: u8) -> bool {
+    high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
+}
+
+/// The value of a digit that [`both_hex`] has seen.
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_reads_back_as_it_was_written() {
+        for text in [
+            "",
+            "plain",
+            "100 %",
+            "\t\u{8}line\r\n",
+            "Grüße, 世界 \u{1f600}",
+            "~ ~",
+        ] {
+            let mut encoded = Vec::new();
+            encode(text, &mut encoded);
+            assert!(encoded.iter().all(|octet| matches!(octet, 0x20..=0x7e)));
+            assert_eq!(decode(&encoded), text);
+        }
+    }
+
+    #[test]
+    fn bad_escapes_stay_as_they_are() {
+        assert_eq!(decode(b"%"), "%");
+        assert_eq!(decode(b"%4"), "%4");
+        assert_eq!(decode(b"%zz%41"), "%zzA");
+        assert_eq!(decode(b"%ff"), "\u{fffd}");
+    }
+}

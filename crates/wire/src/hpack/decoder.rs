@@ -1,0 +1,245 @@
+//! From a header block to a list of fields.
+
+use super::dynamic_table::DynamicTable;
+use super::header_list::Draft;
+use super::reader::{Literal, Reader};
+use super::{DEFAULT_TABLE_BYTES, Error, FIELD_OVERHEAD_BYTES, Field, HeaderList};
+use super::{huffman, static_table};
+
+/// The receiving end of HPACK on one connection.
+#[derive(Debug)]
+pub struct Decoder {
+    table: DynamicTable<()>,
+    /// What SETTINGS allow the table to be.
+    limit_bytes: usize,
+    /// SETTINGS went below the table: the next block must begin with a size update no larger.
+    required_update_bytes: Option<usize>,
+}
+
+impl Decoder {
+    /// A decoder whose peer may use a dynamic table of up to `max_table_bytes`.
+    ///
+    /// The table begins at [`DEFAULT_TABLE_BYTES`], or at `max_table_bytes` if that is less. A peer
+    /// that has not read our SETTINGS yet counts on the default: unless it knows better, begin
+    /// with the default and call [`set_limit`](Self::set_limit) when SETTINGS are acknowledged.
+    #[must_use]
+    pub const fn new(max_table_bytes: usize) -> Self {
+        let first_table_bytes = if max_table_bytes < DEFAULT_TABLE_BYTES {
+            max_table_bytes
+        } else {
+            DEFAULT_TABLE_BYTES
+        };
+        Self {
+            table: DynamicTable::new(first_table_bytes),
+            limit_bytes: max_table_bytes,
+            required_update_bytes: None,
+        }
+    }
+
+    /// Sets how large a table the peer may use, in octets.
+    ///
+    /// Call it when the peer has acknowledged the SETTINGS that carry the value, not when they are
+    /// sent: blocks before the acknowledgement still follow the old one. If the table is larger
+    /// than the new limit, the peer's next block must begin with a size update, and is refused with
+    /// [`Error::SizeUpdateMissing`] if it does not (RFC 7541, section 4.2). Of several limits
+    /// between two blocks, the lowest must be answered.
+    pub fn set_limit(&mut self, max_table_bytes: usize) {
+        if max_table_bytes < self.table.max_size_bytes() {
+            let lowest_bytes = self.required_update_bytes.unwrap_or(max_table_bytes);
+            self.required_update_bytes = Some(lowest_bytes.min(max_table_bytes));
+        }
+        if max_table_bytes != self.limit_bytes {
+            self.limit_bytes = max_table_bytes;
+            self.table.advance_generation();
+        }
+    }
+
+    /// Decodes `block`, a whole header block, into `list`, which is cleared first.
+    ///
+    /// Fields beyond the limits of the list are decoded but not stored; ask
+    /// [`HeaderList::overflowed`].
+    ///
+    /// # Errors
+    ///
+    /// The peer broke a rule of HPACK, or sent far more than the list may hold. The list is then of
+    /// no use, no further block can be decoded, and the connection must be closed.
+    pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), Error> {
+        list.clear();
+        let mut reader = Reader::new(block);
+        self.decode_size_updates(&mut reader)?;
+        while let Some(first) = reader.octet() {
+            match Representation::of(first) {
+                Representation::Indexed => self.decode_indexed(first, &mut reader, list)?,
+                Representation::Literal { prefix_bits, kind } => {
+                    let name_index = reader.integer(first, prefix_bits)?;
+                    self.decode_literal(name_index, kind, &mut reader, list)?;
+                }
+                Representation::SizeUpdate => return Err(Error::SizeUpdateMisplaced),
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that is different after every change of the dynamic table or its limit.
+    ///
+    /// A block that left it as it was decodes to the same fields for as long as it stays so, and
+    /// need not be decoded again.
+    #[inline]
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.table.generation()
+    }
+
+    /// The fields of the dynamic table, from the newest (index 62) to the oldest.
+    pub fn table_fields(&self) -> impl Iterator<Item = Field<'_>> {
+        self.table.fields()
+    }
+
+    /// Size of the dynamic table in octets, as RFC 7541, section 4.1 counts it.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        self.table.size_bytes()
+    }
+
+    #[inline]
+    fn decode_size_updates(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        while let Some(first) = reader.peek()
+            && matches!(Representation::of(first), Representation::SizeUpdate)
+        {
+            self.decode_size_update(reader)?;
+        }
+        if self.required_update_bytes.is_some() {
+            return Err(Error::SizeUpdateMissing);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        let first = reader.octet().ok_or(Error::Truncated)?;
+        let max_size_bytes = reader.integer(first, 5)?;
+        let lowest_bytes = self
+            .required_update_bytes
+            .take()
+            .unwrap_or(self.limit_bytes);
+        if max_size_bytes > lowest_bytes {
+            return Err(Error::SizeUpdateTooLarge);
+        }
+        self.table.resize(max_size_bytes);
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_indexed(
+        &self,
+        first: u8,
+        reader: &mut Reader<'_>,
+        list: &mut HeaderList,
+    ) -> Result<(), Error> {
+        let index = reader.integer(first, 7)?;
+        let (joined, name_bytes) = self.joined(index)?;
+        list.push_joined(joined, name_bytes)
+    }
+
+    fn decode_literal(
+        &mut self,
+        name_index: usize,
+        kind: LiteralKind,
+        reader: &mut Reader<'_>,
+        list: &mut HeaderList,
+    ) -> Result<(), Error> {
+        let largest_entry_bytes = self
+            .table
+            .max_size_bytes()
+            .saturating_sub(FIELD_OVERHEAD_BYTES);
+        let kept_bytes = list.room_bytes().max(largest_entry_bytes);
+        let mut draft = list.draft();
+        if name_index == 0 {
+            append(reader.literal()?, kept_bytes, &mut draft)?;
+        } else {
+            let (joined, name_bytes) = self.joined(name_index)?;
+            draft.bytes().extend_from_slice(&joined[..name_bytes]);
+        }
+        draft.end_name();
+        append(reader.literal()?, kept_bytes, &mut draft)?;
+        if kind == LiteralKind::Incremental {
+            match draft.whole() {
+                Some((name, value)) => self.table.insert(name, value, ()),
+                None => self.table.clear(),
+            }
+        }
+        draft.finish(kind == LiteralKind::NeverIndexed)
+    }
+
+    /// The field at an index of both tables: name and value joined, and the length of the name.
+    #[inline]
+    fn joined(&self, index: usize) -> Result<(&[u8], usize), Error> {
+        static_table::joined(index)
+            .or_else(|| {
+                self.table
+                    .joined(index.checked_sub(static_table::LENGTH + 1)?)
+            })
+            .ok_or(Error::InvalidIndex)
+    }
+}
+
+/// Decodes a string behind the draft, or only counts it if the draft would grow beyond
+/// `kept_bytes`: such a field fits neither the list nor the table.
+#[inline]
+fn append(literal: Literal<'_>, kept_bytes: usize, draft: &mut Draft<'_>) -> Result<(), Error> {
+    let room_bytes = kept_bytes.saturating_sub(draft.written_bytes());
+    let length = literal.octets.len();
+    if !literal.is_huffman {
+        if length > room_bytes {
+            draft.skip(length);
+        } else {
+            draft.bytes().extend_from_slice(literal.octets);
+        }
+        return Ok(());
+    }
+    let mut most_bytes = huffman::max_decoded_len(length);
+    if most_bytes > room_bytes {
+        most_bytes = huffman::decoded_len(literal.octets)?;
+        if most_bytes > room_bytes {
+            draft.skip(most_bytes);
+            return Ok(());
+        }
+    }
+    huffman::decode(literal.octets, most_bytes, draft.bytes())
+}
+
+/// What the first octet of a representation says (RFC 7541, section 6).
+enum Representation {
+    Indexed,
+    Literal { prefix_bits: u32, kind: LiteralKind },
+    SizeUpdate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LiteralKind {
+    Incremental,
+    WithoutIndexing,
+    NeverIndexed,
+}
+
+impl Representation {
+    #[inline]
+    fn of(first: u8) -> Self {
+        match first.leading_zeros() {
+            0 => Self::Indexed,
+            1 => Self::Literal {
+                prefix_bits: 6,
+                kind: LiteralKind::Incremental,
+            },
+            2 => Self::SizeUpdate,
+            3 => Self::Literal {
+                prefix_bits: 4,
+                kind: LiteralKind::NeverIndexed,
+            },
+            _ => Self::Literal {
+                prefix_bits: 4,
+                kind: LiteralKind::WithoutIndexing,
+            },
+        }
+    }
+}

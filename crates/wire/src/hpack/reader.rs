@@ -1,0 +1,55 @@
+//! A position in a header block.
+
+use super::{Error, integer};
+
+/// What is left of a header block.
+pub(super) struct Reader<'block> {
+    rest: &'block [u8],
+}
+
+/// A string literal as it stands in the block (RFC 7541, section 5.2).
+#[derive(Clone, Copy)]
+pub(super) struct Literal<'block> {
+    pub(super) octets: &'block [u8],
+    pub(super) is_huffman: bool,
+}
+
+impl<'block> Reader<'block> {
+    #[inline]
+    pub(super) fn new(block: &'block [u8]) -> Self {
+        Self { rest: block }
+    }
+
+    /// The next octet, left where it is.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    /// Takes the next octet.
+    #[inline]
+    pub(super) fn octet(&mut self) -> Option<u8> {
+        let (&first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+
+    /// Takes the rest of the integer that begins in `first`.
+    #[inline]
+    pub(super) fn integer(&mut self, first: u8, prefix_bits: u32) -> Result<usize, Error> {
+        integer::decode(first, prefix_bits, &mut self.rest)
+    }
+
+    /// Takes a string literal. Its length is known to be within the block.
+    #[inline]
+    pub(super) fn literal(&mut self) -> Result<Literal<'block>, Error> {
+        let first = self.octet().ok_or(Error::Truncated)?;
+        let length = self.integer(first, 7)?;
+        let (octets, rest) = self.rest.split_at_checked(length).ok_or(Error::Truncated)?;
+        self.rest = rest;
+        Ok(Literal {
+            octets,
+            is_huffman: first & 0x80 != 0,
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Header blocks that were seen before.
+//!
+//! A block of octets decodes to the same fields as last time if it inserted nothing into the
+//! dynamic table then and the table has not changed since. Servers and clients see the same few
+//! blocks millions of times; remembering what they meant saves decoding, validating and routing.
+
+/// Longer blocks are not remembered: they carry something that varies.
+const MAX_REMEMBERED_BYTES: usize = 64;
+/// Blocks that are remembered: heads of a few methods, or a response's head and trailers.
+const REMEMBERED_BLOCKS: usize = 4;
+
+/// Where in a message a block stands: the same octets mean something else there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Head,
+    Trailers,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// 0 for an unused entry: no header block is empty.
+    length: u8,
+    place: Place,
+    /// What [`digest`] makes of the octets.
+    digest: u64,
+    octets: [u8; MAX_REMEMBERED_BYTES],
+    meaning: u32,
+}
+
+const UNUSED: Entry = Entry {
+    length: 0,
+    place: Place::Head,
+    digest: 0,
+    octets: [0; MAX_REMEMBERED_BYTES],
+    meaning: 0,
+};
+
+/// The blocks that were seen before and what the visitor made of them.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    entries: [Entry; REMEMBERED_BLOCKS],
+    generation: u64,
+    next: usize,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self {
+            entries: [UNUSED; REMEMBERED_BLOCKS],
+            generation: 0,
+            next: 0,
+        }
+    }
+
+    /// What this block meant, if the table is still as it was.
+    #[inline]
+    pub fn recall(&self, block: &[u8], place: Place, generation: u64) -> Option<u32> {
+        if generation != self.generation || block.is_empty() {
+            return None;
+        }
+        let digest = digest(block);
+        let same = |entry: &&Entry| {
+            usize::from(entry.length) == block.len()
+                && entry.digest == digest
+                && entry.place == place
+                && (block.len() <= DIGESTED_BYTES || entry.octets[..block.len()] == *block)
+        };
+        self.entries.iter().find(same).map(|entry| entry.meaning)
+    }
+
+    /// Remembers a block that was decoded without changing the table.
+    pub fn remember(&mut self, block: &[u8], place: Place, generation: u64, meaning: u32) {
+        if block.len() > MAX_REMEMBERED_BYTES || block.is_empty() {
+            return;
+        }
+        if generation != self.generation {
+            self.entries = [UNUSED; REMEMBERED_BLOCKS];
+            self.generation = generation;
+        }
+        let entry = &mut self.entries[self.next % REMEMBERED_BLOCKS];
+        self.next += 1;
+        entry.length = block.len() as u8;
+        entry.place = place;
+        entry.digest = digest(block);
+        entry.octets[..block.len()].copy_from_slice(block);
+        entry.meaning = meaning;
+    }
+}
+
+/// Blocks up to this length are told apart by their digest and length alone.
+const DIGESTED_BYTES: usize = 8;
+
+/// The first and the last octets of a block in one number. They overlap in blocks of less than
+/// eight octets, so that with the length it says all about those.
+#[inline]
+fn digest(block: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
+        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (block.first_chunk::<2>(), block.last_chunk::<2>()) {
+        return u64::from(u16::from_le_bytes(*first)) << 16 | u64::from(u16::from_le_bytes(*last));
+    }
+    block.first().map_or(0, |octet| u64::from(*octet))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_recalled_in_its_place_while_the_table_stands() {
+        let mut memory = Memory::new();
+        memory.remember(b"\x88\xc0", Place::Head, 7, 42);
+        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 7), Some(42));
+        assert_eq!(memory.recall(b"\x88\xc0", Place::Trailers, 7), None);
+        assert_eq!(memory.recall(b"\x88", Place::Head, 7), None);
+        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 8), None);
+        memory.remember(b"\x89", Place::Head, 8, 1);
+        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 8), None);
+    }
+
+    #[test]
+    fn long_and_empty_blocks_are_not_remembered() {
+        let mut memory = Memory::new();
+        let long = [1; MAX_REMEMBERED_BYTES + 1];
+        memory.remember(&long, Place::Head, 0, 1);
+        memory.remember(b"", Place::Head, 0, 1);
+        assert_eq!(memory.recall(&long, Place::Head, 0), None);
+        assert_eq!(memory.recall(b"", Place::Head, 0), None);
+    }
+
+    #[test]
+    fn the_oldest_block_makes_room() {
+        let mut memory = Memory::new();
+        for block in 0..=REMEMBERED_BLOCKS as u8 {
+            memory.remember(&[block], Place::Head, 0, u32::from(block));
+        }
+        assert_eq!(memory.recall(&[0], Place::Head, 0), None);
+        assert_eq!(memory.recall(&[1], Place::Head, 0), Some(1));
+    }
+
+    #[test]
+    fn blocks_that_differ_in_one_octet_are_told_apart_at_every_length() {
+        for length in 1..=MAX_REMEMBERED_BYTES {
+            let mut memory = Memory::new();
+            let block = [0x55; MAX_REMEMBERED_BYTES];
+            memory.remember(&block[..length], Place::Head, 0, 9);
+            assert_eq!(memory.recall(&block[..length], Place::Head, 0), Some(9));
+            for at in 0..length {
+                let mut other = block;
+                other[at] ^= 1;
+                assert_eq!(memory.recall(&other[..length], Place::Head, 0), None);
+            }
+        }
+    }
+}

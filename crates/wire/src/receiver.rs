@@ -1,0 +1,195 @@
+//! The half of a connection that reads: it checks frames, routes them, and calls the visitor.
+
+mod body;
+mod control;
+mod headers;
+
+use crate::config::Config;
+use crate::connection::Role;
+use crate::error::{Blame, ConnectionError, ErrorCode};
+use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
+use crate::hpack::{Decoder, HeaderList};
+use crate::memo::Memory;
+use crate::sender::Sender;
+use crate::settings::Settings;
+use crate::streams::Stream;
+use crate::visitor::Visitor;
+use alloc::vec::Vec;
+use headers::OpenBlock;
+
+/// The reading half of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    role: Role,
+    own: Settings,
+    decoder: Decoder,
+    fields: HeaderList,
+    memory: Memory,
+    /// A header block that waits for CONTINUATION.
+    open_block: Option<OpenBlock>,
+    preface_came: bool,
+    settings_came: bool,
+    /// Streams that got rid of what they held back; kept for its memory.
+    drained: Vec<Stream>,
+}
+
+impl Receiver {
+    pub(crate) fn new(role: Role, config: &Config) -> Self {
+        let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
+        Self {
+            role,
+            own: config.settings,
+            decoder: Decoder::new(config.settings.header_table_bytes as usize),
+            fields: HeaderList::new(max_list_bytes, config.max_header_fields),
+            memory: Memory::new(),
+            open_block: None,
+            preface_came: role == Role::Client,
+            settings_came: false,
+            drained: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn receive<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        input: &[u8],
+        visitor: &mut V,
+    ) -> Result<usize, ConnectionError> {
+        let mut rest = input;
+        if !self.preface_came && !self.take_preface(&mut rest)? {
+            return Ok(0);
+        }
+        while let Some((octets, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(octets);
+            if header.length > self.own.max_frame_bytes as usize {
+                return Err(ConnectionError::frame_size(
+                    "a frame above SETTINGS_MAX_FRAME_SIZE",
+                ));
+            }
+            let Some((payload, behind)) = behind.split_at_checked(header.length) else {
+                break;
+            };
+            rest = behind;
+            self.frame(sender, header, payload, visitor)?;
+        }
+        Ok(input.len() - rest.len())
+    }
+
+    /// The preface comes first; a wrong octet is told as soon as it is there.
+    fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
+        let known = rest.len().min(PREFACE.len());
+        if rest[..known] != PREFACE[..known] {
+            return Err(ConnectionError::protocol(
+                "this is not the preface of HTTP/2",
+            ));
+        }
+        self.preface_came = known == PREFACE.len();
+        if self.preface_came {
+            *rest = &rest[known..];
+        }
+        Ok(self.preface_came)
+    }
+
+    #[inline]
+    fn frame<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        if self.open_block.is_some() || !self.settings_came {
+            self.check_order(header)?;
+        }
+        match header.kind {
+            kind::DATA => self.data(sender, header, payload, visitor),
+            kind::HEADERS => self.headers(sender, header, payload, visitor),
+            _ => self.rare_frame(sender, header, payload, visitor),
+        }
+    }
+
+    /// What may stand in the middle of a header block, and what must come first of all.
+    #[cold]
+    fn check_order(&mut self, header: FrameHeader) -> Result<(), ConnectionError> {
+        if let Some(open) = &self.open_block
+            && (header.kind != kind::CONTINUATION || header.stream_id != open.stream_id)
+        {
+            return Err(ConnectionError::protocol("a header block was broken off"));
+        }
+        if !self.settings_came && (header.kind != kind::SETTINGS || header.has(flag::ACK)) {
+            return Err(ConnectionError::protocol("the first frame is not SETTINGS"));
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn rare_frame<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        match header.kind {
+            kind::CONTINUATION => self.continuation(sender, header, payload, visitor),
+            kind::WINDOW_UPDATE => self.window_update(sender, header, payload, visitor),
+            kind::SETTINGS => self.settings(sender, header, payload, visitor),
+            kind::PING => self.ping(sender, header, payload, visitor),
+            kind::RST_STREAM => self.rst_stream(sender, header, payload, visitor),
+            kind::GOAWAY => self.goaway(sender, header, payload, visitor),
+            kind::PRIORITY => self.priority(sender, header, payload, visitor),
+            kind::PUSH_PROMISE => Err(ConnectionError::protocol("a push that nobody allowed")),
+            // RFC 9113 section 4.1: unknown types are ignored.
+            _ => Ok(()),
+        }
+    }
+
+    /// What a frame for a stream that is not alive means: nothing if it may still have been on its
+    /// way when we reset the stream, else the peer lost count.
+    fn check_gone(&self, sender: &Sender, id: u32) -> Result<(), ConnectionError> {
+        if sender.is_ignored(id) {
+            return Ok(());
+        }
+        if self.is_idle(sender, id) {
+            return Err(ConnectionError::protocol("a frame on an idle stream"));
+        }
+        let reason = "a frame on a stream that had ended";
+        Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
+    }
+
+    fn is_idle(&self, sender: &Sender, id: u32) -> bool {
+        match self.role {
+            Role::Client => !sender.was_opened_here(id),
+            Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
+        }
+    }
+
+    /// The peer broke a rule on one stream: it is reset, and its owner told.
+    fn stream_error<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        code: ErrorCode,
+        visitor: &mut V,
+    ) {
+        sender.reset(stream, code);
+        visitor.reset(sender, stream, code, Blame::PeerMisbehaved);
+    }
+}
+
+/// Takes the padding off a payload, RFC 9113 section 6.1.
+fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], ConnectionError> {
+    if !header.has(flag::PADDED) {
+        return Ok(payload);
+    }
+    let Some((&pad_bytes, rest)) = payload.split_first() else {
+        return Err(ConnectionError::frame_size(
+            "a padded frame without a pad length",
+        ));
+    };
+    match rest.len().checked_sub(usize::from(pad_bytes)) {
+        Some(length) => Ok(&rest[..length]),
+        None => Err(ConnectionError::protocol("padding longer than its frame")),
+    }
+}

@@ -1,0 +1,210 @@
+//! Frames that steer: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
+
+use super::Receiver;
+use crate::error::{Blame, ConnectionError, ErrorCode};
+use crate::frame::{FrameHeader, flag, kind, write_frame};
+use crate::sender::Sender;
+use crate::visitor::Visitor;
+
+impl Receiver {
+    pub(super) fn settings<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        on_connection(header, "SETTINGS on a stream")?;
+        if header.has(flag::ACK) {
+            if !payload.is_empty() {
+                return Err(ConnectionError::frame_size(
+                    "an acknowledgement with settings in it",
+                ));
+            }
+            sender.own_settings_acknowledged();
+            visitor.settings_acknowledged();
+            return Ok(());
+        }
+        let mut settings = sender.peer;
+        settings.apply(payload)?;
+        self.settings_came = true;
+        sender.take_over(settings)?;
+        self.send_held(sender, visitor);
+        visitor.settings(sender);
+        Ok(())
+    }
+
+    pub(super) fn ping<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        on_connection(header, "PING on a stream")?;
+        let Ok(octets) = <[u8; 8]>::try_from(payload) else {
+            return Err(ConnectionError::frame_size("PING is not eight octets"));
+        };
+        if header.has(flag::ACK) {
+            visitor.pong(octets);
+        } else {
+            write_frame(&mut sender.output, kind::PING, flag::ACK, 0, &octets);
+        }
+        Ok(())
+    }
+
+    pub(super) fn goaway<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        on_connection(header, "GOAWAY on a stream")?;
+        let Some((fixed, debug)) = payload.split_first_chunk::<8>() else {
+            return Err(ConnectionError::frame_size(
+                "GOAWAY is shorter than eight octets",
+            ));
+        };
+        let [a, b, c, d, e, f, g, h] = *fixed;
+        let last_stream_id = u32::from_be_bytes([a & 0x7f, b, c, d]);
+        sender.goaway_came = true;
+        for stream in sender.streams_above(last_stream_id) {
+            if sender.was_opened_here(stream.id) {
+                sender.free(stream);
+                visitor.reset(sender, stream, ErrorCode::REFUSED_STREAM, Blame::Peer);
+            }
+        }
+        let code = ErrorCode(u32::from_be_bytes([e, f, g, h]));
+        visitor.goaway(sender, last_stream_id, code, debug);
+        Ok(())
+    }
+
+    pub(super) fn window_update<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let Ok(octets) = <[u8; 4]>::try_from(payload) else {
+            return Err(ConnectionError::frame_size(
+                "WINDOW_UPDATE is not four octets",
+            ));
+        };
+        let increment_bytes = u32::from_be_bytes(octets) & 0x7fff_ffff;
+        if header.stream_id == 0 {
+            if increment_bytes == 0 {
+                return Err(ConnectionError::protocol("WINDOW_UPDATE by nothing"));
+            }
+            let overflow = "WINDOW_UPDATE moved the connection's window past 2^31-1";
+            let added = sender.send_window.add(increment_bytes);
+            added.map_err(|_| ConnectionError::flow_control(overflow))?;
+            self.send_held(sender, visitor);
+            return Ok(());
+        }
+        self.stream_window_update(sender, header.stream_id, increment_bytes, visitor)
+    }
+
+    fn stream_window_update<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        increment_bytes: u32,
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let Some(stream) = sender.streams.find(id) else {
+            // The stream may have ended while this was on its way; an idle one cannot have.
+            return match self.is_idle(sender, id) {
+                true => Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream")),
+                false => Ok(()),
+            };
+        };
+        let Some(state) = sender.streams.state(stream) else {
+            return Ok(());
+        };
+        let code = match increment_bytes {
+            0 => ErrorCode::PROTOCOL_ERROR,
+            _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
+            _ => {
+                sender.send_held_on(stream, &mut self.drained);
+                self.tell_drained(sender, visitor);
+                return Ok(());
+            }
+        };
+        self.stream_error(sender, stream, code, visitor);
+        Ok(())
+    }
+
+    fn send_held<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
+        sender.send_held(&mut self.drained);
+        self.tell_drained(sender, visitor);
+    }
+
+    fn tell_drained<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
+        for stream in self.drained.drain(..) {
+            if sender.is_open(stream) {
+                visitor.drained(sender, stream);
+            }
+        }
+    }
+
+    pub(super) fn rst_stream<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let Ok(octets) = <[u8; 4]>::try_from(payload) else {
+            return Err(ConnectionError::frame_size("RST_STREAM is not four octets"));
+        };
+        let id = header.stream_id;
+        match sender.streams.find(id) {
+            Some(stream) => {
+                sender.free(stream);
+                let code = ErrorCode(u32::from_be_bytes(octets));
+                visitor.reset(sender, stream, code, Blame::Peer);
+                Ok(())
+            }
+            None if id == 0 => Err(ConnectionError::protocol("RST_STREAM on stream 0")),
+            None if self.is_idle(sender, id) => {
+                Err(ConnectionError::protocol("RST_STREAM on an idle stream"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Priorities are deprecated (RFC 9113 section 5.3): checked for form, and forgotten.
+    pub(super) fn priority<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        if header.stream_id == 0 {
+            return Err(ConnectionError::protocol("PRIORITY on stream 0"));
+        }
+        let fault = match payload {
+            [a, b, c, d, _] => {
+                let depends_on = u32::from_be_bytes([a & 0x7f, *b, *c, *d]);
+                (depends_on == header.stream_id).then_some(ErrorCode::PROTOCOL_ERROR)
+            }
+            _ => Some(ErrorCode::FRAME_SIZE_ERROR),
+        };
+        match (fault, sender.streams.find(header.stream_id)) {
+            (None, _) => {}
+            (Some(code), Some(stream)) => self.stream_error(sender, stream, code, visitor),
+            (Some(code), None) => sender.write_reset(header.stream_id, code),
+        }
+        Ok(())
+    }
+}
+
+fn on_connection(header: FrameHeader, reason: &'static str) -> Result<(), ConnectionError> {
+    match header.stream_id {
+        0 => Ok(()),
+        _ => Err(ConnectionError::protocol(reason)),
+    }
+}

@@ -1,0 +1,323 @@
+//! HEADERS and CONTINUATION, RFC 9113 sections 6.2 and 6.10.
+
+use super::{Receiver, without_padding};
+use crate::config::MAX_HEADER_BLOCK_FRAMES;
+use crate::connection::Role;
+use crate::error::{ConnectionError, ErrorCode};
+use crate::frame::{FrameHeader, flag};
+use crate::memo::Place;
+use crate::sender::Sender;
+use crate::streams::{Remote, Stream};
+use crate::validate::{self, Head, Malformed};
+use crate::visitor::Visitor;
+use alloc::vec::Vec;
+
+/// Octets of the priority that may stand before a header block.
+const PRIORITY_BYTES: usize = 5;
+
+/// A header block of which more is to come.
+#[derive(Debug)]
+pub(super) struct OpenBlock {
+    pub stream_id: u32,
+    end_stream: bool,
+    octets: Vec<u8>,
+    frames: usize,
+}
+
+impl Receiver {
+    #[inline]
+    pub(super) fn headers<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let mut block = payload;
+        if header.flags & (flag::PADDED | flag::PRIORITY) != 0 {
+            block = self.bare_block(header, payload)?;
+        }
+        let end_stream = header.has(flag::END_STREAM);
+        if !header.has(flag::END_HEADERS) {
+            let octets = block.to_vec();
+            let stream_id = header.stream_id;
+            self.open_block = Some(OpenBlock {
+                stream_id,
+                end_stream,
+                octets,
+                frames: 1,
+            });
+            return Ok(());
+        }
+        self.block(sender, header.stream_id, block, end_stream, visitor)
+    }
+
+    #[cold]
+    fn bare_block<'a>(
+        &self,
+        header: FrameHeader,
+        payload: &'a [u8],
+    ) -> Result<&'a [u8], ConnectionError> {
+        let rest = without_padding(header, payload)?;
+        if !header.has(flag::PRIORITY) {
+            return Ok(rest);
+        }
+        let Some((priority, block)) = rest.split_first_chunk::<PRIORITY_BYTES>() else {
+            return Err(ConnectionError::frame_size(
+                "HEADERS too short for its priority",
+            ));
+        };
+        let depends_on =
+            u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]);
+        match depends_on == header.stream_id {
+            true => Err(ConnectionError::protocol("a stream that depends on itself")),
+            false => Ok(block),
+        }
+    }
+
+    pub(super) fn continuation<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        header: FrameHeader,
+        payload: &[u8],
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let Some(open) = &mut self.open_block else {
+            return Err(ConnectionError::protocol("CONTINUATION without HEADERS"));
+        };
+        open.frames += 1;
+        if open.frames > MAX_HEADER_BLOCK_FRAMES {
+            let reason = "too many CONTINUATION frames";
+            return Err(ConnectionError::new(ErrorCode::ENHANCE_YOUR_CALM, reason));
+        }
+        open.octets.extend_from_slice(payload);
+        if !header.has(flag::END_HEADERS) {
+            return Ok(());
+        }
+        match self.open_block.take() {
+            Some(open) => self.block(
+                sender,
+                open.stream_id,
+                &open.octets,
+                open.end_stream,
+                visitor,
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// A whole header block: remembered, or decoded.
+    #[inline]
+    fn block<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        block: &[u8],
+        end_stream: bool,
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let stream = sender.streams.find(id);
+        let remote = stream
+            .and_then(|stream| sender.streams.state(stream))
+            .map(|s| s.remote);
+        let place = match remote {
+            Some(Remote::Open) if end_stream => Place::Trailers,
+            Some(Remote::AwaitsHead) => Place::Head,
+            None if self.role == Role::Server => Place::Head,
+            _ => return self.misplaced(sender, id, block, stream, visitor),
+        };
+        let Some(memo) = self.memory.recall(block, place, self.decoder.generation()) else {
+            return self.decoded_block(sender, id, stream, block, place, end_stream, visitor);
+        };
+        let stream = match stream {
+            Some(stream) => stream,
+            None => match self.open_by_peer(sender, id)? {
+                Some(stream) => stream,
+                None => return Ok(()),
+            },
+        };
+        let Some(state) = sender.streams.state(stream) else {
+            return Ok(());
+        };
+        if end_stream && state.is_owed_body() {
+            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
+            return Ok(());
+        }
+        state.remote = if end_stream {
+            Remote::Closed
+        } else {
+            Remote::Open
+        };
+        visitor.headers_again(sender, stream, memo, end_stream);
+        if end_stream {
+            sender.settle(stream);
+        }
+        Ok(())
+    }
+
+    /// A block that was not seen before.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the hot path above has them in registers"
+    )]
+    #[inline(never)]
+    fn decoded_block<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        stream: Option<Stream>,
+        block: &[u8],
+        place: Place,
+        end_stream: bool,
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        let before = self.decoder.generation();
+        self.decode(block)?;
+        let head = self.check_fields(place);
+        let stream = match stream {
+            Some(stream) => stream,
+            None => match self.open_by_peer(sender, id)? {
+                Some(stream) if head.is_ok() => stream,
+                Some(stream) => {
+                    // Its owner has not heard of it yet.
+                    sender.reset(stream, ErrorCode::PROTOCOL_ERROR);
+                    return Ok(());
+                }
+                None => return Ok(()),
+            },
+        };
+        let Ok(head) = head else {
+            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
+            return Ok(());
+        };
+        if self.fields.overflowed() {
+            self.stream_error(sender, stream, ErrorCode::ENHANCE_YOUR_CALM, visitor);
+            return Ok(());
+        }
+        if !self.note_head(sender, stream, place, head, end_stream) {
+            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
+            return Ok(());
+        }
+        if head.informational {
+            return Ok(());
+        }
+        let memo = visitor.headers(sender, stream, &self.fields, end_stream);
+        if let Some(memo) = memo.filter(|_| head.content_length.is_none())
+            && self.decoder.generation() == before
+        {
+            self.memory.remember(block, place, before, memo);
+        }
+        if end_stream {
+            sender.settle(stream);
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
+        self.fields.clear();
+        self.decoder
+            .decode(block, &mut self.fields)
+            .map_err(|error| {
+                let code = match error {
+                    crate::hpack::Error::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
+                    _ => ErrorCode::COMPRESSION_ERROR,
+                };
+                ConnectionError::new(code, error.rule())
+            })
+    }
+
+    fn check_fields(&self, place: Place) -> Result<Head, Malformed> {
+        match (place, self.role) {
+            // What is missing may be among the fields that were not stored.
+            _ if self.fields.overflowed() => Ok(Head::default()),
+            (Place::Trailers, _) => validate::trailers(&self.fields),
+            (Place::Head, Role::Server) => validate::request(&self.fields),
+            (Place::Head, Role::Client) => validate::response(&self.fields),
+        }
+    }
+
+    /// Moves the stream on; false if the head contradicts itself.
+    fn note_head(
+        &self,
+        sender: &mut Sender,
+        stream: Stream,
+        place: Place,
+        head: Head,
+        end_stream: bool,
+    ) -> bool {
+        let Some(state) = sender.streams.state(stream) else {
+            return true;
+        };
+        if head.informational {
+            return !end_stream;
+        }
+        if place == Place::Head {
+            state.promise(head.content_length);
+        }
+        state.remote = if end_stream {
+            Remote::Closed
+        } else {
+            Remote::Open
+        };
+        // A response to HEAD would be an exception; nobody here sends HEAD.
+        !(end_stream && state.is_owed_body())
+    }
+
+    /// A client opens a stream. `None` if it is refused.
+    #[inline]
+    fn open_by_peer(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+    ) -> Result<Option<Stream>, ConnectionError> {
+        if id.is_multiple_of(2) {
+            return Err(ConnectionError::protocol(
+                "a client's stream has an even id",
+            ));
+        }
+        if id <= sender.last_peer_id {
+            return self.check_gone(sender, id).map(|()| None);
+        }
+        if sender.goaway_sent {
+            // Our GOAWAY said that it would not be looked at.
+            return Ok(None);
+        }
+        sender.last_peer_id = id;
+        if sender.streams.len() >= sender.own_concurrency_limit() {
+            sender.write_reset(id, ErrorCode::REFUSED_STREAM);
+            return Ok(None);
+        }
+        Ok(Some(sender.insert(id)))
+    }
+
+    /// A block on a stream that expects none. It is decoded nevertheless, or the table would be
+    /// lost for all others.
+    #[cold]
+    fn misplaced<V: Visitor>(
+        &mut self,
+        sender: &mut Sender,
+        id: u32,
+        block: &[u8],
+        stream: Option<Stream>,
+        visitor: &mut V,
+    ) -> Result<(), ConnectionError> {
+        if id == 0 {
+            return Err(ConnectionError::protocol("HEADERS on stream 0"));
+        }
+        self.decode(block)?;
+        let Some(stream) = stream else {
+            return self.check_gone(sender, id);
+        };
+        let is_closed = sender
+            .streams
+            .state(stream)
+            .is_some_and(|s| s.remote == Remote::Closed);
+        let code = if is_closed {
+            ErrorCode::STREAM_CLOSED
+        } else {
+            ErrorCode::PROTOCOL_ERROR
+        };
+        self.stream_error(sender, stream, code, visitor);
+        Ok(())
+    }
+}

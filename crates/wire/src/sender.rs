@@ -1,0 +1,321 @@
+//! The half of a connection that writes: streams are opened, headers and bodies sent, credit given.
+//!
+//! Everything is appended to [`Sender::output`]; what the peer's windows do not allow is held back
+//! per stream and goes out when they open.
+
+mod body;
+mod control;
+mod unary;
+
+use crate::block::{Block, ExtraField};
+use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, Config};
+use crate::error::{CannotOpen, ErrorCode};
+use crate::flow::{Credit, Window};
+use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
+use crate::hpack::Encoder;
+use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
+use crate::streams::{Held, Remote, Stream, Streams};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
+const ENCODER_TABLE_BYTES: usize = 4_096;
+/// Ids of streams that we reset and whose frames may still be on their way: more than any peer has
+/// in flight while a reset travels, and four kilobytes.
+const REMEMBERED_RESETS: usize = 1_024;
+/// The largest stream id, RFC 9113 section 5.1.1.
+const MAX_STREAM_ID: u32 = (1 << 31) - 1;
+
+/// The writing half of a connection.
+#[derive(Debug)]
+pub struct Sender {
+    /// Octets due to be written, in order. The owner takes them away (or swaps the `Vec`).
+    pub output: Vec<u8>,
+    pub(crate) encoder: Encoder,
+    pub(crate) streams: Streams,
+    pub(crate) peer: Settings,
+    pub(crate) peer_settings_came: bool,
+    pub(crate) send_window: Window,
+    pub(crate) credit: Credit,
+    pub(crate) connection_window_bytes: u32,
+    /// The stream window that is enforced: see [`Sender::own_settings_acknowledged`].
+    pub(crate) own_stream_window_bytes: u32,
+    own: Settings,
+    next_id: u32,
+    /// The highest id that the peer has opened.
+    pub(crate) last_peer_id: u32,
+    pub(crate) goaway_came: bool,
+    pub(crate) goaway_sent: bool,
+    /// The last id that our GOAWAY promised to look at.
+    promised_id: u32,
+    /// Streams that hold something back, in the order in which they get their turn.
+    holding: VecDeque<Stream>,
+    recent_resets: VecDeque<u32>,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, own: Settings) -> Self {
+        Self {
+            output: Vec::new(),
+            encoder: Encoder::new(ENCODER_TABLE_BYTES),
+            streams: Streams::new(),
+            peer: Settings::default(),
+            peer_settings_came: false,
+            send_window: Window::new(DEFAULT_WINDOW_BYTES),
+            credit: Credit::new(config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES)),
+            // RFC 9113 section 6.9.2: this window starts at the default and nothing makes it smaller.
+            connection_window_bytes: config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES),
+            own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
+            own,
+            next_id: config.first_stream_id | 1,
+            last_peer_id: 0,
+            goaway_came: false,
+            goaway_sent: false,
+            promised_id: 0,
+            holding: VecDeque::new(),
+            recent_resets: VecDeque::new(),
+        }
+    }
+
+    /// Streams alive.
+    pub fn live_streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Whether the stream is alive in at least one direction.
+    #[inline]
+    pub fn is_open(&self, stream: Stream) -> bool {
+        self.streams.contains(stream)
+    }
+
+    /// Streams that may be opened now, as a client.
+    #[inline]
+    pub fn may_open(&self) -> usize {
+        if self.goaway_came || self.goaway_sent || self.next_id > MAX_STREAM_ID {
+            return 0;
+        }
+        (self.concurrency_limit() as usize).saturating_sub(self.streams.len())
+    }
+
+    #[inline]
+    fn concurrency_limit(&self) -> u32 {
+        match self.peer_settings_came {
+            true => self.peer.max_concurrent_streams.unwrap_or(u32::MAX),
+            false => CONCURRENT_STREAMS_BEFORE_SETTINGS,
+        }
+    }
+
+    /// Opens a stream, as a client. [`Sender::headers`] must follow before another one is opened.
+    ///
+    /// # Errors
+    /// When the peer's limit, its GOAWAY or the end of the ids forbids it.
+    #[inline]
+    pub fn open(&mut self) -> Result<Stream, CannotOpen> {
+        if self.may_open() == 0 {
+            return Err(self.why_not());
+        }
+        let id = self.next_id;
+        self.next_id += 2;
+        Ok(self.insert(id))
+    }
+
+    #[cold]
+    fn why_not(&self) -> CannotOpen {
+        if self.goaway_came || self.goaway_sent {
+            CannotOpen::GoingAway
+        } else if self.next_id > MAX_STREAM_ID {
+            CannotOpen::IdsUsedUp
+        } else {
+            CannotOpen::Concurrency
+        }
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, id: u32) -> Stream {
+        let send_window = Window::new(self.peer.initial_window_bytes);
+        self.streams
+            .insert(id, send_window, Credit::new(self.own_stream_window_bytes))
+    }
+
+    /// Whether `id` names a stream that this side could have opened by now.
+    pub(crate) fn was_opened_here(&self, id: u32) -> bool {
+        id % 2 == self.next_id % 2 && id < self.next_id
+    }
+
+    /// Sends a header block: a request's or a response's head, or trailers (with `end_stream`).
+    /// Nothing is sent on a stream that has ended.
+    #[inline]
+    pub fn headers(&mut self, stream: Stream, block: &mut Block, end_stream: bool) {
+        self.headers_with(stream, block, &[], end_stream);
+    }
+
+    /// As [`Sender::headers`], with fields behind it that differ from call to call.
+    pub fn headers_with(
+        &mut self,
+        stream: Stream,
+        block: &mut Block,
+        extra: &[ExtraField<'_>],
+        end_stream: bool,
+    ) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.local_closed {
+            return;
+        }
+        if let Some(held) = state.held() {
+            let mut trailers = block.clone();
+            extra
+                .iter()
+                .for_each(|field| trailers.push(field.name, field.value));
+            held.trailers = Some(trailers.encode_stateless());
+            held.end_stream = end_stream;
+            return;
+        }
+        self.write_headers(stream.id, block, extra, end_stream);
+        if end_stream {
+            self.close_local(stream);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn write_headers(
+        &mut self,
+        id: u32,
+        block: &mut Block,
+        extra: &[ExtraField<'_>],
+        end_stream: bool,
+    ) {
+        let start = self.output.len();
+        self.output.extend_from_slice(&[0; HEADER_BYTES]);
+        block.encode(&mut self.encoder, &mut self.output);
+        for field in extra {
+            self.encoder
+                .field(field.name, field.value, field.indexing, &mut self.output);
+        }
+        self.finish_header_block(start, id, end_stream);
+    }
+
+    /// Turns the octets behind `start` + 9 into a HEADERS frame, and CONTINUATION where needed.
+    #[inline]
+    fn finish_header_block(&mut self, start: usize, id: u32, end_stream: bool) {
+        let length = self.output.len() - start - HEADER_BYTES;
+        let end = if end_stream { flag::END_STREAM } else { 0 };
+        if length > self.peer.max_frame_bytes as usize {
+            return self.split_header_block(start, id, end);
+        }
+        let flags = flag::END_HEADERS | end;
+        let header = FrameHeader {
+            length,
+            kind: kind::HEADERS,
+            flags,
+            stream_id: id,
+        };
+        self.output[start..start + HEADER_BYTES].copy_from_slice(&header.to_octets());
+    }
+
+    #[cold]
+    fn split_header_block(&mut self, start: usize, stream_id: u32, mut flags: u8) {
+        let block = self.output.split_off(start + HEADER_BYTES);
+        self.output.truncate(start);
+        let mut pieces = block.chunks(self.peer.max_frame_bytes as usize).peekable();
+        let mut kind = kind::HEADERS;
+        while let Some(piece) = pieces.next() {
+            if pieces.peek().is_none() {
+                flags |= flag::END_HEADERS;
+            }
+            FrameHeader {
+                length: piece.len(),
+                kind,
+                flags,
+                stream_id,
+            }
+            .write(&mut self.output);
+            self.output.extend_from_slice(piece);
+            kind = kind::CONTINUATION;
+            flags = 0;
+        }
+    }
+
+    /// Our direction of the stream is over.
+    #[inline]
+    pub(crate) fn close_local(&mut self, stream: Stream) {
+        if let Some(state) = self.streams.state(stream) {
+            state.local_closed = true;
+            self.settle(stream);
+        }
+    }
+
+    /// Frees the stream if both directions are over.
+    #[inline]
+    pub(crate) fn settle(&mut self, stream: Stream) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.local_closed && state.remote == Remote::Closed {
+            self.free(stream);
+        }
+    }
+
+    /// Frees the stream; what it had not released is given back to the connection.
+    #[inline]
+    pub(crate) fn free(&mut self, stream: Stream) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let unreleased_bytes = state.unreleased_bytes;
+        self.streams.remove(stream);
+        self.release_connection(unreleased_bytes);
+    }
+
+    /// Ends the stream abruptly in both directions.
+    pub fn reset(&mut self, stream: Stream, code: ErrorCode) {
+        if self.streams.contains(stream) {
+            self.free(stream);
+            self.write_reset(stream.id, code);
+        }
+    }
+
+    pub(crate) fn write_reset(&mut self, id: u32, code: ErrorCode) {
+        if self.recent_resets.len() == REMEMBERED_RESETS {
+            self.recent_resets.pop_front();
+        }
+        self.recent_resets.push_back(id);
+        FrameHeader {
+            length: 4,
+            kind: kind::RST_STREAM,
+            flags: 0,
+            stream_id: id,
+        }
+        .write(&mut self.output);
+        self.output.extend_from_slice(&code.0.to_be_bytes());
+    }
+
+    /// Whether frames of that stream, which is not alive, are nobody's fault: we reset it so
+    /// recently that they may still be on their way, or our GOAWAY left it out.
+    pub(crate) fn is_ignored(&self, id: u32) -> bool {
+        (self.goaway_sent && id > self.promised_id) || self.recent_resets.contains(&id)
+    }
+
+    fn hold(&mut self, stream: Stream, bytes: Vec<u8>, end_stream: bool) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        match state.held() {
+            Some(held) => {
+                held.bytes.extend_from_slice(&bytes);
+                held.end_stream |= end_stream;
+            }
+            None => {
+                let held = Held {
+                    bytes,
+                    sent_bytes: 0,
+                    trailers: None,
+                    end_stream,
+                };
+                state.rare.get_or_insert_default().held = Some(held);
+                self.holding.push_back(stream);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Bodies under flow control, RFC 9113 section 5.2.
+
+use super::Sender;
+use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
+use crate::grpc::message::PREFIX_BYTES;
+use crate::streams::Stream;
+use alloc::vec::Vec;
+
+impl Sender {
+    /// Sends part of a body; with `end_stream` the last part. What the peer's windows do not allow
+    /// is held back. Nothing is sent on a stream that has ended.
+    pub fn data(&mut self, stream: Stream, bytes: &[u8], end_stream: bool) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.local_closed || state.held().is_some_and(|held| held.end_stream) {
+            return;
+        }
+        if state.held().is_some() {
+            return self.hold(stream, bytes.to_vec(), end_stream);
+        }
+        let sent_bytes = self.send_what_goes(stream, bytes, end_stream);
+        if sent_bytes < bytes.len() {
+            self.hold(stream, bytes[sent_bytes..].to_vec(), end_stream);
+        } else if end_stream {
+            self.close_local(stream);
+        }
+    }
+
+    /// Writes frames as long as the windows allow it. Returns the octets taken; when those are all,
+    /// END_STREAM is on the last frame if asked for.
+    fn send_what_goes(&mut self, stream: Stream, bytes: &[u8], end_stream: bool) -> usize {
+        let mut sent_bytes = 0;
+        loop {
+            let rest = &bytes[sent_bytes..];
+            let length = self.sendable_bytes(stream).min(rest.len());
+            let is_last = length == rest.len();
+            if length == 0 && !(is_last && end_stream) {
+                return sent_bytes;
+            }
+            self.take_windows(stream, length);
+            let flags = if is_last && end_stream {
+                flag::END_STREAM
+            } else {
+                0
+            };
+            FrameHeader {
+                length,
+                kind: kind::DATA,
+                flags,
+                stream_id: stream.id,
+            }
+            .write(&mut self.output);
+            self.output.extend_from_slice(&rest[..length]);
+            sent_bytes += length;
+            if is_last {
+                return sent_bytes;
+            }
+        }
+    }
+
+    /// Octets that one frame on this stream may carry now.
+    #[inline]
+    fn sendable_bytes(&mut self, stream: Stream) -> usize {
+        let connection_bytes = self.send_window.available_bytes();
+        let frame_bytes = self.peer.max_frame_bytes as usize;
+        let stream_bytes = self
+            .streams
+            .state(stream)
+            .map_or(0, |state| state.send_window.available_bytes());
+        stream_bytes.min(connection_bytes).min(frame_bytes)
+    }
+
+    #[inline]
+    fn take_windows(&mut self, stream: Stream, bytes: usize) {
+        let from_connection = self.send_window.take(bytes);
+        let from_stream = self
+            .streams
+            .state(stream)
+            .is_some_and(|state| state.send_window.take(bytes));
+        debug_assert!(from_connection && from_stream);
+    }
+
+    /// Sends one gRPC message: the prefix of five octets, then what `encode` appends. It is written
+    /// in place; only what the peer's windows do not allow is copied and held back.
+    #[inline]
+    pub fn message(&mut self, stream: Stream, end_stream: bool, encode: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.output.len();
+        self.output
+            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        encode(&mut self.output);
+        self.finish_message(stream, start, end_stream);
+    }
+
+    /// Turns the octets behind `start` + 14 into a DATA frame with one message, or holds it back.
+    #[inline]
+    pub(super) fn finish_message(&mut self, stream: Stream, start: usize, end_stream: bool) {
+        let length = self.output.len() - start - HEADER_BYTES;
+        let prefix = start + HEADER_BYTES;
+        // The length field has four octets (gRPC over HTTP/2, "Length-Prefixed-Message").
+        let message_bytes = (length - PREFIX_BYTES) as u32;
+        self.output[prefix + 1..prefix + PREFIX_BYTES]
+            .copy_from_slice(&message_bytes.to_be_bytes());
+        let goes_out_whole = self.send_window.available_bytes() >= length
+            && length <= self.peer.max_frame_bytes as usize
+            && self.streams.state(stream).is_some_and(|state| {
+                state.held().is_none() && !state.local_closed && state.send_window.take(length)
+            });
+        if !goes_out_whole {
+            return self.send_later(stream, start, end_stream);
+        }
+        self.send_window.take(length);
+        let flags = if end_stream { flag::END_STREAM } else { 0 };
+        let header = FrameHeader {
+            length,
+            kind: kind::DATA,
+            flags,
+            stream_id: stream.id,
+        };
+        self.output[start..prefix].copy_from_slice(&header.to_octets());
+        if end_stream {
+            self.close_local(stream);
+        }
+    }
+
+    #[cold]
+    fn send_later(&mut self, stream: Stream, start: usize, end_stream: bool) {
+        let body = self.output.split_off(start + HEADER_BYTES);
+        self.output.truncate(start);
+        self.data(stream, &body, end_stream);
+    }
+
+    /// Octets of this stream that wait for the peer's window.
+    pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
+        let held = self.streams.state(stream).and_then(|state| state.held());
+        held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
+    }
+
+    /// The connection's window has opened: every stream that holds something back gets a turn, the
+    /// one that waits longest first. Streams that got rid of everything are put in `drained`.
+    pub(crate) fn send_held(&mut self, drained: &mut Vec<Stream>) {
+        for _ in 0..self.holding.len() {
+            if self.send_window.available_bytes() == 0 {
+                return;
+            }
+            let Some(stream) = self.holding.pop_front() else {
+                return;
+            };
+            self.send_held_of(stream, drained);
+        }
+    }
+
+    /// The window of one stream has opened.
+    pub(crate) fn send_held_on(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
+        if let Some(at) = self.holding.iter().position(|&other| other == stream) {
+            self.holding.remove(at);
+            self.send_held_of(stream, drained);
+        }
+    }
+
+    fn send_held_of(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {
+            return;
+        };
+        let ends_with_data = held.end_stream && held.trailers.is_none();
+        held.sent_bytes +=
+            self.send_what_goes(stream, &held.bytes[held.sent_bytes..], ends_with_data);
+        if held.sent_bytes < held.bytes.len() {
+            let Some(state) = self.streams.state(stream) else {
+                return;
+            };
+            state.rare.get_or_insert_default().held = Some(held);
+            self.holding.push_back(stream);
+            return;
+        }
+        drained.push(stream);
+        if let Some(trailers) = held.trailers {
+            self.write_trailers(stream.id, &trailers, held.end_stream);
+        }
+        if held.end_stream {
+            self.close_local(stream);
+        }
+    }
+
+    fn write_trailers(&mut self, id: u32, encoded: &[u8], end_stream: bool) {
+        let start = self.output.len();
+        self.output.extend_from_slice(&[0; HEADER_BYTES]);
+        self.encoder.begin_block(&mut self.output);
+        self.output.extend_from_slice(encoded);
+        self.finish_header_block(start, id, end_stream);
+    }
+}

@@ -1,0 +1,126 @@
+//! What concerns the whole connection: settings, credit, signs of life, the end.
+
+use super::Sender;
+use crate::error::{ConnectionError, ErrorCode};
+use crate::frame::{FrameHeader, flag, kind, write_frame};
+use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
+use crate::streams::{Remote, Stream};
+use alloc::vec::Vec;
+
+impl Sender {
+    /// Our SETTINGS, and the connection's window where it is not the default.
+    pub(crate) fn greet(&mut self) {
+        let mut payload = Vec::new();
+        self.own.write(&mut payload);
+        write_frame(&mut self.output, kind::SETTINGS, 0, 0, &payload);
+        let more_bytes = self.connection_window_bytes - DEFAULT_WINDOW_BYTES;
+        if more_bytes > 0 {
+            self.write_window_update(0, more_bytes);
+        }
+    }
+
+    /// The peer's settings were read: takes them over, acknowledges them.
+    pub(crate) fn take_over(&mut self, settings: Settings) -> Result<(), ConnectionError> {
+        let before = core::mem::replace(&mut self.peer, settings);
+        self.peer_settings_came = true;
+        self.encoder
+            .set_peer_limit(settings.header_table_bytes as usize);
+        let difference_bytes =
+            i64::from(settings.initial_window_bytes) - i64::from(before.initial_window_bytes);
+        if difference_bytes != 0 {
+            for (_, state) in self.streams.iter() {
+                state.send_window.shift(difference_bytes).map_err(|_| {
+                    ConnectionError::flow_control("SETTINGS moved a stream's window past 2^31-1")
+                })?;
+            }
+        }
+        write_frame(&mut self.output, kind::SETTINGS, flag::ACK, 0, &[]);
+        Ok(())
+    }
+
+    /// The peer has seen our settings. A window below the default is enforced only from now on:
+    /// until here the peer was right to use the default. A larger one counts from the start, for
+    /// peers that never acknowledge anything.
+    pub(crate) fn own_settings_acknowledged(&mut self) {
+        let window_bytes = self.own.initial_window_bytes;
+        if self.own_stream_window_bytes != window_bytes {
+            let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
+            self.streams
+                .iter()
+                .for_each(|(_, state)| state.credit.resize(before_bytes, window_bytes));
+        }
+    }
+
+    /// Streams that the peer may have open.
+    pub(crate) fn own_concurrency_limit(&self) -> usize {
+        self.own
+            .max_concurrent_streams
+            .map_or(usize::MAX, |streams| streams as usize)
+    }
+
+    /// `bytes` of this stream's body are consumed: the peer may send as many more.
+    #[inline]
+    pub fn release(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let bytes = (bytes as u32).min(state.unreleased_bytes);
+        state.unreleased_bytes -= bytes;
+        if state.remote != Remote::Closed
+            && let Some(increment) = state.credit.release(bytes, self.own_stream_window_bytes)
+        {
+            self.write_window_update(stream.id, increment);
+        }
+        self.release_connection(bytes);
+    }
+
+    #[inline]
+    pub(crate) fn release_connection(&mut self, bytes: u32) {
+        if let Some(increment) = self.credit.release(bytes, self.connection_window_bytes) {
+            self.write_window_update(0, increment);
+        }
+    }
+
+    fn write_window_update(&mut self, stream_id: u32, increment_bytes: u32) {
+        FrameHeader {
+            length: 4,
+            kind: kind::WINDOW_UPDATE,
+            flags: 0,
+            stream_id,
+        }
+        .write(&mut self.output);
+        self.output
+            .extend_from_slice(&increment_bytes.to_be_bytes());
+    }
+
+    /// Asks for a sign of life; the answer comes as `pong`.
+    pub fn ping(&mut self, payload: [u8; 8]) {
+        write_frame(&mut self.output, kind::PING, 0, 0, &payload);
+    }
+
+    /// Says that no further stream will be looked at. Streams that are open go on.
+    pub fn goaway(&mut self, code: ErrorCode, debug: &[u8]) {
+        self.promised_id = self.last_peer_id;
+        let mut payload = Vec::with_capacity(8 + debug.len());
+        payload.extend_from_slice(&self.last_peer_id.to_be_bytes());
+        payload.extend_from_slice(&code.0.to_be_bytes());
+        payload.extend_from_slice(debug);
+        write_frame(&mut self.output, kind::GOAWAY, 0, 0, &payload);
+        self.goaway_sent = true;
+    }
+
+    /// Whether a GOAWAY came or was sent: no stream can be opened any more.
+    pub fn is_going_away(&self) -> bool {
+        self.goaway_came || self.goaway_sent
+    }
+
+    /// Streams that the peer's GOAWAY left out: they were never looked at.
+    pub(crate) fn streams_above(&mut self, last_stream_id: u32) -> Vec<Stream> {
+        let above = |stream: &Stream| stream.id > last_stream_id;
+        self.streams
+            .iter()
+            .map(|(stream, _)| stream)
+            .filter(above)
+            .collect()
+    }
+}

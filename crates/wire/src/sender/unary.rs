@@ -1,0 +1,47 @@
+//! The two shortest ways through a connection: a whole request, a whole response.
+
+use super::Sender;
+use crate::block::{Block, ExtraField};
+use crate::error::CannotOpen;
+use crate::frame::HEADER_BYTES;
+use crate::grpc::message::PREFIX_BYTES;
+use crate::streams::Stream;
+use alloc::vec::Vec;
+
+impl Sender {
+    /// Sends a whole unary request: head (with `extra` behind it), one message, END_STREAM.
+    ///
+    /// # Errors
+    /// As [`Sender::open`].
+    #[inline]
+    pub fn request(
+        &mut self,
+        head: &mut Block,
+        extra: &[ExtraField<'_>],
+        message: &[u8],
+    ) -> Result<Stream, CannotOpen> {
+        let stream = self.open()?;
+        self.write_headers(stream.id, head, extra, false);
+        let start = self.output.len();
+        self.output
+            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        self.output.extend_from_slice(message);
+        self.finish_message(stream, start, true);
+        Ok(stream)
+    }
+
+    /// Sends a whole unary response: head, the one message that `encode` appends, trailers.
+    /// Nothing is sent on a stream that has ended.
+    #[inline]
+    pub fn reply(
+        &mut self,
+        stream: Stream,
+        head: &mut Block,
+        trailers: &mut Block,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) {
+        self.headers(stream, head, false);
+        self.message(stream, false, encode);
+        self.headers(stream, trailers, true);
+    }
+}

@@ -1,0 +1,182 @@
+//! SETTINGS: what each side tells the other about itself, RFC 9113 section 6.5.
+
+use crate::error::{ConnectionError, ErrorCode};
+use crate::flow::MAX_WINDOW_BYTES;
+use alloc::vec::Vec;
+
+/// The window of a stream and of a connection before anybody says otherwise.
+pub const DEFAULT_WINDOW_BYTES: u32 = 65_535;
+/// The largest payload before anybody says otherwise; also the smallest that may be said.
+pub const DEFAULT_MAX_FRAME_BYTES: u32 = 16_384;
+/// The largest payload that may be allowed.
+pub const MAX_MAX_FRAME_BYTES: u32 = (1 << 24) - 1;
+/// The dynamic table of HPACK before anybody says otherwise.
+pub const DEFAULT_HEADER_TABLE_BYTES: u32 = 4_096;
+
+const HEADER_TABLE_SIZE: u16 = 0x1;
+const ENABLE_PUSH: u16 = 0x2;
+const MAX_CONCURRENT_STREAMS: u16 = 0x3;
+const INITIAL_WINDOW_SIZE: u16 = 0x4;
+const MAX_FRAME_SIZE: u16 = 0x5;
+const MAX_HEADER_LIST_SIZE: u16 = 0x6;
+
+/// The settings of one side as they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Bytes of the HPACK table that this side keeps for decoding.
+    pub header_table_bytes: u32,
+    /// Whether this side takes pushed responses.
+    pub enable_push: bool,
+    /// Streams that the other side may have open; `None` is no limit.
+    pub max_concurrent_streams: Option<u32>,
+    /// Window of a new stream.
+    pub initial_window_bytes: u32,
+    /// Largest payload that this side takes.
+    pub max_frame_bytes: u32,
+    /// Header list that this side takes; `None` is no limit.
+    pub max_header_list_bytes: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            header_table_bytes: DEFAULT_HEADER_TABLE_BYTES,
+            enable_push: true,
+            max_concurrent_streams: None,
+            initial_window_bytes: DEFAULT_WINDOW_BYTES,
+            max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
+            max_header_list_bytes: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Takes over the payload of a SETTINGS frame, in its order.
+    ///
+    /// # Errors
+    /// The peer's, with the code that RFC 9113 section 6.5.2 names.
+    pub fn apply(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
+        if !payload.len().is_multiple_of(6) {
+            return Err(ConnectionError::frame_size(
+                "SETTINGS is not a multiple of six octets",
+            ));
+        }
+        for entry in payload.as_chunks::<6>().0 {
+            let id = u16::from_be_bytes([entry[0], entry[1]]);
+            let value = u32::from_be_bytes([entry[2], entry[3], entry[4], entry[5]]);
+            self.apply_one(id, value)?;
+        }
+        Ok(())
+    }
+
+    fn apply_one(&mut self, id: u16, value: u32) -> Result<(), ConnectionError> {
+        match id {
+            HEADER_TABLE_SIZE => self.header_table_bytes = value,
+            ENABLE_PUSH if value > 1 => {
+                return Err(ConnectionError::protocol(
+                    "SETTINGS_ENABLE_PUSH is neither 0 nor 1",
+                ));
+            }
+            ENABLE_PUSH => self.enable_push = value == 1,
+            MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = Some(value),
+            INITIAL_WINDOW_SIZE if value > MAX_WINDOW_BYTES => {
+                let reason = "SETTINGS_INITIAL_WINDOW_SIZE is above 2^31-1";
+                return Err(ConnectionError::new(ErrorCode::FLOW_CONTROL_ERROR, reason));
+            }
+            INITIAL_WINDOW_SIZE => self.initial_window_bytes = value,
+            MAX_FRAME_SIZE if !(DEFAULT_MAX_FRAME_BYTES..=MAX_MAX_FRAME_BYTES).contains(&value) => {
+                let reason = "SETTINGS_MAX_FRAME_SIZE is outside 2^14 to 2^24-1";
+                return Err(ConnectionError::protocol(reason));
+            }
+            MAX_FRAME_SIZE => self.max_frame_bytes = value,
+            MAX_HEADER_LIST_SIZE => self.max_header_list_bytes = Some(value),
+            // Unknown settings are ignored, RFC 9113 section 6.5.2.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Appends the payload of a SETTINGS frame that says what differs from the defaults.
+    pub fn write(&self, output: &mut Vec<u8>) {
+        let initial = Self::default();
+        let mut entry = |id: u16, value: u32| {
+            output.extend_from_slice(&id.to_be_bytes());
+            output.extend_from_slice(&value.to_be_bytes());
+        };
+        if self.header_table_bytes != initial.header_table_bytes {
+            entry(HEADER_TABLE_SIZE, self.header_table_bytes);
+        }
+        if !self.enable_push {
+            entry(ENABLE_PUSH, 0);
+        }
+        if let Some(streams) = self.max_concurrent_streams {
+            entry(MAX_CONCURRENT_STREAMS, streams);
+        }
+        if self.initial_window_bytes != initial.initial_window_bytes {
+            entry(INITIAL_WINDOW_SIZE, self.initial_window_bytes);
+        }
+        if self.max_frame_bytes != initial.max_frame_bytes {
+            entry(MAX_FRAME_SIZE, self.max_frame_bytes);
+        }
+        if let Some(bytes) = self.max_header_list_bytes {
+            entry(MAX_HEADER_LIST_SIZE, bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings {
+            header_table_bytes: 0,
+            enable_push: false,
+            max_concurrent_streams: Some(7),
+            initial_window_bytes: 1,
+            max_frame_bytes: 20_000,
+            max_header_list_bytes: Some(8_192),
+        }
+    }
+
+    #[test]
+    fn settings_read_back_as_they_were_written() {
+        let mut payload = Vec::new();
+        settings().write(&mut payload);
+        let mut read = Settings::default();
+        read.apply(&payload).unwrap();
+        assert_eq!(read, settings());
+    }
+
+    #[test]
+    fn a_cut_payload_is_a_frame_size_error() {
+        let mut payload = Vec::new();
+        settings().write(&mut payload);
+        for cut in (1..payload.len()).filter(|cut| cut % 6 != 0) {
+            let error = Settings::default().apply(&payload[..cut]).unwrap_err();
+            assert_eq!(error.code, ErrorCode::FRAME_SIZE_ERROR);
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_have_the_codes_of_the_rfc() {
+        let code = |id: u16, value: u32| {
+            let mut payload = id.to_be_bytes().to_vec();
+            payload.extend_from_slice(&value.to_be_bytes());
+            Settings::default()
+                .apply(&payload)
+                .map_err(|error| error.code)
+        };
+        assert_eq!(code(ENABLE_PUSH, 2), Err(ErrorCode::PROTOCOL_ERROR));
+        assert_eq!(
+            code(INITIAL_WINDOW_SIZE, 1 << 31),
+            Err(ErrorCode::FLOW_CONTROL_ERROR)
+        );
+        assert_eq!(code(MAX_FRAME_SIZE, 16_383), Err(ErrorCode::PROTOCOL_ERROR));
+        assert_eq!(
+            code(MAX_FRAME_SIZE, 1 << 24),
+            Err(ErrorCode::PROTOCOL_ERROR)
+        );
+        assert_eq!(code(0xff, 1), Ok(()));
+    }
+}

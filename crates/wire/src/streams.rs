@@ -1,0 +1,342 @@
+//! The streams that are alive: found by id, numbered densely by key.
+
+use crate::flow::{Credit, Window};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A stream while it lives.
+///
+/// `key` is a small dense index that is used again after the stream has ended: keep state of your
+/// own in a `Vec` by it. A value whose stream has ended finds nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stream {
+    /// Dense index.
+    pub key: u32,
+    /// The id on the wire.
+    pub id: u32,
+}
+
+/// What a direction of a stream has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remote {
+    /// No head has come yet.
+    AwaitsHead,
+    /// The head is there: a body and trailers may follow.
+    Open,
+    /// The peer has ended its direction.
+    Closed,
+}
+
+/// One live stream.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// 0 while the key is free.
+    pub id: u32,
+    pub send_window: Window,
+    pub credit: Credit,
+    /// Body octets that have come and are not released yet.
+    pub unreleased_bytes: u32,
+    pub remote: Remote,
+    pub local_closed: bool,
+    /// Whether `rare` has a promise: the body's length was told in front.
+    pub has_promise: bool,
+    /// What most streams do not have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What most streams do not have, so that the state of the others fits in half a cache line.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    /// Body octets that content-length still promises, if there was one.
+    pub promised_bytes: Option<u64>,
+    /// What flow control does not let go yet.
+    pub held: Option<Held>,
+}
+
+impl State {
+    /// What flow control does not let go yet.
+    #[inline]
+    pub fn held(&mut self) -> Option<&mut Held> {
+        self.rare.as_mut()?.held.as_mut()
+    }
+
+    /// Whether content-length promises more than has come.
+    #[inline]
+    pub fn is_owed_body(&self) -> bool {
+        self.has_promise && self.rare.as_ref().and_then(|rare| rare.promised_bytes) > Some(0)
+    }
+
+    /// Notes what content-length says.
+    pub fn promise(&mut self, bytes: Option<u64>) {
+        self.has_promise = bytes.is_some();
+        if bytes.is_some() {
+            self.rare.get_or_insert_default().promised_bytes = bytes;
+        }
+    }
+
+    /// Counts a body against its content-length, RFC 9113 section 8.1.1.
+    #[inline]
+    pub fn keeps_promise(&mut self, bytes: usize, end_stream: bool) -> bool {
+        !self.has_promise || self.counts_against_promise(bytes as u64, end_stream)
+    }
+
+    fn counts_against_promise(&mut self, bytes: u64, end_stream: bool) -> bool {
+        let Some(rare) = &mut self.rare else {
+            return true;
+        };
+        let left = rare
+            .promised_bytes
+            .and_then(|promised| promised.checked_sub(bytes));
+        rare.promised_bytes = left;
+        left == Some(0) || (left.is_some() && !end_stream)
+    }
+}
+
+/// Output of one stream that waits for the peer's window.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    pub bytes: Vec<u8>,
+    pub sent_bytes: usize,
+    /// A header block that follows the bytes, encoded without the dynamic table: it goes out later
+    /// than blocks that are encoded after it.
+    pub trailers: Option<Vec<u8>>,
+    pub end_stream: bool,
+}
+
+const NO_KEY: u32 = u32::MAX;
+const FIRST_INDEX_SLOTS: usize = 64;
+/// Slots of the index per live stream before long-lived streams are put aside instead of growing.
+const MAX_INDEX_SLOTS_PER_STREAM: usize = 8;
+
+/// The live streams of one connection. Ids that follow each other fall on different slots of the
+/// index, so that a lookup is one load; a stream that outlives its neighbours is put aside.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    states: Vec<State>,
+    free_keys: Vec<u32>,
+    index: Vec<u32>,
+    strays: BTreeMap<u32, u32>,
+}
+
+impl Streams {
+    pub fn new() -> Self {
+        Self {
+            states: Vec::new(),
+            free_keys: Vec::new(),
+            index: vec![NO_KEY; FIRST_INDEX_SLOTS],
+            strays: BTreeMap::new(),
+        }
+    }
+
+    /// Streams alive.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.states.len() - self.free_keys.len()
+    }
+
+    #[inline]
+    fn slot(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.index.len() - 1)
+    }
+
+    /// The live stream with that id.
+    #[inline]
+    pub fn find(&self, id: u32) -> Option<Stream> {
+        let key = self.index[self.slot(id)];
+        match self.states.get(key as usize) {
+            Some(state) if state.id == id => Some(Stream { key, id }),
+            _ => self.find_stray(id),
+        }
+    }
+
+    fn find_stray(&self, id: u32) -> Option<Stream> {
+        self.strays.get(&id).map(|&key| Stream { key, id })
+    }
+
+    /// The state of a stream, unless it has ended.
+    #[inline]
+    pub fn state(&mut self, stream: Stream) -> Option<&mut State> {
+        self.states
+            .get_mut(stream.key as usize)
+            .filter(|state| state.id == stream.id)
+    }
+
+    /// Whether the stream is alive.
+    #[inline]
+    pub fn contains(&self, stream: Stream) -> bool {
+        self.states
+            .get(stream.key as usize)
+            .is_some_and(|state| state.id == stream.id)
+    }
+
+    /// Adds a stream. `id` must not be alive and not 0.
+    #[inline]
+    pub fn insert(&mut self, id: u32, send_window: Window, credit: Credit) -> Stream {
+        debug_assert!(id != 0 && self.find(id).is_none());
+        let state = State {
+            id,
+            send_window,
+            credit,
+            unreleased_bytes: 0,
+            remote: Remote::AwaitsHead,
+            local_closed: false,
+            has_promise: false,
+            rare: None,
+        };
+        let key = match self.free_keys.pop() {
+            Some(key) => {
+                self.states[key as usize] = state;
+                key
+            }
+            None => {
+                self.states.push(state);
+                (self.states.len() - 1) as u32
+            }
+        };
+        self.enter(id, key);
+        Stream { key, id }
+    }
+
+    #[inline]
+    fn enter(&mut self, id: u32, key: u32) {
+        let slot = self.slot(id);
+        if self.index[slot] != NO_KEY {
+            return self.enter_beside(id, key);
+        }
+        self.index[slot] = key;
+    }
+
+    #[cold]
+    fn enter_beside(&mut self, id: u32, key: u32) {
+        if self.index.len() < self.len() * MAX_INDEX_SLOTS_PER_STREAM {
+            self.grow_index();
+        }
+        let slot = self.slot(id);
+        let occupant = self.index[slot];
+        if occupant != NO_KEY && occupant != key {
+            self.strays
+                .insert(self.states[occupant as usize].id, occupant);
+        }
+        self.index[slot] = key;
+    }
+
+    fn grow_index(&mut self) {
+        let slots = self.index.len() * 2;
+        self.index.clear();
+        self.index.resize(slots, NO_KEY);
+        self.strays.clear();
+        for key in 0..self.states.len() as u32 {
+            let id = self.states[key as usize].id;
+            if id == 0 {
+                continue;
+            }
+            let slot = self.slot(id);
+            match self.index[slot] {
+                NO_KEY => self.index[slot] = key,
+                _ => {
+                    self.strays.insert(id, key);
+                }
+            }
+        }
+    }
+
+    /// Takes a stream out. Its key may be used again at once.
+    #[inline]
+    pub fn remove(&mut self, stream: Stream) {
+        debug_assert!(self.contains(stream));
+        let slot = self.slot(stream.id);
+        if self.index[slot] == stream.key {
+            self.index[slot] = NO_KEY;
+        } else {
+            self.strays.remove(&stream.id);
+        }
+        let state = &mut self.states[stream.key as usize];
+        state.id = 0;
+        state.rare = None;
+        self.free_keys.push(stream.key);
+    }
+
+    /// All live streams, in no order.
+    pub fn iter(&mut self) -> impl Iterator<Item = (Stream, &mut State)> {
+        let live = |(_, state): &(usize, &mut State)| state.id != 0;
+        let name = |(key, state): (usize, _)| -> (Stream, &mut State) {
+            let state: &mut State = state;
+            (
+                Stream {
+                    key: key as u32,
+                    id: state.id,
+                },
+                state,
+            )
+        };
+        self.states.iter_mut().enumerate().filter(live).map(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(streams: &mut Streams, id: u32) -> Stream {
+        streams.insert(id, Window::new(0), Credit::new(0))
+    }
+
+    #[test]
+    fn a_stream_is_found_until_it_ends_and_its_key_is_used_again() {
+        let mut streams = Streams::new();
+        let first = insert(&mut streams, 1);
+        assert_eq!(streams.find(1), Some(first));
+        streams.remove(first);
+        assert_eq!(streams.find(1), None);
+        let third = insert(&mut streams, 3);
+        assert_eq!(third.key, first.key);
+        assert!(streams.state(first).is_none());
+    }
+
+    #[test]
+    fn a_long_lived_stream_survives_many_short_ones() {
+        let mut streams = Streams::new();
+        let old = insert(&mut streams, 1);
+        for id in (3..200_000).step_by(2) {
+            let young = insert(&mut streams, id);
+            assert_eq!(streams.find(1), Some(old));
+            assert_eq!(streams.find(id), Some(young));
+            streams.remove(young);
+        }
+        assert!(streams.index.len() <= FIRST_INDEX_SLOTS * 2);
+        streams.remove(old);
+        assert_eq!(streams.find(1), None);
+    }
+
+    #[test]
+    fn the_table_agrees_with_a_map_under_random_use() {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut streams = Streams::new();
+        let mut map = BTreeMap::new();
+        let mut next_id = 1;
+        for _ in 0..50_000 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            if random % 5 < 2 || map.is_empty() {
+                map.insert(next_id, insert(&mut streams, next_id));
+                next_id += 2 * (1 + (random >> 32) as u32 % 3);
+            } else if random % 5 < 4 {
+                let nth = (random >> 32) as usize % map.len();
+                let id = *map.keys().nth(nth).unwrap();
+                streams.remove(map.remove(&id).unwrap());
+            }
+            let probe = ((random >> 40) as u32 % (next_id + 2)) | 1;
+            assert_eq!(streams.find(probe), map.get(&probe).copied());
+            assert_eq!(streams.len(), map.len());
+            if map.len() > 400 {
+                for (_, stream) in core::mem::take(&mut map) {
+                    streams.remove(stream);
+                }
+            }
+        }
+        assert_eq!(streams.iter().count(), map.len());
+    }
+}

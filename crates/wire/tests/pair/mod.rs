@@ -1,0 +1,297 @@
+//! Two connections in memory, with virtual time, and a visitor that keeps what it is told.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
+use bookend_wire::{
+    Blame, Config, Connection, ConnectionError, ErrorCode, HeaderList, Role, Sender, Stream,
+    Visitor,
+};
+use std::collections::{HashMap, VecDeque};
+
+/// What a visitor was told, by id and with the body put together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Headers {
+        id: u32,
+        fields: Vec<(String, String)>,
+        end_stream: bool,
+    },
+    Data {
+        id: u32,
+        octets: Vec<u8>,
+        end_stream: bool,
+    },
+    Reset {
+        id: u32,
+        code: ErrorCode,
+        by: Blame,
+    },
+    Goaway {
+        last_stream_id: u32,
+        code: ErrorCode,
+        debug: String,
+    },
+    Settings,
+    SettingsAcknowledged,
+    Pong([u8; 8]),
+    Drained {
+        id: u32,
+    },
+}
+
+/// Keeps what it is told. Blocks that come again are told from the memo, as real visitors do.
+#[derive(Default)]
+pub struct Recorder {
+    pub events: Vec<Event>,
+    pub streams: HashMap<u32, Stream>,
+    pub blocks_recalled: usize,
+    /// Whether body octets are released at once.
+    pub keeps_bodies: bool,
+    memos: Vec<Vec<(String, String)>>,
+}
+
+impl Visitor for Recorder {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|f| (text(f.name), text(f.value)))
+            .collect();
+        self.streams.insert(stream.id, stream);
+        self.memos.push(fields.clone());
+        self.events.push(Event::Headers {
+            id: stream.id,
+            fields,
+            end_stream,
+        });
+        Some(self.memos.len() as u32 - 1)
+    }
+
+    fn headers_again(&mut self, _: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+        self.blocks_recalled += 1;
+        self.streams.insert(stream.id, stream);
+        let fields = self.memos[memo as usize].clone();
+        self.events.push(Event::Headers {
+            id: stream.id,
+            fields,
+            end_stream,
+        });
+    }
+
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        self.events.push(Event::Data {
+            id: stream.id,
+            octets: data.to_vec(),
+            end_stream,
+        });
+        if !self.keeps_bodies {
+            sender.release(stream, data.len());
+        }
+    }
+
+    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+        self.events.push(Event::Reset {
+            id: stream.id,
+            code,
+            by,
+        });
+    }
+
+    fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
+        let debug = String::from_utf8_lossy(debug).into_owned();
+        self.events.push(Event::Goaway {
+            last_stream_id,
+            code,
+            debug,
+        });
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.events.push(Event::Settings);
+    }
+
+    fn settings_acknowledged(&mut self) {
+        self.events.push(Event::SettingsAcknowledged);
+    }
+
+    fn pong(&mut self, payload: [u8; 8]) {
+        self.events.push(Event::Pong(payload));
+    }
+
+    fn drained(&mut self, _: &mut Sender, stream: Stream) {
+        self.events.push(Event::Drained { id: stream.id });
+    }
+}
+
+/// One end: a connection, what it was told, and what arrived but was no whole frame yet.
+pub struct End {
+    pub connection: Connection,
+    pub seen: Recorder,
+    inbox: Vec<u8>,
+    /// What this end wrote, in flight to the other: arrival time and octets.
+    in_flight: VecDeque<(u64, Vec<u8>)>,
+    pub error: Option<ConnectionError>,
+}
+
+impl End {
+    pub fn new(role: Role, config: &Config) -> Self {
+        Self {
+            connection: Connection::new(role, config),
+            seen: Recorder::default(),
+            inbox: Vec::new(),
+            in_flight: VecDeque::new(),
+            error: None,
+        }
+    }
+
+    pub fn sender(&mut self) -> &mut Sender {
+        &mut self.connection.sender
+    }
+
+    /// Hands over octets as they come from a socket.
+    pub fn arrive(&mut self, octets: &[u8]) {
+        self.inbox.extend_from_slice(octets);
+        if self.error.is_some() {
+            return;
+        }
+        match self.connection.receive(&self.inbox, &mut self.seen) {
+            Ok(consumed) => drop(self.inbox.drain(..consumed)),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.connection.sender.output)
+    }
+
+    /// The events since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.seen.events)
+    }
+
+    /// The body that came on a stream, put together.
+    pub fn body_of(&self, id: u32) -> Vec<u8> {
+        let octets_of = |event: &Event| match event {
+            Event::Data { id: of, octets, .. } if *of == id => octets.clone(),
+            _ => Vec::new(),
+        };
+        self.seen.events.iter().flat_map(octets_of).collect()
+    }
+}
+
+/// A client and a server with a wire between them that takes `latency` ticks of virtual time and
+/// hands over at most `piece_bytes` at once.
+pub struct Pair {
+    pub client: End,
+    pub server: End,
+    pub time: u64,
+    pub latency: u64,
+    pub piece_bytes: usize,
+}
+
+impl Pair {
+    pub fn new(client: &Config, server: &Config) -> Self {
+        Self {
+            client: End::new(Role::Client, client),
+            server: End::new(Role::Server, server),
+            time: 0,
+            latency: 1,
+            piece_bytes: usize::MAX,
+        }
+    }
+
+    /// A pair that has exchanged its greetings.
+    pub fn greeted(client: &Config, server: &Config) -> Self {
+        let mut pair = Self::new(client, server);
+        pair.drive();
+        pair.client.events();
+        pair.server.events();
+        pair
+    }
+
+    /// Moves time to the next arrival and hands over what arrives then; false when all is quiet.
+    pub fn step(&mut self) -> bool {
+        for end in [&mut self.client, &mut self.server] {
+            let written = end.take_output();
+            for piece in written.chunks(self.piece_bytes.min(written.len().max(1))) {
+                end.in_flight
+                    .push_back((self.time + self.latency, piece.to_vec()));
+            }
+        }
+        let next = |end: &End| end.in_flight.front().map(|(time, _)| *time);
+        let Some(now) = next(&self.client)
+            .into_iter()
+            .chain(next(&self.server))
+            .min()
+        else {
+            return false;
+        };
+        self.time = now;
+        let due = |end: &mut End| match end.in_flight.front() {
+            Some((time, _)) if *time <= now => end.in_flight.pop_front(),
+            _ => None,
+        };
+        if let Some((_, octets)) = due(&mut self.client) {
+            self.server.arrive(&octets);
+        }
+        if let Some((_, octets)) = due(&mut self.server) {
+            self.client.arrive(&octets);
+        }
+        true
+    }
+
+    /// Steps until all is quiet.
+    pub fn drive(&mut self) {
+        while self.step() {}
+    }
+}
+
+/// The frames in `octets`: headers and payloads.
+pub fn frames(octets: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
+    let mut rest = octets;
+    let mut frames = Vec::new();
+    while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+        let header = FrameHeader::parse(head);
+        frames.push((header, behind[..header.length].to_vec()));
+        rest = &behind[header.length..];
+    }
+    assert!(rest.is_empty(), "a cut frame");
+    frames
+}
+
+/// One frame as octets.
+pub fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    FrameHeader {
+        length: payload.len(),
+        kind,
+        flags,
+        stream_id,
+    }
+    .write(&mut octets);
+    octets.extend_from_slice(payload);
+    octets
+}
+
+/// A unary gRPC request's head.
+pub const REQUEST: [(&[u8], &[u8]); 6] = [
+    (b":method", b"POST"),
+    (b":scheme", b"http"),
+    (b":path", b"/helloworld.Greeter/SayHello"),
+    (b":authority", b"localhost"),
+    (b"te", b"trailers"),
+    (b"content-type", b"application/grpc"),
+];
+
+/// A gRPC response's head.
+pub const RESPONSE: [(&[u8], &[u8]); 2] =
+    [(b":status", b"200"), (b"content-type", b"application/grpc")];
+
+/// Trailers that say OK.
+pub const TRAILERS: [(&[u8], &[u8]); 1] = [(b"grpc-status", b"0")];
