@@ -7,18 +7,27 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The rest of every fake server: serve until standard input closes, then say what was served.
-pub const SERVE: &str = "
-cat > /dev/null
-total=0
-while read count; do total=$((total + count)); done < ../calls
-echo \"served $total\"
-";
+/// A fake server: it says it is ready, waits for its standard input to close, then says how many
+/// calls the fake instruments have noted for it. Nobody connects, so any port will do.
+pub fn serve(port: u16) -> String {
+    format!(
+        ": > ../calls-{port}\necho ready {port}\ncat > /dev/null\n{}",
+        count(port)
+    )
+}
+
+/// The end of a fake server.
+pub fn count(port: u16) -> String {
+    format!(
+        "total=0\nwhile read calls; do total=$((total + calls)); done < ../calls-{port}\n\
+         echo \"served $total\""
+    )
+}
 
 /// A fake instrument: ten calls of a microsecond each.
-pub const CALL: &str = "
+pub const CALL: &str = "\
+echo 10 >> ../calls-${BOOKEND_TARGET##*:}
 echo window start
-echo 10 >> ../calls
 echo window end
 echo 1000 10
 echo ok 10
@@ -28,6 +37,7 @@ echo unfinished 0
 /// A folder for the fakes of one test.
 pub struct Stage {
     folder: PathBuf,
+    is_ours: bool,
 }
 
 impl Stage {
@@ -37,8 +47,18 @@ impl Stage {
         let name = format!("bookend-fake-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("calls"), "").unwrap();
-        Stage { folder }
+        Stage {
+            folder,
+            is_ours: true,
+        }
+    }
+
+    /// The folder of somebody else, who will remove it.
+    pub fn visit(folder: &Path) -> Stage {
+        Stage {
+            folder: folder.to_owned(),
+            is_ours: false,
+        }
     }
 
     pub fn folder(&self) -> &Path {
@@ -73,7 +93,9 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        if self.is_ours {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
     }
 }
 
