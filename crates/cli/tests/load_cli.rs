@@ -50,7 +50,7 @@ const FLAGS_OF_GHZ: [(&str, Option<&str>, Option<&str>, bool); 60] = [
     ("reflect-metadata", None, Some("{}"), false),
     ("output", Some("o"), Some("file"), true),
     ("format", Some("O"), Some("json"), true),
-    ("skipFirst", None, Some("1"), true),
+    ("skipFirst", None, Some("1"), false),
     ("count-errors", None, None, true),
     ("connections", None, Some("1"), true),
     ("connect-timeout", None, Some("1s"), true),

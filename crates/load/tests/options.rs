@@ -178,14 +178,10 @@ fn what_is_missing_or_does_nothing_is_named() {
 #[test]
 fn flags_that_contradict_each_other_are_named() {
     const SECOND: Duration = Duration::from_secs(1);
-    let mistakes: [Mistake; 3] = [
+    let mistakes: [Mistake; 2] = [
         (
             |flags| flags.connections = 51,
             "--connections 51 is more than --concurrency 50",
-        ),
-        (
-            |flags| flags.skip_first = 201,
-            "--skipFirst 201 is more than --total 200",
         ),
         (
             |flags| (flags.duration, flags.max_duration) = (SECOND, SECOND),
