@@ -12,7 +12,7 @@ use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::LoadReport;
-use bookend_load::options::Options;
+use bookend_load::options::{DurationStop, Flags, Options, Target};
 use bookend_load::output;
 use bookend_load::plan::Plan;
 use bookend_load::run::{self, Progress};
@@ -25,7 +25,8 @@ use std::time::SystemTime;
 /// # Errors
 /// [`Failure`] when the flags make no sense or nothing could be measured.
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
-    let flags = arguments.into_flags()?;
+    let audience = Audience::from_environment();
+    let flags = arguments.into_flags(audience.defaults())?;
     let options = Options::from_flags(flags).map_err(Failure::usage)?;
     if let Some(file) = &options.output {
         output::check(file).map_err(Failure::usage)?;
@@ -42,8 +43,7 @@ pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let plan = options
         .to_plan(&method, payload, target, cpus())
         .map_err(Failure::usage)?;
-    let audience = Audience::from_environment();
-    let ended = measure(plan, audience)?;
+    let ended = measure(plan, &options.target, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;
     status(&ended)
@@ -64,6 +64,18 @@ impl Audience {
             _ => Audience::People,
         }
     }
+
+    /// ghz counts calls that it cuts off as errors; the contract knows what is unfinished.
+    fn defaults(self) -> Flags {
+        let duration_stop = match self {
+            Audience::People => DurationStop::Close,
+            Audience::Lab => DurationStop::Ignore,
+        };
+        Flags {
+            duration_stop,
+            ..Flags::default()
+        }
+    }
 }
 
 /// The processors of this process; where the system does not say, one.
@@ -72,7 +84,7 @@ fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-fn measure(plan: Plan, audience: Audience) -> Result<Ended, Failure> {
+fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     let (threads, driver) = (plan.threads, plan.driver);
@@ -82,7 +94,8 @@ fn measure(plan: Plan, audience: Audience) -> Result<Ended, Failure> {
             announce(progress);
         }
     });
-    let outcome = outcome.map_err(Failure::nothing_measured)?;
+    let outcome = outcome
+        .map_err(|error| Failure::nothing_measured(format!("no call to {target}: {error}")))?;
     Ok(Ended {
         started,
         threads,

@@ -131,13 +131,12 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The flags with ghz's defaults filled in.
+    /// The flags, with `default` for those that are not given.
     ///
     /// # Errors
     /// [`Failure`] naming a flag of ghz that is not built yet.
-    pub fn into_flags(self) -> Result<Flags, Failure> {
+    pub fn into_flags(self, default: Flags) -> Result<Flags, Failure> {
         self.not_built.refuse()?;
-        let default = Flags::default();
         Ok(Flags {
             target: self.target,
             proto: self.proto,
@@ -190,7 +189,7 @@ mod tests {
         let alone = Alone::try_parse_from(words).unwrap_or_else(|error| panic!("{error}"));
         alone
             .arguments
-            .into_flags()
+            .into_flags(Flags::default())
             .unwrap_or_else(|failure| panic!("{failure:?}"))
     }
 
