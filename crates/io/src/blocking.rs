@@ -12,7 +12,7 @@ use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
 use crate::serve::Seats;
-use crate::shard::{Closed, Opened, Session, Shard};
+use crate::shard::{Closed, Opened, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
 use crate::turn::Connect;
@@ -297,11 +297,7 @@ impl<S: Shard> Driver<S> {
             for connect in self.worker.turn.take_connects() {
                 self.connect(connect);
             }
-            for session in self.worker.turn.take_writable() {
-                if self.worker.turn.is_live(session) {
-                    self.worker.shard.writable(session, &mut self.worker.turn);
-                }
-            }
+            self.worker.tell_writable();
         }
         self.attend();
     }
@@ -314,7 +310,7 @@ impl<S: Shard> Driver<S> {
                     let fate = connection.grant(wishes, &mut self.worker);
                     self.conclude(fate);
                 }
-                _ => {}
+                _ => self.worker.withdraw(session, wishes),
             }
         }
     }
@@ -356,14 +352,8 @@ impl<S: Shard> Driver<S> {
                 self.connection = Some(Connection::new(socket, session, Some(token)));
                 self.connect_by_ns = Some(clock_ns() + self.worker.options.connect_timeout_ns);
             }
-            Err(error) => self.refuse(session, token, error),
+            Err(error) => self.worker.refuse(session, token, error),
         }
-    }
-
-    fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
-        self.worker
-            .close(session, Closed::NotConnected(token, error));
-        self.worker.turn.release(session.index);
     }
 
     fn end_connect(&mut self) {
@@ -385,13 +375,15 @@ impl<S: Shard> Driver<S> {
         self.worker
             .shard
             .opened(session, Opened::Connected(token), &mut self.worker.turn);
-        let fate = connection.write(&mut self.worker.turn);
+        let fate = connection.write(&mut self.worker);
         self.conclude(fate);
     }
 
     fn expire(&mut self) {
-        let now_ns = self.worker.woke_at_ns();
-        if self.connect_by_ns.is_some_and(|by_ns| by_ns <= now_ns) {
+        let Some(by_ns) = self.connect_by_ns else {
+            return;
+        };
+        if by_ns <= self.worker.turn.now_ns() {
             self.close(Closed::Failed(io::ErrorKind::TimedOut.into()));
         }
     }

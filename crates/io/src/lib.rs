@@ -13,6 +13,7 @@ mod shard;
 mod socket;
 mod statistics;
 mod stopper;
+mod timeouts;
 mod turn;
 mod usage;
 mod waker;

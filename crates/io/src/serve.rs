@@ -74,14 +74,18 @@ pub struct ShardPlace {
 }
 
 impl ServeOptions {
-    /// As many threads as the process has processors, unpinned, [`Io::Auto`].
+    /// As many threads as the process has processors, unpinned, [`Io::Auto`], busy time uncounted:
+    /// a server's processor time is the kernel's to tell.
     pub fn new(stopper: Stopper) -> Self {
         Self {
             io: Io::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             cpus: Vec::new(),
             stopper,
-            driver: Options::default(),
+            driver: Options {
+                counts_busy_time: false,
+                ..Options::default()
+            },
         }
     }
 

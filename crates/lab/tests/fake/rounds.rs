@@ -1,0 +1,3 @@
+//! Whole rounds.
+use crate::Test;
+pub const TESTS: &[Test] = &[];
