@@ -10,7 +10,7 @@ mod list;
 mod load;
 mod names;
 mod number;
-mod plan;
+mod prepared;
 mod probe;
 mod report;
 mod request;
