@@ -78,7 +78,7 @@ pub struct Ended {
     pub status: Option<ExitStatus>,
     /// The last line of its standard error that says something.
     pub last_error: Option<String>,
-    /// The first line of its standard error with the word "error".
+    /// The first line of its standard error with which a compiler would begin an error.
     pub first_error: Option<String>,
     /// Processes of the tree that could not be killed.
     pub survivors: Option<Survivors>,
