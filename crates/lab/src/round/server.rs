@@ -152,9 +152,7 @@ pub fn parse(output: &Output) -> Result<Line, LineError> {
 fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<ProcessPlan, Stop> {
     let environment = Environment {
         variant: Some(prepared.variant.name.clone()),
-        cpus: u32::try_from(limits.cpus.len())
-            .ok()
-            .filter(|count| *count > 0),
+        cpus: Some(bench.server_threads()),
         method: Some(bench.request.method.clone()),
         ..Environment::of(Role::Server)
     };
