@@ -16,7 +16,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tree::{Survivors, TOKEN_VARIABLE, Tree};
@@ -27,7 +27,7 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two looks at the interrupt flag and at whether the process is still there.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the rest of a killed process's output may take to arrive.
+/// How long the rest of an ended process's output may take to arrive.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to start.
@@ -124,8 +124,9 @@ impl Process {
             command: plan.command.clone(),
         };
         let token = tree::new_token();
-        let spawned = launcher
-            .command(&orders)
+        let mut command = launcher.command(&orders);
+        forget_contract(&mut command);
+        let spawned = command
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (name, value)))
             .env(TOKEN_VARIABLE, &token)
@@ -179,31 +180,35 @@ impl Process {
             if interrupt.is_raised() {
                 return Event::Interrupted;
             }
-            // Asked before the wait: what an ended process printed is then already on its way.
-            let has_ended = self.has_ended();
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left.min(LOOK_INTERVAL)) {
+            let has_ended = self.has_ended();
+            // What an ended process printed is on its way, however busy the machine is. Only a
+            // child that holds the pipe open keeps its end from coming.
+            let patience = if has_ended {
+                REST_TIMEOUT
+            } else {
+                left.min(LOOK_INTERVAL)
+            };
+            match self.output.recv_timeout(patience) {
                 Ok(output) => return Event::Output(output),
-                Err(RecvTimeoutError::Disconnected) => return self.output_ended(deadline),
-                Err(RecvTimeoutError::Timeout) if has_ended => return Event::Ended,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::TimedOut,
+                Err(_) if has_ended => return Event::Ended,
+                Err(_) if left.is_zero() => return Event::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
+                // It has closed its standard output and goes on.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
             }
         }
     }
 
-    /// A process may close its standard output and go on; nothing more can be learnt from it.
-    fn output_ended(&self, deadline: Instant) -> Event {
-        match self.wait_until(deadline) {
-            true => Event::Ended,
-            false => Event::TimedOut,
-        }
+    /// Closes standard input: the contract's word for "end".
+    pub fn close_input(&mut self) {
+        self.input = None;
     }
 
     /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
     /// whatever is left of its tree. `see` is shown everything that it still prints.
     pub fn end(mut self, drain: Duration, mut see: impl FnMut(Output)) -> Ended {
-        self.input = None;
+        self.close_input();
         let deadline = Instant::now() + drain;
         // An interrupt does not end the ending: it is short, and processes would be left behind.
         let never = Interrupt::new();
@@ -244,20 +249,6 @@ impl Process {
         !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
     }
 
-    /// Whether it has ended before `deadline`.
-    fn wait_until(&self, deadline: Instant) -> bool {
-        loop {
-            if self.has_ended() {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            std::thread::sleep(left.min(LOOK_INTERVAL));
-        }
-    }
-
     fn kill(&mut self) -> Result<Option<ExitStatus>, Survivors> {
         if self.collected {
             return Ok(None);
@@ -278,6 +269,15 @@ impl Process {
             }
         }
         let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
+    }
+}
+
+/// Variables of the contract that the lab itself was started with are not for its processes.
+fn forget_contract(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
+            command.env_remove(name);
+        }
     }
 }
 

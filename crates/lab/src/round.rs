@@ -295,6 +295,10 @@ impl Round<'_> {
     }
 
     fn finish(mut self) -> RoundResult {
+        // All are told first, so that they drain at the same time.
+        for server in self.servers.values_mut().flatten() {
+            server.close_input();
+        }
         for (name, server) in std::mem::take(&mut self.servers) {
             if let Ok(server) = server {
                 let tally = server.tally;

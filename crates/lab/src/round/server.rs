@@ -81,6 +81,11 @@ impl RunningServer {
         &self.process
     }
 
+    /// Tells it to end, without waiting for it.
+    pub fn close_input(&mut self) {
+        self.process.close_input();
+    }
+
     /// Its process, for one that has ended already.
     pub fn into_process(self) -> Process {
         self.process
@@ -96,6 +101,9 @@ impl RunningServer {
             )),
             Some(status) if !status.success() => {
                 said.mark(format!("the server's end: {}", ended.complaint()));
+            }
+            Some(_) if said.served.is_none() => {
+                said.mark("the server did not say how many calls it served".to_owned());
             }
             Some(_) => {}
         }
