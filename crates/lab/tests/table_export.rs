@@ -2,9 +2,13 @@
 
 mod table_rows;
 
+use bookend_lab::audit::Rule;
+use bookend_lab::declaration::DeclarationError;
 use bookend_lab::export::Report;
 use bookend_lab::measurement::{Outcome, Row};
+use bookend_lab::suite::Suite;
 use serde_json::Value;
+use std::path::Path;
 use table_rows::{cell, row, rows, run};
 
 fn rows_with_a_failure() -> Vec<Row> {
@@ -28,7 +32,7 @@ fn the_page_says_where_with_what_how_and_how_again() {
         "CPU: AMD EPYC 9754 128-Core Processor, 2 CPUs (virtual machine)",
         "## Parameters",
         "- rounds: 7 (7 stored)",
-        "- rust-tonic: tonic 0.14.2",
+        "rust-tonic: tonic 0.14.2\n",
         "- GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all",
         "- round 2 was measured twice",
         include_str!("table_snapshots/published.txt"),
@@ -133,4 +137,67 @@ fn the_document_holds_every_raw_row() {
     );
     let ratio = &document["cells"][0]["result"]["measured"]["cost_ratio"]["of"];
     assert_eq!(ratio["pairs"], 7);
+}
+
+fn page(name: &str) -> String {
+    let file = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn every_printed_number_is_defined() {
+    let metrics = page("metrics.md");
+    let snapshots = [
+        include_str!("table_snapshots/published.txt"),
+        include_str!("table_snapshots/cost.txt"),
+        include_str!("table_snapshots/resource.txt"),
+        include_str!("table_snapshots/ledger.txt"),
+    ];
+    let titles = snapshots.iter().filter_map(|table| table.lines().nth(1));
+    let titles = titles.flat_map(|line| line.split('|')).map(str::trim);
+    let (run, rows) = (run(), rows(&run().new.plan));
+    let sheet = Report::new(&run, &rows).csv();
+    let columns = sheet.lines().next().expect("a heading").split(',');
+    let columns = columns.map(|name| name.trim_end_matches("_low").trim_end_matches("_high"));
+    let rules = Rule::ALL.iter().map(|rule| rule.name());
+    for name in titles
+        .chain(columns)
+        .chain(rules)
+        .filter(|name| !name.is_empty())
+    {
+        assert!(
+            metrics.contains(&format!("`{name}`")),
+            "docs/metrics.md does not define {name}"
+        );
+    }
+}
+
+#[test]
+fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
+    let format = page("suite-format.md");
+    let example = format
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let folder = Path::new("suites/pajamax-tonic");
+    let example = example.expect("an example");
+    Suite::parse(folder, example).unwrap_or_else(|error| panic!("{error}"));
+    for table in ["", "[request]", "[limits]", "[[subjects]]", "[full]"] {
+        // An unknown key makes the parser list all that may stand there.
+        let wrong = match table {
+            "" => format!("qqqqqqqq = 1\n{example}"),
+            table => example.replacen(table, &format!("{table}\nqqqqqqqq = 1"), 1),
+        };
+        match Suite::parse(folder, &wrong) {
+            Err(DeclarationError::UnknownKey { expected, .. }) => {
+                for key in expected {
+                    let known = format.contains(&format!("`{key}`"))
+                        || format.contains(&format!("`[{key}]`"))
+                        || format.contains(&format!("`[[{key}]]`"));
+                    assert!(known, "docs/suite-format.md does not explain {key}");
+                }
+            }
+            other => panic!("{table}: {other:?}"),
+        }
+    }
 }

@@ -310,7 +310,8 @@ fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) 
 fn note_rate(overrides: &Overrides, notes: &mut Vec<String>) {
     if let Some(rate) = overrides.rate.filter(|&rate| rate != 0) {
         notes.push(format!(
-            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers come"
+            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers \
+             come"
         ));
     }
 }
