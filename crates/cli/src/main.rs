@@ -10,9 +10,10 @@ mod list;
 mod load;
 mod names;
 mod number;
-mod plan;
+mod prepared;
 mod probe;
 mod report;
+mod request;
 mod run;
 
 use command_line::Command;

@@ -1,7 +1,7 @@
 //! `bookend probe`: one verified call and the semantics check, as JSON.
 
 use crate::failure::Failure;
-use crate::plan::Plan;
+use crate::prepared::Prepared;
 use bookend_load::duration;
 use bookend_load::options::{Flags, Options};
 use clap::Args;
@@ -67,13 +67,13 @@ impl Arguments {
 /// [`Failure`] when the arguments make no sense or the server cannot be reached.
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
-    probe(&Plan::new(options)?)
+    probe(&Prepared::new(options)?)
 }
 
 /// The check itself.
-fn probe(plan: &Plan) -> Result<u8, Failure> {
+fn probe(prepared: &Prepared) -> Result<u8, Failure> {
     Err(Failure::nothing_measured(format!(
         "{} is not built yet",
-        plan.method.path
+        prepared.method.path
     )))
 }

@@ -1,6 +1,11 @@
 //! `bookend report`: the tables of a result.
 
 use crate::failure::Failure;
+use crate::number::whole;
+use bookend_lab::export::Report;
+use bookend_lab::store::{Run, RunId, Store};
+use bookend_load::contract::exit;
+use bookend_load::output;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -10,8 +15,9 @@ pub const STORE: &str = "bookend.db";
 /// What stands after `bookend report`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The result [default: the newest]
-    run: Option<String>,
+    /// The number of the result [default: the newest]
+    #[arg(value_parser = whole::<i64>)]
+    run: Option<i64>,
     /// How it is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Md)]
     format: Format,
@@ -26,10 +32,10 @@ pub struct Arguments {
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// What `bookend run` prints
+    Text,
     /// Markdown
     Md,
-    /// A page with pictures
-    Html,
     /// A row a cell
     Csv,
     /// Everything
@@ -41,14 +47,28 @@ enum Format {
 /// # Errors
 /// [`Failure`] when the result is not there.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
-    let Arguments {
-        run,
-        format,
-        output,
-        store,
-    } = arguments;
-    Err(Failure::nothing_measured(format!(
-        "not built yet ({run:?} as {format:?} to {output:?}, store {})",
-        store.display()
-    )))
+    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
+    let run = match arguments.run {
+        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
+        None => latest(&store)?,
+    };
+    let rows = store.rows(run.id).map_err(Failure::usage)?;
+    let report = Report::new(&run, &rows);
+    let text = match arguments.format {
+        Format::Text => report.text(),
+        Format::Md => report.markdown(),
+        Format::Csv => report.csv(),
+        Format::Json => report.json(),
+    };
+    output::write(&text, arguments.output.as_deref()).map_err(Failure::nothing_measured)?;
+    Ok(exit::MEASURED)
+}
+
+/// The newest result.
+///
+/// # Errors
+/// [`Failure`] when there is none.
+pub fn latest(store: &Store) -> Result<Run, Failure> {
+    let run = store.latest_run().map_err(Failure::usage)?;
+    run.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
 }

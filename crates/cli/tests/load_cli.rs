@@ -50,7 +50,7 @@ const FLAGS_OF_GHZ: [(&str, Option<&str>, Option<&str>, bool); 60] = [
     ("reflect-metadata", None, Some("{}"), false),
     ("output", Some("o"), Some("file"), true),
     ("format", Some("O"), Some("json"), true),
-    ("skipFirst", None, Some("1"), true),
+    ("skipFirst", None, Some("1"), false),
     ("count-errors", None, None, true),
     ("connections", None, Some("1"), true),
     ("connect-timeout", None, Some("1s"), true),
@@ -138,4 +138,26 @@ fn help_and_version_are_asked_for_as_in_ghz() {
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8_lossy(&output.stdout), version);
     }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named_with_status_1() {
+    // Port 1 is tcpmux, which nobody runs, and taking it needs a privilege.
+    let output = bookend(&[
+        "load",
+        "127.0.0.1:1",
+        "--insecure",
+        "--proto=proto/helloworld.proto",
+        "--call=helloworld.Greeter.SayHello",
+        "-n1",
+        "-c1",
+    ]);
+    let line = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(
+        line.starts_with("bookend load: no call to 127.0.0.1:1: "),
+        "{line}"
+    );
+    assert_eq!(line.lines().count(), 1);
+    assert!(output.stdout.is_empty());
 }

@@ -143,7 +143,7 @@ impl<S: Shard> Driver<S> {
             let timeout_ns = self.worker.begin_wait(self.connect_by_ns);
             if self.reads_plainly(timeout_ns) {
                 self.read_plainly();
-            } else if self.worker.options.wait == Wait::Spin {
+            } else if self.spins() {
                 self.try_everything();
             } else {
                 self.wait(timeout_ns)?;
@@ -255,6 +255,15 @@ impl<S: Shard> Driver<S> {
         self.conclude(fate);
     }
 
+    /// Whether attempts are all it takes: without a connection to read from, the kernel is asked.
+    #[inline]
+    fn spins(&self) -> bool {
+        let Worker { turn, options, .. } = &self.worker;
+        let reads =
+            |connection: &Connection| connection.wants_to_read(turn, options.backlog_limit_bytes);
+        options.wait == Wait::Spin && self.connection.as_ref().is_some_and(reads)
+    }
+
     /// The spinning way: no question, only attempts.
     #[inline]
     fn try_everything(&mut self) {
@@ -262,9 +271,6 @@ impl<S: Shard> Driver<S> {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        if connection.connecting.is_some() {
-            return self.try_connect();
-        }
         let before = moves(&self.worker);
         let ready = Readiness {
             readable: true,
@@ -276,18 +282,6 @@ impl<S: Shard> Driver<S> {
             self.worker.has_worked();
         }
         self.conclude(fate);
-    }
-
-    /// Asks without waiting whether the connection is there.
-    fn try_connect(&mut self) {
-        let Some(connection) = &self.connection else {
-            return;
-        };
-        let mut polled = [PollFd::new(&connection.socket, PollFlags::OUT)];
-        let asked = poll_for(&mut polled, Some(&timespec(0)));
-        if asked.is_ok() && !polled[0].revents().is_empty() {
-            self.end_connect();
-        }
     }
 
     /// Does what the shard has asked for since the last wait.
@@ -344,8 +338,9 @@ impl<S: Shard> Driver<S> {
             token,
         } = connect;
         let begun = match &self.connection {
-            None => socket::begin_connect(&target),
-            Some(_) => Err(only_one()),
+            // The seat's own connections come from its acceptor, at any time.
+            None if self.seat.is_none() => socket::begin_connect(&target),
+            _ => Err(only_one()),
         };
         match begun {
             Ok(socket) => {

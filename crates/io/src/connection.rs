@@ -16,8 +16,8 @@ use std::io;
 pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 
 /// How long a connection that we closed is read on, and what comes dropped, so that the kernel does
-/// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits 5 s
-/// between two reads; a benchmark's peers answer in a round trip.
+/// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits
+/// 5 s between two reads; a benchmark's peers answer in a round trip.
 pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 
 /// A session between two partial frames keeps this much; 10,000 of them keep 5 MiB.
@@ -32,7 +32,8 @@ pub(crate) struct Connection {
     pub connecting: Option<u64>,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
-    /// The last read took all there was, and reads have not been put off since.
+    /// The last read took all there was, and reads have not been put off since (or what has not
+    /// been read does not matter any more).
     drained: bool,
     paused: bool,
     ending: Option<Ending>,
@@ -131,6 +132,7 @@ impl Connection {
             return Fate::Gone(Closed::Us);
         }
         if wishes.abort {
+            self.drained = true;
             socket::reset_on_close(&self.socket);
             return Fate::Gone(Closed::Us);
         }
@@ -278,7 +280,7 @@ impl Connection {
         self.ended()
     }
 
-    /// Nothing can be written any more, but the peer's last words (why it went) may wait to be read.
+    /// Nothing can be written any more, but the peer's last words (why it went) may wait.
     #[cold]
     fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> Fate {
         while self.ending.is_none() && !self.paused {

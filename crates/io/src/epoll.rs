@@ -186,7 +186,7 @@ impl<S: Shard> Driver<S> {
             return self.read_on(index);
         }
         if entry.connection.connecting.is_some() {
-            return self.end_connect(index);
+            return self.end_connect(index, readiness(flags));
         }
         let fate = entry.connection.advance(readiness(flags), &mut self.worker);
         self.conclude(index, fate);
@@ -305,12 +305,15 @@ impl<S: Shard> Driver<S> {
         }
     }
 
-    fn end_connect(&mut self, index: u32) {
+    fn end_connect(&mut self, index: u32, ready: Readiness) {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
         let connection = &mut entry.connection;
-        if let Err(error) = socket::end_connect(&connection.socket) {
+        // A socket that is writable and not broken needs not be asked how its connect ended.
+        if ready.broken
+            && let Err(error) = socket::end_connect(&connection.socket)
+        {
             return self.close(index, Closed::Failed(error));
         }
         let session = connection.session;

@@ -94,7 +94,8 @@ impl ServeOptions {
         let threads = self.threads;
         match self.io {
             Io::Auto => format!(
-                "auto: blocking for up to {threads} connection(s), epoll on {threads} thread(s) for the rest"
+                "auto: blocking for up to {threads} connection(s), \
+                 epoll on {threads} thread(s) for the rest"
             ),
             Io::Blocking => {
                 format!("blocking: a thread a connection, up to {BLOCKING_CONNECTIONS_MAX}")

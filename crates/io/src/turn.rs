@@ -101,7 +101,7 @@ impl Turn {
         &mut slot.output
     }
 
-    /// Bytes that were appended and that the kernel has not taken yet; 0 for a session that is gone.
+    /// Bytes that were appended and that the kernel has not taken yet; 0 where the session is gone.
     ///
     /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
     #[inline]

@@ -1,4 +1,4 @@
-//! What a driver's thread has, whatever it waits with: a shard, its turn, a clock account, a way out.
+//! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
 use crate::connection::RECEIVE_BUFFER_BYTES;
@@ -112,7 +112,7 @@ impl<S: Shard> Worker<S> {
         called
     }
 
-    /// Whether the driver is to leave its loop; `written` says whether all output is with the kernel.
+    /// Whether the driver is to leave its loop; `written` says whether the kernel has all output.
     #[inline]
     pub fn may_leave(&mut self, written: impl FnOnce(&Turn) -> bool) -> bool {
         self.turn.stopping() && self.has_drained(written)

@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{Options, Session, Then};
+use bookend_io::{Options, Session, Then, Wait};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::sync::mpsc::channel;
@@ -59,9 +59,13 @@ fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
 
 #[test]
 fn aborting_drops_the_output_and_resets() {
-    for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| {
+    for (kind, then) in KINDS
+        .map(|kind| [(kind, Then::Continue), (kind, Then::Pause)])
+        .concat()
+    {
+        let server = accepting(kind, Options::default(), move |event, stage| {
             if let Event::Received(session, _) = event {
+                stage.then = then;
                 stage.turn.output(*session).extend_from_slice(b"never sent");
                 stage.turn.abort(*session);
             }
@@ -100,8 +104,16 @@ fn a_peer_that_has_said_all_still_gets_its_answer() {
 #[test]
 fn a_reset_is_told_as_one() {
     for kind in KINDS {
-        for paused in [false, true] {
-            let server = accepting(kind, Options::default(), move |_, stage| {
+        for (paused, wait) in [
+            (false, Wait::Sleep),
+            (true, Wait::Sleep),
+            (true, Wait::Spin),
+        ] {
+            let options = Options {
+                wait,
+                ..Options::default()
+            };
+            let server = accepting(kind, options, move |_, stage| {
                 if paused {
                     stage.then = Then::Pause;
                 }

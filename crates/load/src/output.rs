@@ -1,11 +1,9 @@
-//! Where a report goes: standard output, a file that is never half written, or the lab.
+//! Where a report goes: standard output or a file that is never half written.
 
 use crate::options::Format;
 use crate::summary;
 use crate::system::reason;
-use bookend_contract::lines::Line;
 use bookend_contract::report::LoadReport;
-use hdrhistogram::Histogram;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -113,29 +111,6 @@ fn folder_of(file: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
-}
-
-/// What the lab is told after `window end`: latencies, counts, then the whole report.
-pub fn contract_lines(report: &LoadReport, latency_ns: &Histogram<u64>) -> Vec<Line> {
-    let facts = &report.bookend;
-    let mut lines: Vec<Line> = latency_ns
-        .iter_recorded()
-        .map(|recorded| Line::Latency {
-            latency_ns: recorded.value_iterated_to(),
-            count: recorded.count_since_last_iteration(),
-        })
-        .collect();
-    lines.push(Line::Warmup(facts.warmup));
-    lines.push(Line::Ok(facts.ok));
-    let errors = facts.errors.iter();
-    lines.extend(errors.map(|(code, count)| Line::Error {
-        code: code.clone(),
-        count: *count,
-    }));
-    lines.push(Line::Drained(facts.drained));
-    lines.push(Line::Unfinished(facts.unfinished));
-    lines.push(Line::Report(Box::new(report.clone())));
-    lines
 }
 
 impl fmt::Display for OutputError {

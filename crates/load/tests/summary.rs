@@ -1,22 +1,24 @@
 //! Reports from invented records, and how they are printed and delivered.
 
-use bookend_contract::latency;
-use bookend_contract::lines::Line;
 use bookend_contract::report::LoadReport;
 use bookend_load::options::{Flags, Format, Options};
 use bookend_load::output;
-use bookend_load::summary::{self, EndReason, Recorded};
+use bookend_load::plan::Driver;
+use bookend_load::recorder::{Errors, Latencies, Recorder};
+use bookend_load::run::Outcome;
+use bookend_load::summary::{self, Ended};
+use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
-
-const MICROSECOND: u64 = 1_000;
 
 fn options() -> Options {
     Options::from_flags(Flags {
         target: Some("localhost:50051".to_owned()),
         call: Some("helloworld.Greeter/SayHello".to_owned()),
         insecure: true,
+        total: 1_003,
+        warmup: Duration::from_secs(1),
         name: Some("nightly".to_owned()),
         tags: Some(r#"{"branch": "main"}"#.to_owned()),
         ..Flags::default()
@@ -24,58 +26,67 @@ fn options() -> Options {
     .expect("the flags are right")
 }
 
+fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
+    let mut recorder = Recorder::default();
+    values_ns
+        .into_iter()
+        .for_each(|value_ns| recorder.latency(value_ns));
+    recorder.finish()
+}
+
 /// Four seconds in which 1,000 calls took 100 µs to 1,099 µs, and three failed.
-fn recorded() -> Recorded {
-    let mut latency_ns = latency::empty();
-    for call in 0..1_000 {
-        latency::record(&mut latency_ns, (100 + call) * MICROSECOND, 1);
-    }
-    Recorded {
-        started: UNIX_EPOCH + Duration::from_secs(1_234_567_890),
-        end_reason: EndReason::Normal,
-        window: Duration::from_secs(4),
-        warmup_length: Duration::from_secs(1),
-        latency_ns,
-        ok: 1_000,
-        failures: BTreeMap::from([
-            ((14, "connection refused".to_owned()), 2),
-            ((4, "the deadline has passed".to_owned()), 1),
-        ]),
-        warmup: 250,
+fn outcome() -> Outcome {
+    let mut errors = Errors::default();
+    errors.add(Code::Unavailable, "connection refused", 2);
+    errors.add(Code::DeadlineExceeded, "the deadline has passed", 1);
+    let mut outcome = empty_outcome();
+    outcome.latencies = latencies((100..1_100).map(|microseconds| microseconds * 1_000));
+    outcome.ok = 1_000;
+    outcome.errors = errors;
+    outcome.warmup = 250;
+    outcome.unfinished = 7;
+    outcome.window_ns = 4_000_000_000;
+    outcome.cpu_user_seconds = 0.2;
+    outcome.cpu_system_seconds = 0.3;
+    outcome.driver.busy_ns = 600_000_000;
+    outcome.driver.writes = 100;
+    outcome.driver.reads = 50;
+    outcome
+}
+
+fn empty_outcome() -> Outcome {
+    Outcome {
+        latencies: latencies([]),
+        ok: 0,
+        errors: Errors::default(),
+        warmup: 0,
+        warmup_errors: Errors::default(),
         drained: 0,
-        unfinished: 7,
-        cpu_user: Duration::from_millis(200),
-        cpu_system: Duration::from_millis(300),
-        busy: Duration::from_millis(600),
-        threads: 1,
-        requests_sent: 1_003,
-        writes: 100,
-        responses_received: 1_000,
-        reads: 50,
-        connections_opened: 3,
+        unfinished: 0,
+        window_ns: 0,
+        driver: Default::default(),
+        cpu_user_seconds: 0.0,
+        cpu_system_seconds: 0.0,
         memory_peak_bytes: 8 << 20,
-        io: "epoll",
+        connections_opened: 1,
+        cancelled: false,
+        first_failure: None,
     }
 }
 
-fn nothing_recorded() -> Recorded {
-    Recorded {
-        latency_ns: latency::empty(),
-        ok: 0,
-        failures: BTreeMap::new(),
-        window: Duration::ZERO,
-        cpu_user: Duration::ZERO,
-        cpu_system: Duration::ZERO,
-        writes: 0,
-        reads: 0,
-        warmup: 0,
-        unfinished: 0,
-        ..recorded()
-    }
+fn report_of(outcome: Outcome) -> LoadReport {
+    let started = UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    let ended = Ended {
+        started,
+        threads: 2,
+        driver: Driver::Epoll,
+        outcome,
+    };
+    summary::build_report(&options(), &ended)
 }
 
 fn report() -> LoadReport {
-    summary::build_report(&options(), &recorded())
+    report_of(outcome())
 }
 
 /// Lines end in spaces where ghz's do; here they are left out.
@@ -91,16 +102,16 @@ Summary:
 
 Response time histogram:
   0.100 [1]   |
-  0.200 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.300 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.400 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.500 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.600 [101] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.700 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.800 [101] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  0.900 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  1.000 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
-  1.100 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.200 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.300 [101] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.400 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.500 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.600 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.699 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.799 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.899 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.999 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  1.099 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
 
 Latency distribution:
   10 % in 0.20 ms
@@ -124,9 +135,9 @@ Error distribution:
 Bookend:
   Requests per CPU-second:\t2000.00
   CPU:\t0.20 s user, 0.30 s system in 4.00 s
-  Busy:\t15.0 % of 1 thread (epoll)
+  Busy:\t7.5 % of 2 threads (epoll)
   Requests per write:\t10.03
-  Requests per read:\t20.00
+  Requests per read:\t20.06
   Warm-up:\t250 calls
   Unfinished:\t7 calls
 ";
@@ -168,30 +179,18 @@ fn durations_take_the_units_of_ghz() {
 
 #[test]
 fn a_generator_that_was_the_limit_says_so() {
-    let limit = |busy| {
-        let report = summary::build_report(
-            &options(),
-            &Recorded {
-                busy,
-                threads: 2,
-                ..recorded()
-            },
-        );
-        summary::text(&report).contains("this generator was the limit")
+    let limit = |busy_ns| {
+        let mut outcome = outcome();
+        outcome.driver.busy_ns = busy_ns;
+        summary::text(&report_of(outcome)).contains("this generator was the limit")
     };
-    assert!(
-        !limit(Duration::from_millis(7_100)),
-        "busy for 88.75 % of two threads"
-    );
-    assert!(
-        limit(Duration::from_millis(7_200)),
-        "busy for 90 % of two threads"
-    );
+    assert!(!limit(7_100_000_000), "busy for 88.75 % of two threads");
+    assert!(limit(7_200_000_000), "busy for 90 % of two threads");
 }
 
 #[test]
 fn a_run_without_calls_has_a_report_without_infinities() {
-    let report = summary::build_report(&options(), &nothing_recorded());
+    let report = report_of(empty_outcome());
     assert_eq!(
         (report.count, report.fastest, report.slowest, report.average),
         (0, 0, 0, 0)
@@ -208,11 +207,27 @@ fn a_run_without_calls_has_a_report_without_infinities() {
         (0.0, 0.0)
     );
     assert!(report.histogram.is_empty() && report.latency_distribution.is_empty());
+    assert!(report.status_code_distribution.is_empty());
     let text = summary::text(&report);
     assert!(
         text.contains("  Count:\t0\n") && !text.contains("distribution:\n  ["),
         "{text}"
     );
+}
+
+#[test]
+fn a_run_says_why_it_ended() {
+    let all_made = report().end_reason;
+    let mut cancelled = outcome();
+    cancelled.cancelled = true;
+    let mut on_time = outcome();
+    on_time.ok -= 1;
+    let reasons = [
+        all_made,
+        report_of(cancelled).end_reason,
+        report_of(on_time).end_reason,
+    ];
+    assert_eq!(reasons, ["normal", "cancel", "timeout"]);
 }
 
 #[test]
@@ -233,33 +248,30 @@ fn counts_and_codes_agree() {
 
 #[test]
 fn two_messages_of_one_code_are_two_errors_and_one_status() {
-    let failures = [
-        ((14, "refused".to_owned()), 2),
-        ((14, "reset".to_owned()), 3),
-    ];
-    let recorded = Recorded {
-        failures: BTreeMap::from(failures),
-        ..recorded()
-    };
-    let report = summary::build_report(&options(), &recorded);
+    let mut outcome = outcome();
+    outcome.errors = Errors::default();
+    outcome.errors.add(Code::Unavailable, "refused", 2);
+    outcome.errors.add(Code::Unavailable, "reset", 3);
+    let report = report_of(outcome);
     assert_eq!(report.error_distribution.len(), 2);
     assert_eq!(report.status_code_distribution["Unavailable"], 5);
     assert_eq!(report.bookend.errors["UNAVAILABLE"], 5);
 }
 
+fn report_of_latencies(values_ns: &[u64]) -> LoadReport {
+    let latencies = latencies(values_ns.iter().copied());
+    report_of(Outcome {
+        latencies,
+        ..outcome()
+    })
+}
+
 #[test]
 fn the_histogram_has_every_call_in_the_first_edge_that_is_not_below_it() {
-    let mut latency_ns = latency::empty();
-    for (value_ns, count) in [(1_000, 4), (1_100, 3), (1_101, 2), (2_000, 1)] {
-        latency::record(&mut latency_ns, value_ns, count);
-    }
-    let report = summary::build_report(
-        &options(),
-        &Recorded {
-            latency_ns,
-            ..recorded()
-        },
-    );
+    let values_ns = [
+        1_000, 1_000, 1_000, 1_000, 1_100, 1_100, 1_100, 1_101, 1_101, 2_000,
+    ];
+    let report = report_of_latencies(&values_ns);
     let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
     assert_eq!(counts, [4, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(report.histogram[0].mark, 1e-6);
@@ -268,25 +280,33 @@ fn the_histogram_has_every_call_in_the_first_edge_that_is_not_below_it() {
 
 #[test]
 fn one_latency_alone_is_a_histogram_of_one_edge() {
-    let mut latency_ns = latency::empty();
-    latency::record(&mut latency_ns, 123_456_789, 5);
-    let report = summary::build_report(
-        &options(),
-        &Recorded {
-            latency_ns,
-            ..recorded()
-        },
+    let report = report_of_latencies(&[123_456_789; 5]);
+    let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
+    assert_eq!(counts, [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert!(
+        report
+            .latency_distribution
+            .iter()
+            .all(|at| at.latency == 123_456_789)
     );
-    assert_eq!(report.histogram.len(), 11);
+    assert_eq!(
+        (report.fastest, report.average, report.slowest),
+        (123_456_789, 123_456_789, 123_456_789)
+    );
+}
+
+#[test]
+fn latencies_longer_than_the_histogram_are_still_in_it() {
+    let report = report_of_latencies(&[5_000, u64::MAX / 4]);
+    assert_eq!(report.slowest, u64::MAX / 4);
     assert_eq!(
         report
             .histogram
             .iter()
             .map(|bucket| bucket.count)
             .sum::<u64>(),
-        5
+        2
     );
-    assert!(report.histogram.iter().all(|bucket| bucket.count <= 5));
 }
 
 #[test]
@@ -329,50 +349,19 @@ fn json_and_pretty_are_the_same_report() {
 
 #[test]
 fn a_message_with_line_breaks_stays_on_its_line() {
-    let failures = [((13, "first\nsecond\u{1b}[31m".to_owned()), 1)];
-    let recorded = Recorded {
-        failures: BTreeMap::from(failures),
-        ..recorded()
-    };
-    let text = summary::text(&summary::build_report(&options(), &recorded));
+    let mut outcome = outcome();
+    outcome
+        .errors
+        .add(Code::Internal, "first\nsecond\u{1b}[31m", 1);
+    let text = summary::text(&report_of(outcome));
     assert!(text.contains("desc = first second [31m"), "{text}");
 }
 
 #[test]
-fn the_lab_is_told_every_latency_and_every_count() {
-    let recorded = recorded();
-    let lines = output::contract_lines(&report(), &recorded.latency_ns);
-    let (latencies, rest): (Vec<Line>, Vec<Line>) = lines
-        .into_iter()
-        .partition(|line| matches!(line, Line::Latency { .. }));
-    let mut read_back = latency::empty();
-    for line in &latencies {
-        let Line::Latency { latency_ns, count } = line else {
-            continue;
-        };
-        latency::record(&mut read_back, *latency_ns, *count);
-    }
-    assert_eq!(read_back, recorded.latency_ns);
-    let error = |code: &str, count| Line::Error {
-        code: code.to_owned(),
-        count,
-    };
-    assert_eq!(
-        rest,
-        [
-            Line::Warmup(250),
-            Line::Ok(1_000),
-            error("DEADLINE_EXCEEDED", 1),
-            error("UNAVAILABLE", 2),
-            Line::Drained(0),
-            Line::Unfinished(7),
-            Line::Report(Box::new(report())),
-        ]
-    );
-    assert!(
-        rest.iter()
-            .all(|line| line.to_string().lines().count() == 1)
-    );
+fn the_histogram_of_the_report_can_be_read_back() {
+    let text = report().bookend.latency_histogram;
+    let read_back = bookend_contract::latency::decode(&text).expect("it is a histogram");
+    assert_eq!(read_back, outcome().latencies.histogram);
 }
 
 #[test]

@@ -39,13 +39,19 @@ pub struct Arguments {
     authority: Option<String>,
 
     /// Calls in flight over all connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    #[arg(
+        short, long, value_name = "N", value_parser = whole::<u32>,
+        allow_negative_numbers = true
+    )]
     concurrency: Option<u32>,
     /// Connections [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     connections: Option<u32>,
     /// Calls in all [default: 200]
-    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    #[arg(
+        short = 'n', long, value_name = "N", value_parser = whole::<u64>,
+        allow_negative_numbers = true
+    )]
     total: Option<u64>,
     /// How long to run; replaces --total
     #[arg(short = 'z', long, value_name = "TIME", value_parser = duration::parse)]
@@ -94,9 +100,6 @@ pub struct Arguments {
     /// summary, json or pretty [default: summary]
     #[arg(short = 'O', long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Results to drop at the start
-    #[arg(long = "skipFirst", value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
-    skip_first: Option<u64>,
     /// Record the latencies of failed calls too
     #[arg(long)]
     count_errors: bool,
@@ -107,7 +110,10 @@ pub struct Arguments {
     #[arg(long, value_name = "JSON")]
     tags: Option<String>,
     /// Worker threads
-    #[arg(long, visible_alias = "cpus", value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    #[arg(
+        long, visible_alias = "cpus", value_name = "N", value_parser = whole::<u32>,
+        allow_negative_numbers = true
+    )]
     threads: Option<u32>,
 
     /// Answer calls for so long before the measurement [default: 0]
@@ -125,13 +131,12 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The flags with ghz's defaults filled in.
+    /// The flags, with `default` for those that are not given.
     ///
     /// # Errors
     /// [`Failure`] naming a flag of ghz that is not built yet.
-    pub fn into_flags(self) -> Result<Flags, Failure> {
+    pub fn into_flags(self, default: Flags) -> Result<Flags, Failure> {
         self.not_built.refuse()?;
-        let default = Flags::default();
         Ok(Flags {
             target: self.target,
             proto: self.proto,
@@ -163,7 +168,6 @@ impl Arguments {
             output: self.output,
             name: self.name,
             tags: self.tags,
-            skip_first: self.skip_first.unwrap_or(default.skip_first),
             count_errors: self.count_errors,
         })
     }
@@ -185,7 +189,7 @@ mod tests {
         let alone = Alone::try_parse_from(words).unwrap_or_else(|error| panic!("{error}"));
         alone
             .arguments
-            .into_flags()
+            .into_flags(Flags::default())
             .unwrap_or_else(|failure| panic!("{failure:?}"))
     }
 
@@ -246,7 +250,6 @@ mod tests {
         every_spelling("concurrency", Some("c"), "7", |flags| flags.concurrency = 7);
         every_spelling("connections", None, "7", |flags| flags.connections = 7);
         every_spelling("total", Some("n"), "7", |flags| flags.total = 7);
-        every_spelling("skipFirst", None, "7", |flags| flags.skip_first = 7);
         every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
         every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
         every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
@@ -325,6 +328,7 @@ mod tests {
             "--load-step-duration=0s",
             "--concurrency-step=1",
             "--keepalive=0",
+            "--skipFirst=0",
         ];
         for word in nothing {
             assert_eq!(read(&[word]), Flags::default(), "{word}");

@@ -76,7 +76,7 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 30] = [
+const MISSING: [Missing; 31] = [
     value(
         "config",
         NEVER,
@@ -108,6 +108,11 @@ const MISSING: [Missing; 30] = [
         "reflect-metadata",
         NEVER,
         "reflection is asked without metadata so far",
+    ),
+    value(
+        "skipFirst",
+        ZERO,
+        "--warmup TIME leaves out what comes first",
     ),
     value(
         "keepalive",

@@ -75,8 +75,6 @@ pub struct Flags {
     pub name: Option<String>,
     /// `--tags`
     pub tags: Option<String>,
-    /// `--skipFirst`
-    pub skip_first: u64,
     /// `--count-errors`
     pub count_errors: bool,
 }
@@ -114,7 +112,6 @@ impl Default for Flags {
             output: None,
             name: None,
             tags: None,
-            skip_first: 0,
             count_errors: false,
         }
     }
@@ -156,7 +153,6 @@ impl Options {
             format: flags.format,
             tags: read_tags(&flags)?,
             duration_stop: flags.duration_stop,
-            skip_first: flags.skip_first,
             count_errors: flags.count_errors,
             target,
             call: flags.call.ok_or(OptionsError::CallMissing)?,
@@ -285,10 +281,6 @@ fn choose_until(flags: &Flags) -> Result<Until, OptionsError> {
     };
     match until.calls() {
         Some(0) => Err(OptionsError::Zero { flag: "--total" }),
-        Some(total) if flags.skip_first > total => Err(OptionsError::AllSkipped {
-            skip_first: flags.skip_first,
-            total,
-        }),
         _ => Ok(until),
     }
 }

@@ -5,9 +5,9 @@ use bookend_load::options::{Options, SchemaSource};
 use bookend_load::payload::Payload;
 use bookend_load::schema::{Method, Schema};
 
-/// A run with everything that it needs.
+/// What a run needs besides a server.
 #[derive(Debug)]
-pub struct Plan {
+pub struct Prepared {
     /// The meaning of the flags.
     pub options: Options,
     /// The method that is called.
@@ -16,12 +16,12 @@ pub struct Plan {
     pub payload: Payload,
 }
 
-impl Plan {
+impl Prepared {
     /// Resolves the method and makes the messages.
     ///
     /// # Errors
     /// [`Failure`] naming the place that is wrong.
-    pub fn new(options: Options) -> Result<Plan, Failure> {
+    pub fn new(options: Options) -> Result<Prepared, Failure> {
         let schema = resolve(&options)?;
         let method = schema.method(&options.call).map_err(Failure::usage)?;
         if method.client_streaming || method.server_streaming {
@@ -33,7 +33,7 @@ impl Plan {
         let mut input = std::io::stdin().lock();
         let payload = Payload::read(&options.data, &method, options.templates, &mut input)
             .map_err(Failure::usage)?;
-        Ok(Plan {
+        Ok(Prepared {
             options,
             method,
             payload,
