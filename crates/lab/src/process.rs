@@ -12,9 +12,10 @@ use crate::launch::{Launcher, Orders};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
 use interrupt::Interrupt;
 use output::{Output, Tail};
-use rustix::process::{Pid, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -290,6 +291,10 @@ impl Ended {
     /// One line on how it ended, for a row: the last line of standard error, else the status.
     pub fn complaint(&self) -> String {
         let status = match self.status {
+            Some(status) if status.signal() == Some(Signal::KILL.as_raw()) => {
+                // Nobody else kills like this, and the process itself cannot say so.
+                format!("{status}: was it beyond its memory limit?")
+            }
             Some(status) => status.to_string(),
             None => "it did not end by itself and was killed".to_owned(),
         };

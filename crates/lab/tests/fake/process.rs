@@ -1,7 +1,7 @@
 //! Starting, listening to and ending single processes.
 
 use crate::stage::{Stage, launcher, processes_with};
-use bookend_lab::control_group::{ControlGroups, Limits};
+use bookend_lab::control_group::{Capability, ControlGroups, Limits};
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::output::Output;
@@ -20,6 +20,7 @@ tests![
     an_interrupt_ends_every_wait,
     a_busy_tree_and_a_sleeping_one_are_told_apart,
     a_process_is_kept_on_its_cpu,
+    a_process_gets_no_more_memory_than_its_limit,
 ];
 
 /// Longer than anything here takes on a machine that is busy with other things.
@@ -234,5 +235,32 @@ fn a_process_is_kept_on_its_cpu() {
             line(&format!("Cpus_allowed_list:\t{cpu}"))
         );
         assert_eq!(process.end(LONG, |_| {}).code(), Some(0));
+    });
+}
+
+fn a_process_gets_no_more_memory_than_its_limit() {
+    both_ways(|stage, groups| {
+        let is_limited = groups.capabilities().of(Capability::Memory).is_some();
+        let limits = Limits {
+            memory_bytes: Some(32 << 20),
+            ..Limits::default()
+        };
+        let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
+        let script = stage.script("fake.sh", text);
+        let plan = ProcessPlan {
+            command: vec![script.into()],
+            folder: stage.folder().to_owned(),
+            ..ProcessPlan::default()
+        };
+        let group = groups.create(&limits).unwrap();
+        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        let has_all = next(&mut process) == line("100000000");
+        assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
+        let complaint = process.end(LONG, |_| {}).complaint();
+        assert_eq!(
+            complaint.contains("memory limit"),
+            is_limited,
+            "{complaint}"
+        );
     });
 }
