@@ -42,7 +42,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// A build script that returns an error shows it through `Debug`: the readable form is wanted there.
+/// A build script that returns an error shows it through `Debug`, so that is the readable form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -121,7 +121,7 @@ fn write_server_type(service: &Service, out: &mut String) -> fmt::Result {
     let wire_name = qualified(&service.package, &service.proto_name);
     write!(
         out,
-        "/// Serves a [`{name}`].\n\
+        "/// Serves an implementation of [`{name}`].\n\
          #[derive(Debug, Clone)]\n\
          pub struct {name}Server<T>(T);\n\
          impl<T: {name}> {name}Server<T> {{\n\
@@ -184,38 +184,37 @@ fn write_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
          \x20       request: &[u8],\n\
          \x20       context: &::bookend_server::Context<'_>,\n\
          \x20       reply: ::bookend_server::Reply<'_>,\n\
-         \x20   ) {{\n\
-         \x20       match method {{\n"
+         \x20   ) {{\n"
     )?;
-    for (index, (method, shape)) in methods.iter().enumerate() {
-        let name = &method.name;
-        match shape {
-            Shape::Inline => writeln!(
-                out,
-                "            {index} => ::bookend_server::codec::inline(request, reply, |request| \
-                 self.0.{name}(request, context)),"
-            )?,
-            Shape::Deferred => writeln!(
-                out,
-                "            {index} => ::bookend_server::codec::deferred(request, reply, \
-                 |request, responder| self.0.{name}(request, context, responder)),"
-            )?,
-            Shape::Stream => {}
-        }
-    }
     if methods.iter().all(|(_, shape)| *shape == Shape::Stream) {
-        writeln!(
-            out,
-            "            _ => {{\n                let _ = (request, context);"
-        )?;
-        writeln!(
-            out,
-            "                reply.no_such_method()\n            }}"
-        )?;
-    } else {
-        writeln!(out, "            _ => reply.no_such_method(),")?;
+        writeln!(out, "        let _ = (method, request, context);")?;
+        return writeln!(out, "        reply.no_such_method()\n    }}");
     }
-    writeln!(out, "        }}\n    }}")
+    writeln!(out, "        match method {{")?;
+    for (index, (method, shape)) in methods.iter().enumerate() {
+        write_arm(index, method, *shape, out)?;
+    }
+    writeln!(
+        out,
+        "            _ => reply.no_such_method(),\n        }}\n    }}"
+    )
+}
+
+fn write_arm(index: usize, method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
+    let name = &method.name;
+    match shape {
+        Shape::Inline => writeln!(
+            out,
+            "            {index} => ::bookend_server::codec::inline(request, reply, |request| \
+             self.0.{name}(request, context)),"
+        ),
+        Shape::Deferred => writeln!(
+            out,
+            "            {index} => ::bookend_server::codec::deferred(request, reply, \
+             |request, responder| self.0.{name}(request, context, responder)),"
+        ),
+        Shape::Stream => Ok(()),
+    }
 }
 
 fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {

@@ -10,7 +10,7 @@ use v1::server_reflection_request::MessageRequest;
 use v1::server_reflection_response::MessageResponse;
 use v1::{ServerReflectionRequest, ServerReflectionResponse, ServerReflectionServer};
 
-#[allow(missing_docs)]
+#[allow(clippy::enum_variant_names, reason = "the names are the protocol's")]
 mod v1 {
     crate::include_proto!("grpc.reflection.v1");
 }

@@ -1,11 +1,11 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
 
 use crate::limits::Limits;
 use crate::router::{DuplicateService, Router};
 use crate::service::Service;
-use crate::shard::ServerShard;
+use crate::shard::{Counts, ServerShard};
 
 /// Services and limits, ready to be served by any number of threads.
 ///
@@ -14,6 +14,7 @@ use crate::shard::ServerShard;
 pub struct Services {
     router: Arc<Router>,
     limits: Limits,
+    totals: Totals,
 }
 
 impl Services {
@@ -22,14 +23,37 @@ impl Services {
     /// # Errors
     /// Where two have one name.
     pub fn new(services: &[Arc<dyn Service>], limits: Limits) -> Result<Self, DuplicateService> {
+        let router = Arc::new(Router::new(services)?);
         Ok(Services {
-            router: Arc::new(Router::new(services)?),
+            router,
             limits,
+            totals: Totals::default(),
         })
     }
 
     /// The shard of one thread, for the driver that `waker` calls.
     pub fn shard(&self, waker: Waker) -> ServerShard {
-        ServerShard::new(Arc::clone(&self.router), self.limits.clone(), waker)
+        let (router, totals) = (Arc::clone(&self.router), self.totals.clone());
+        ServerShard::new(router, self.limits.clone(), totals, waker)
+    }
+
+    /// What all shards that have ended did together.
+    pub fn counts(&self) -> Counts {
+        *self.totals.lock()
+    }
+}
+
+/// Where a shard leaves its counts when it ends.
+#[derive(Clone, Default)]
+pub(crate) struct Totals(Arc<Mutex<Counts>>);
+
+impl Totals {
+    pub fn add(&self, counts: Counts) {
+        *self.lock() += counts;
+    }
+
+    /// Nothing can panic between taking the lock and letting it go.
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,6 +9,7 @@ use crate::calls::{Calls, Handling};
 use crate::limits::Limits;
 use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
+use crate::services::Totals;
 
 /// One thread's share of a server: connections that it accepted and their calls.
 pub struct ServerShard {
@@ -19,6 +20,7 @@ pub struct ServerShard {
     sessions: Vec<Option<Box<Accepted>>>,
     outstanding: u64,
     counts: Counts,
+    totals: Totals,
     going_away: bool,
 }
 
@@ -63,7 +65,7 @@ struct Accepted {
 
 impl ServerShard {
     /// `waker` is the one of the driver that will run this shard.
-    pub(crate) fn new(router: Arc<Router>, limits: Limits, waker: Waker) -> Self {
+    pub(crate) fn new(router: Arc<Router>, limits: Limits, totals: Totals, waker: Waker) -> Self {
         ServerShard {
             router,
             limits,
@@ -72,6 +74,7 @@ impl ServerShard {
             sessions: Vec::new(),
             outstanding: 0,
             counts: Counts::default(),
+            totals,
             going_away: false,
         }
     }
@@ -103,6 +106,12 @@ impl ServerShard {
         for accepted in self.sessions.iter_mut().flatten() {
             accepted.say_goodbye(turn);
         }
+    }
+}
+
+impl Drop for ServerShard {
+    fn drop(&mut self) {
+        self.totals.add(self.counts);
     }
 }
 

@@ -19,7 +19,7 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
         context: &::bookend_server::Context<'_>,
     ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<Item, Money>>;
 }
-/// Serves a [`Orders`].
+/// Serves an implementation of [`Orders`].
 #[derive(Debug, Clone)]
 pub struct OrdersServer<T>(T);
 impl<T: Orders> OrdersServer<T> {

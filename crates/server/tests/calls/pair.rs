@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
 use bookend_server::prost::Message;
-use bookend_server::{Code, Limits, ServerShard, Services};
+use bookend_server::{Code, Limits, Server, ServerShard};
 use bookend_wire::grpc::{Assembler, percent};
 use bookend_wire::{
     Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
@@ -125,8 +125,11 @@ impl Pair {
     pub fn with(limits: Limits, client: &Config) -> Self {
         let waiting = Waiting::default();
         let shop = shop::service(&waiting);
-        let [v1, v1alpha] = bookend_server::reflection::services(&[shop.clone()]);
-        let services = Services::new(&[shop, v1, v1alpha], limits).unwrap();
+        let builder = Server::builder()
+            .add_service(shop)
+            .reflection()
+            .limits(limits);
+        let services = builder.build().unwrap();
         let mut turn = Turn::default();
         let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
         let session = turn.connect(nowhere, 0);

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{Code, Context, Replies, Responder, Service, Status, StreamHandler, prost};
+use bookend_server::{Code, Context, Replies, Responder, Status, StreamHandler, prost};
 
 include!("../../../codegen/tests/snapshots/shop.v1.rs");
 
@@ -29,10 +29,9 @@ pub struct Shop {
     pub waiting: Waiting,
 }
 
-pub fn service(waiting: &Waiting) -> Arc<dyn Service> {
-    Arc::new(OrdersServer::new(Shop {
-        waiting: Arc::clone(waiting),
-    }))
+pub fn service(waiting: &Waiting) -> OrdersServer<Shop> {
+    let waiting = Arc::clone(waiting);
+    OrdersServer::new(Shop { waiting })
 }
 
 impl Orders for Shop {

@@ -1,0 +1,258 @@
+//! Putting a server together: services, limits, an address, threads.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use bookend_io::{Io, Listener, ServeOptions, Stopper, listen, serve};
+
+use crate::limits::Limits;
+use crate::reflection;
+use crate::router::DuplicateService;
+use crate::service::Service;
+use crate::services::Services;
+use crate::shard::Counts;
+
+/// A gRPC server: [`Server::builder`], then [`Builder::bind`], then [`Bound::serve`] or
+/// [`Bound::spawn`].
+#[derive(Clone, Copy, Debug)]
+pub struct Server;
+
+impl Server {
+    /// A server without services, with [`Limits::internet`].
+    pub fn builder() -> Builder {
+        Builder {
+            services: Vec::new(),
+            limits: Limits::internet(),
+            reflection: false,
+        }
+    }
+}
+
+/// Services and limits of a server that has no address yet.
+pub struct Builder {
+    services: Vec<Arc<dyn Service>>,
+    limits: Limits,
+    reflection: bool,
+}
+
+impl Builder {
+    /// Adds a service, usually a generated `...Server`.
+    pub fn add_service(mut self, service: impl Service) -> Self {
+        self.services.push(Arc::new(service));
+        self
+    }
+
+    /// What is taken from clients.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Adds server reflection (v1 and v1alpha), which tells clients what the other services are.
+    pub fn reflection(mut self) -> Self {
+        self.reflection = true;
+        self
+    }
+
+    /// Joins the services, for who drives shards with loops of their own.
+    ///
+    /// # Errors
+    /// Where two services have one name.
+    pub fn build(mut self) -> Result<Services, DuplicateService> {
+        if self.reflection {
+            self.services.extend(reflection::services(&self.services));
+        }
+        Services::new(&self.services, self.limits)
+    }
+
+    /// Listens on the first of these addresses that can be had; port 0 takes a free one. Clients may
+    /// connect from here on, and are answered once the server serves.
+    ///
+    /// # Errors
+    /// Where none can be had, or two services have one name.
+    pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, BindError> {
+        let services = self.build()?;
+        let listener = listen_first(address)?;
+        Ok(Bound {
+            listener,
+            services,
+            options: ServeOptions::new(Stopper::new()),
+        })
+    }
+}
+
+/// Why a server got no address.
+#[derive(Debug)]
+pub enum BindError {
+    /// Two services were added with one name.
+    DuplicateService(DuplicateService),
+    /// The address is no address, is in use, or is not allowed.
+    Address(io::Error),
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::DuplicateService(error) => error.fmt(f),
+            BindError::Address(error) => write!(f, "cannot listen: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BindError::DuplicateService(error) => Some(error),
+            BindError::Address(error) => Some(error),
+        }
+    }
+}
+
+impl From<DuplicateService> for BindError {
+    fn from(error: DuplicateService) -> Self {
+        BindError::DuplicateService(error)
+    }
+}
+
+impl From<io::Error> for BindError {
+    fn from(error: io::Error) -> Self {
+        BindError::Address(error)
+    }
+}
+
+fn listen_first(address: impl ToSocketAddrs) -> io::Result<Listener> {
+    let none = || io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
+    let mut result = Err(none());
+    for address in address.to_socket_addrs()? {
+        result = listen(address);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+/// A server that listens.
+pub struct Bound {
+    listener: Listener,
+    services: Services,
+    options: ServeOptions,
+}
+
+impl Bound {
+    /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
+    pub fn io(mut self, io: Io) -> Self {
+        self.options.io = io;
+        self
+    }
+
+    /// How many threads; 0, as if nothing is said: as many as the process has processors.
+    pub fn threads(mut self, threads: usize) -> Self {
+        if let Some(threads) = NonZeroUsize::new(threads) {
+            self.options.threads = threads;
+        }
+        self
+    }
+
+    /// Keeps the threads to these processors, one each.
+    pub fn cpus(mut self, cpus: Vec<usize>) -> Self {
+        self.options.cpus = cpus;
+        self
+    }
+
+    /// Where it listens, with the port that was chosen.
+    pub fn local_address(&self) -> SocketAddr {
+        self.listener.local_address()
+    }
+
+    /// Ends the server from another thread.
+    pub fn stopper(&self) -> Stopper {
+        self.options.stopper.clone()
+    }
+
+    /// What was chosen to serve with, in words.
+    pub fn chosen(&self) -> String {
+        self.options.chosen()
+    }
+
+    /// Serves on this thread, and on others where that was chosen, until the [`Bound::stopper`] is
+    /// called and the calls that were going on are answered (or the driver's time for that is over).
+    ///
+    /// # Errors
+    /// The machine's; not for anything a client can do.
+    pub fn serve(self) -> io::Result<Statistics> {
+        let Bound {
+            listener,
+            services,
+            options,
+        } = self;
+        let io = serve(listener, &options, |place| services.shard(place.waker))?;
+        Ok(Statistics {
+            calls: services.counts(),
+            io,
+        })
+    }
+
+    /// Serves on a thread of its own.
+    ///
+    /// # Errors
+    /// Where no thread can be had.
+    pub fn spawn(self) -> io::Result<Handle> {
+        let local_address = self.local_address();
+        let stopper = self.stopper();
+        let thread = thread::Builder::new()
+            .name("bookend-server".into())
+            .spawn(|| self.serve())?;
+        Ok(Handle {
+            local_address,
+            stopper,
+            thread,
+        })
+    }
+}
+
+/// A server that serves on threads of its own. It goes on when this is dropped.
+#[derive(Debug)]
+pub struct Handle {
+    local_address: SocketAddr,
+    stopper: Stopper,
+    thread: JoinHandle<io::Result<Statistics>>,
+}
+
+impl Handle {
+    /// Where it listens.
+    pub fn local_address(&self) -> SocketAddr {
+        self.local_address
+    }
+
+    /// Has it take no more calls and end. Does not wait for it.
+    pub fn stop(&self) {
+        self.stopper.stop();
+    }
+
+    /// Waits until it has ended, and says what it did.
+    ///
+    /// # Errors
+    /// As [`Bound::serve`].
+    ///
+    /// # Panics
+    /// If the server has: a mistake of this library, since handlers' panics do not get here.
+    pub fn join(self) -> io::Result<Statistics> {
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// What a server has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Calls and what became of them.
+    pub calls: Counts,
+    /// Reads, writes, bytes, connections, busy time.
+    pub io: bookend_io::Statistics,
+}
