@@ -72,6 +72,7 @@ mod head;
 mod heads;
 mod limits;
 mod metadata;
+mod quick_hash;
 pub mod reflection;
 mod reply;
 mod responder;

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::quick_hash::QuickHash;
 use crate::service::{Kind, Service};
 
 /// The number of a method among all methods of a server.
@@ -18,7 +19,7 @@ pub(crate) struct Target {
 /// From a path to a method. Built once, shared by all threads.
 pub(crate) struct Router {
     targets: Vec<Target>,
-    by_path: HashMap<Box<[u8]>, Route>,
+    by_path: HashMap<Box<[u8]>, Route, QuickHash>,
 }
 
 /// Two services with one name were added to a server.
@@ -37,7 +38,7 @@ impl Router {
     pub fn new(services: &[Arc<dyn Service>]) -> Result<Self, DuplicateService> {
         let mut router = Router {
             targets: Vec::new(),
-            by_path: HashMap::new(),
+            by_path: HashMap::default(),
         };
         for service in services {
             router.add(service)?;

@@ -51,9 +51,9 @@ impl Heard {
 }
 
 #[derive(Default)]
-struct Listener {
-    calls: BTreeMap<u32, Heard>,
-    goaway: Option<u32>,
+pub struct Listener {
+    pub calls: BTreeMap<u32, Heard>,
+    pub goaway: Option<u32>,
 }
 
 impl Visitor for Listener {
@@ -261,7 +261,7 @@ pub fn fields(path: &str) -> [(&str, &str); 6] {
     ]
 }
 
-fn head(path: &str) -> Block {
+pub fn head(path: &str) -> Block {
     let fields = fields(path).map(|(name, value)| (name.as_bytes(), value.as_bytes()));
     Block::new(&fields)
 }
