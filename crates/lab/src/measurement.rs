@@ -106,6 +106,18 @@ pub struct MachineCpu {
     pub idle_seconds: f64,
 }
 
+impl MachineCpu {
+    /// Everything but idle and steal, seconds.
+    pub fn busy_seconds(&self) -> f64 {
+        self.user_seconds + self.system_seconds + self.softirq_seconds + self.irq_seconds
+    }
+
+    /// All CPUs over the whole window, seconds.
+    pub fn total_seconds(&self) -> f64 {
+        self.busy_seconds() + self.idle_seconds + self.steal_seconds
+    }
+}
+
 /// One cell of one round as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {

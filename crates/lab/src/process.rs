@@ -1,6 +1,8 @@
 //! A measured process: started through the launcher, listened to, ended with all that it started.
 
+pub mod collected;
 pub mod interrupt;
+pub mod listening;
 pub mod output;
 pub mod stat;
 pub mod tree;
@@ -39,6 +41,8 @@ pub struct ProcessPlan {
     pub variables: Vec<(OsString, OsString)>,
     /// CPUs to be pinned to; none means those of the lab.
     pub cpus: Vec<usize>,
+    /// A line of standard output longer than this is junk; `None` means the contract's limit.
+    pub line_limit_bytes: Option<usize>,
 }
 
 /// A process that runs, or has ended and was not yet asked how. Dropping it kills its whole tree.
@@ -74,6 +78,8 @@ pub struct Ended {
     pub status: Option<ExitStatus>,
     /// The last line of its standard error that says something.
     pub last_error: Option<String>,
+    /// The first line of its standard error with the word "error".
+    pub first_error: Option<String>,
     /// Processes of the tree that could not be killed.
     pub survivors: Option<Survivors>,
 }
@@ -132,16 +138,22 @@ impl Process {
             reason,
         })?;
         let tree = Tree::new(child.id(), token, folders);
-        Ok(Process::listen(child, tree, group))
+        let limit_bytes = plan.line_limit_bytes.unwrap_or(LINE_LIMIT_BYTES);
+        Ok(Process::listen(child, tree, group, limit_bytes))
     }
 
-    fn listen(mut child: Child, tree: Tree, group: Option<ControlGroup>) -> Process {
+    fn listen(
+        mut child: Child,
+        tree: Tree,
+        group: Option<ControlGroup>,
+        limit_bytes: usize,
+    ) -> Process {
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
         let (errors, errors_end) = Tail::of(errors);
         Process {
             input: child.stdin.take(),
-            output: output::read_lines(output, LINE_LIMIT_BYTES),
+            output: output::read_lines(output, limit_bytes),
             errors,
             errors_end,
             child,
@@ -210,6 +222,7 @@ impl Process {
         Ended {
             status,
             last_error: self.errors.last_line(),
+            first_error: self.errors.first_error(),
             survivors,
         }
     }
@@ -219,9 +232,11 @@ impl Process {
         self.errors.last_line()
     }
 
+    /// Whether the process itself has ended; what it started may still run.
+    ///
     /// The root stays uncollected until the whole tree is gone: until then its process id, by which
     /// the tree is known, is given to nobody else.
-    fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         let Some(pid) = Pid::from_raw(self.tree.root()) else {
             return true;
         };
@@ -263,6 +278,25 @@ impl Process {
             }
         }
         let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
+    }
+}
+
+impl Ended {
+    /// The exit status, of one that ended by itself and was not killed by a signal.
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// One line on how it ended, for a row: the last line of standard error, else the status.
+    pub fn complaint(&self) -> String {
+        let status = match self.status {
+            Some(status) => status.to_string(),
+            None => "it did not end by itself and was killed".to_owned(),
+        };
+        match &self.last_error {
+            Some(line) => format!("{line} ({status})"),
+            None => status,
+        }
     }
 }
 

@@ -176,7 +176,7 @@ fn no_file_names_a_machine() {
 
 #[test]
 fn no_build_needs_protoc() {
-    for path in ["scripts/test", "scripts/bench"] {
+    for path in ["scripts/bench", "scripts/subject", "scripts/test"] {
         assert_rule(
             |file| file.path == path,
             protoc::builds_that_could_find_protoc,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Lines that may wait to be looked at; a process that prints faster is held up by its pipe.
@@ -84,7 +84,13 @@ fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
 
 /// The last lines of a process's standard error. Clones show the same.
 #[derive(Clone, Debug, Default)]
-pub struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    last: VecDeque<String>,
+    first_error: Option<String>,
+}
 
 impl Tail {
     /// Keeps the end of `source`, read by a thread of its own. The second value is hung up when
@@ -105,14 +111,21 @@ impl Tail {
 
     /// The last line that is not blank.
     pub fn last_line(&self) -> Option<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.back().cloned()
+        self.kept().last.back().cloned()
+    }
+
+    /// The first line with the word "error": of a failed build it says more than the last.
+    pub fn first_error(&self) -> Option<String> {
+        self.kept().first_error.clone()
     }
 
     /// All lines that were kept, oldest first.
     pub fn lines(&self) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().cloned().collect()
+        self.kept().last.iter().cloned().collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, output: Output) {
@@ -121,11 +134,14 @@ impl Tail {
         if line.is_empty() {
             return;
         }
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == TAIL_LINES {
-            lines.pop_front();
+        let mut kept = self.kept();
+        if kept.first_error.is_none() && line.to_ascii_lowercase().contains("error") {
+            kept.first_error = Some(line.to_owned());
         }
-        lines.push_back(line.to_owned());
+        if kept.last.len() == TAIL_LINES {
+            kept.last.pop_front();
+        }
+        kept.last.push_back(line.to_owned());
     }
 }
 
@@ -166,10 +182,12 @@ mod tests {
 
     #[test]
     fn the_tail_keeps_the_last_lines_that_say_something() {
-        let text: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let mut text = "ok\nError: a\nerror: b\n".to_owned();
+        text.extend((0..100).map(|number| format!("line {number}\n")));
         let (tail, end) = Tail::of(Cursor::new(text + "\n  \n"));
         assert!(end.recv().is_err());
         assert_eq!(tail.last_line().as_deref(), Some("line 99"));
+        assert_eq!(tail.first_error().as_deref(), Some("Error: a"));
         assert_eq!(tail.lines().len(), TAIL_LINES);
         assert_eq!(tail.lines()[0], "line 80");
     }
