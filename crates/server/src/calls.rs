@@ -11,6 +11,7 @@ use crate::call::{Call, Phase};
 use crate::heads::{HeadIndex, Heads};
 use crate::limits::Limits;
 use crate::metadata::ResponseMetadata;
+use crate::patience::ResetBudget;
 use crate::reply::{Answers, Outcome, Reply, internal};
 use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
@@ -23,6 +24,11 @@ use crate::unary::{self, Gathered};
 pub(crate) struct Calls {
     pub answers: Answers,
     pub address: ReturnAddress,
+    /// The client's SETTINGS have come.
+    pub greeted: bool,
+    /// The client does what it may not: the connection is to be closed.
+    pub too_much: bool,
+    resets: ResetBudget,
     panics: u64,
     heads: Heads,
     metadata: ResponseMetadata,
@@ -39,10 +45,13 @@ pub(crate) struct Handling<'a> {
 }
 
 impl Calls {
-    pub fn new(address: ReturnAddress) -> Self {
+    pub fn new(address: ReturnAddress, limits: &Limits) -> Self {
         Calls {
             answers: Answers::new(),
             address,
+            greeted: false,
+            too_much: false,
+            resets: ResetBudget::new(limits.resets),
             panics: 0,
             heads: Heads::default(),
             metadata: ResponseMetadata::default(),
@@ -172,10 +181,18 @@ impl Visitor for Handling<'_> {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+    fn reset(&mut self, sender: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
         if self.calls.has(stream) {
             self.calls.leave(stream);
         }
+        if !self.calls.resets.take(|| self.turn.now_ns()) && !self.calls.too_much {
+            self.calls.too_much = true;
+            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, b"too many streams were reset");
+        }
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.calls.greeted = true;
     }
 
     fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}

@@ -5,8 +5,9 @@ mod pair;
 mod reflection;
 mod shop;
 
+use bookend_server::io::Shard;
 use bookend_server::prost::Message;
-use bookend_server::{Code, Counts, Limits, Status};
+use bookend_server::{Code, Counts, Limits, ResetLimit, Status};
 use bookend_wire::{Config, ErrorCode};
 
 use pair::{Pair, fields, framed};
@@ -396,12 +397,12 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     pair.turn.stop();
     pair.wake();
     assert_eq!(pair.goaway(), Some(waits.id));
-    assert!(bookend_server::io::Shard::awaits_others(&pair.shard));
+    assert!(pair.shard.awaits_others());
     let (_, responder) = pair.waiting.lock().unwrap().pop().unwrap();
     responder.send(Ok(Money { cents: 3 }));
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
-    assert!(!bookend_server::io::Shard::awaits_others(&pair.shard));
+    assert!(!pair.shard.awaits_others());
 }
 
 #[test]
@@ -414,4 +415,53 @@ fn a_client_that_breaks_http2_loses_its_connection() {
     pair.pump();
     assert!(pair.closed);
     assert_eq!(pair.shard.counts().broken_connections, 1);
+}
+
+#[test]
+fn a_client_that_resets_too_much_is_told_to_calm_down() {
+    let resets = Some(ResetLimit {
+        burst: 10,
+        per_second: 1,
+    });
+    let mut pair = Pair::with(
+        Limits {
+            resets,
+            ..Limits::internet()
+        },
+        &Config::trusted(),
+    );
+    for _ in 0..10 {
+        let stream = pair.start(PLACE, "");
+        pair.pump();
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+        pair.pump();
+    }
+    assert!(!pair.closed, "a heavy user just under the limit");
+    let streams: Vec<_> = (0..3).map(|_| pair.start(PLACE, "")).collect();
+    for stream in streams {
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+    }
+    pair.pump();
+    assert!(pair.closed && pair.goaway().is_some());
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_closed_in_time() {
+    let limits = Limits {
+        greeting_timeout_ns: Some(0),
+        ..Limits::internet()
+    };
+    let mut pair = Pair::silent(limits);
+    assert!(pair.shard.next_deadline().is_some());
+    pair.shard.woken(&mut pair.turn);
+    assert_eq!(pair.shard.counts().broken_connections, 1);
+    assert_eq!(pair.shard.next_deadline(), None);
+
+    let mut pair = Pair::new();
+    assert!(
+        pair.shard.next_deadline().is_some(),
+        "the clock runs until it is looked at"
+    );
+    pair.wake();
+    assert_eq!(pair.shard.next_deadline(), None, "this one has spoken");
 }

@@ -123,6 +123,20 @@ impl Pair {
     }
 
     pub fn with(limits: Limits, client: &Config) -> Self {
+        let mut pair = Self::connected(limits, client);
+        pair.pump();
+        (pair.reads, pair.writes) = (0, 0);
+        pair
+    }
+
+    /// A client that connects and sends nothing.
+    pub fn silent(limits: Limits) -> Self {
+        let mut pair = Self::connected(limits, &Config::trusted());
+        pair.client.sender.output.clear();
+        pair
+    }
+
+    fn connected(limits: Limits, client: &Config) -> Self {
         let waiting = Waiting::default();
         let shop = shop::service(&waiting);
         let builder = Server::builder()
@@ -135,7 +149,7 @@ impl Pair {
         let session = turn.connect(nowhere, 0);
         let mut shard = services.shard(Waker::new().unwrap());
         shard.opened(session, Opened::Accepted, &mut turn);
-        let mut pair = Pair {
+        Pair {
             client: Connection::new(Role::Client, client),
             shard,
             turn,
@@ -146,10 +160,7 @@ impl Pair {
             session,
             listener: Listener::default(),
             unread: Vec::new(),
-        };
-        pair.pump();
-        (pair.reads, pair.writes) = (0, 0);
-        pair
+        }
     }
 
     /// Moves bytes both ways until neither end has anything to say.
