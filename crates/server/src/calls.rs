@@ -151,7 +151,9 @@ impl Visitor for Handling<'_> {
             Err(refusal) => {
                 self.calls.heads.give_back(index);
                 self.calls.enter(stream, Call::over(stream));
-                self.calls.answers.refuse(sender, stream, &refusal);
+                self.calls
+                    .answers
+                    .refuse(sender, stream, &refusal, self.router.page());
                 None
             }
         }

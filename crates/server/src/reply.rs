@@ -228,11 +228,28 @@ impl Answers {
         }
     }
 
-    /// Answers a request that is not looked at further.
+    /// Answers a request that is not looked at further. One that is not gRPC's gets `page`, if there
+    /// is one: whoever looks with a browser's tools sees where he is.
     #[cold]
-    pub fn refuse(&mut self, sender: &mut Sender, stream: Stream, refusal: &Refusal) {
-        let none = ResponseFields::default();
-        self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+    pub fn refuse(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        refusal: &Refusal,
+        page: Option<&str>,
+    ) {
+        match page {
+            Some(page) if refusal.http_status != HttpStatus::Ok => {
+                let mut head =
+                    Block::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
+                sender.headers(stream, &mut head, false);
+                sender.data(stream, page.as_bytes(), true);
+            }
+            _ => {
+                let none = ResponseFields::default();
+                self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+            }
+        }
     }
 }
 

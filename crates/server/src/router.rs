@@ -20,6 +20,7 @@ pub(crate) struct Target {
 pub(crate) struct Router {
     targets: Vec<Target>,
     by_path: HashMap<Box<[u8]>, Route, QuickHash>,
+    page: Option<String>,
 }
 
 /// Two services with one name were added to a server.
@@ -35,10 +36,14 @@ impl fmt::Display for DuplicateService {
 impl std::error::Error for DuplicateService {}
 
 impl Router {
-    pub fn new(services: &[Arc<dyn Service>]) -> Result<Self, DuplicateService> {
+    pub fn new(
+        services: &[Arc<dyn Service>],
+        page: Option<String>,
+    ) -> Result<Self, DuplicateService> {
         let mut router = Router {
             targets: Vec::new(),
             by_path: HashMap::default(),
+            page,
         };
         for service in services {
             router.add(service)?;
@@ -54,6 +59,11 @@ impl Router {
     #[inline]
     pub fn target(&self, route: Route) -> &Target {
         &self.targets[route.0 as usize]
+    }
+
+    /// What a request gets that is not gRPC's.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_deref()
     }
 
     pub fn has_service(&self, name: &[u8]) -> bool {

@@ -185,8 +185,12 @@ impl Shard for ServerShard {
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
+        let too_much = calls.too_much;
+        if self.greetings.next_deadline().is_some() {
+            self.forget_greetings();
+        }
         match result {
-            Ok(consumed) if !calls.too_much => Received {
+            Ok(consumed) if !too_much => Received {
                 consumed,
                 then: Then::Continue,
             },

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
-use bookend_server::prost::Message;
+use bookend_server::prost::Message as _;
 use bookend_server::{Code, Limits, Server, ServerShard};
+use bookend_wire::grpc::message::Message;
 use bookend_wire::grpc::{Assembler, percent};
 use bookend_wire::{
     Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
@@ -18,6 +19,7 @@ use crate::shop::{self, Item, Money, Waiting};
 #[derive(Debug, Default)]
 pub struct Heard {
     pub fields: Vec<(String, String)>,
+    pub body: Vec<u8>,
     pub messages: Vec<Vec<u8>>,
     pub header_blocks: usize,
     pub ended: bool,
@@ -29,6 +31,11 @@ impl Heard {
     pub fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(field, _)| field == name)?;
         Some(&field.1)
+    }
+
+    fn assemble(&mut self, data: &[u8]) {
+        let keep = |message: Message<'_>| self.messages.push(message.octets.to_vec());
+        self.assembler.push(data, usize::MAX, keep).unwrap();
     }
 
     pub fn code(&self) -> Code {
@@ -81,15 +88,10 @@ impl Visitor for Listener {
     fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
         let heard = self.calls.entry(stream.id).or_default();
         heard.ended |= end_stream;
-        let Heard {
-            messages,
-            assembler,
-            ..
-        } = heard;
-        let keep = |message: bookend_wire::grpc::message::Message<'_>| {
-            messages.push(message.octets.to_vec());
-        };
-        assembler.push(data, usize::MAX, keep).unwrap();
+        heard.body.extend_from_slice(data);
+        if heard.field("content-type") == Some("application/grpc") {
+            heard.assemble(data);
+        }
         sender.release(stream, data.len());
     }
 
@@ -123,7 +125,14 @@ impl Pair {
     }
 
     pub fn with(limits: Limits, client: &Config) -> Self {
-        let mut pair = Self::connected(limits, client);
+        Self::greet(Self::connected(limits, client, None))
+    }
+
+    pub fn with_page(limits: Limits, page: &str) -> Self {
+        Self::greet(Self::connected(limits, &Config::trusted(), Some(page)))
+    }
+
+    fn greet(mut pair: Self) -> Self {
         pair.pump();
         (pair.reads, pair.writes) = (0, 0);
         pair
@@ -131,18 +140,21 @@ impl Pair {
 
     /// A client that connects and sends nothing.
     pub fn silent(limits: Limits) -> Self {
-        let mut pair = Self::connected(limits, &Config::trusted());
+        let mut pair = Self::connected(limits, &Config::trusted(), None);
         pair.client.sender.output.clear();
         pair
     }
 
-    fn connected(limits: Limits, client: &Config) -> Self {
+    fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
         let shop = shop::service(&waiting);
-        let builder = Server::builder()
+        let mut builder = Server::builder()
             .add_service(shop)
             .reflection()
             .limits(limits);
+        if let Some(page) = page {
+            builder = builder.page(page);
+        }
         let services = builder.build().unwrap();
         let mut turn = Turn::default();
         let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
