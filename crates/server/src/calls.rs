@@ -268,6 +268,9 @@ impl Handling<'_> {
         let fields = calls.metadata.used().then(|| calls.metadata.take());
         match calls.answers.outcome {
             Outcome::Answered => {}
+            Outcome::HeadSent { output_bytes } => {
+                calls.answers.encoder_panicked(sender, stream, output_bytes);
+            }
             Outcome::Deferred if !panicked => {
                 calls.call(stream).phase = Phase::Deferred(fields.map(Box::new));
             }

@@ -1,7 +1,5 @@
 //! The answers of a server as header blocks and messages.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use bookend_wire::grpc::{Code, Status, percent};
 use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
 
@@ -69,6 +67,10 @@ impl Reply<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Nothing,
+    /// The head is in the output, which had this length then; the message is being encoded.
+    HeadSent {
+        output_bytes: usize,
+    },
     Answered,
     Deferred,
 }
@@ -104,6 +106,7 @@ impl Answers {
         }
     }
 
+    /// A unary answer. If `encode` panics, [`Outcome::HeadSent`] says what is in the output.
     #[inline]
     pub fn message(
         &mut self,
@@ -111,18 +114,17 @@ impl Answers {
         stream: Stream,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let mut panicked = false;
-        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
         sender.headers(stream, &mut self.head, false);
+        self.outcome = Outcome::HeadSent {
+            output_bytes: sender.output.len(),
+        };
         sender.message(stream, false, encode);
-        if panicked {
-            return self.failure(sender, stream, &Metadata::default(), &encoder_panicked());
-        }
         sender.headers(stream, &mut self.ok, true);
         self.outcome = Outcome::Answered;
         self.tally.ok += 1;
     }
 
+    /// A unary answer with metadata.
     #[cold]
     pub fn message_with(
         &mut self,
@@ -131,15 +133,20 @@ impl Answers {
         fields: &ResponseFields,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let mut panicked = false;
-        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
         self.head(sender, stream, &fields.headers);
+        self.outcome = Outcome::HeadSent {
+            output_bytes: sender.output.len(),
+        };
         sender.message(stream, false, encode);
-        let trailers = &fields.trailers;
-        if panicked {
-            return self.failure(sender, stream, trailers, &encoder_panicked());
-        }
-        self.success(sender, stream, trailers);
+        self.success(sender, stream, &fields.trailers);
+    }
+
+    /// Ends a call whose encoder panicked: what it has left in the output is no frame.
+    #[cold]
+    pub fn encoder_panicked(&mut self, sender: &mut Sender, stream: Stream, output_bytes: usize) {
+        sender.output.truncate(output_bytes);
+        let status = internal("the encoder of the reply panicked");
+        self.failure(sender, stream, &Metadata::default(), &status);
     }
 
     /// What goes before the first message.
@@ -291,21 +298,6 @@ fn varying<'a>((name, value): (&'a [u8], &'a [u8])) -> ExtraField<'a> {
         value,
         indexing: Indexing::Without,
     }
-}
-
-/// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.
-#[inline]
-fn encoded_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
-    let start = output.len();
-    let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
-    if result.is_err() {
-        output.truncate(start);
-    }
-    result.is_ok()
-}
-
-fn encoder_panicked() -> Status {
-    internal("the encoder of the reply panicked")
 }
 
 pub(crate) fn internal(message: impl Into<String>) -> Status {

@@ -2,6 +2,7 @@
 
 mod loopback;
 mod pair;
+mod raw;
 mod reflection;
 mod shop;
 

@@ -13,6 +13,7 @@ use bookend_wire::{
     Stream, Visitor,
 };
 
+use crate::raw::Raw;
 use crate::shop::{self, Item, Money, Waiting};
 
 /// What a client has heard about one call.
@@ -150,6 +151,7 @@ impl Pair {
         let shop = shop::service(&waiting);
         let mut builder = Server::builder()
             .add_service(shop)
+            .add_service(Raw)
             .reflection()
             .limits(limits);
         if let Some(page) = page {
