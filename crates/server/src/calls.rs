@@ -63,6 +63,7 @@ impl Calls {
     /// Sends an answer that was put off. False if the call is over already.
     pub fn deliver(&mut self, sender: &mut Sender, answer: Answer) -> bool {
         let stream = answer.stream;
+        self.answers.waiting -= 1;
         if !self.has(stream) || !sender.is_open(stream) {
             return false;
         }
@@ -212,17 +213,32 @@ impl Handling<'_> {
     #[inline]
     fn begin(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex, end_stream: bool) {
         let head = self.calls.heads.head(index);
-        let deadline_ns = head
-            .timeout_ns
-            .map(|timeout_ns| self.turn.now_ns().saturating_add(timeout_ns));
-        let streams = self.router.target(head.route).kind == Kind::Stream;
+        let until = |timeout_ns| self.turn.now_ns().saturating_add(timeout_ns);
+        let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
         self.calls
             .enter(stream, Call::awaiting(stream, index, deadline_ns));
-        if streams {
-            self.open_stream(sender, stream, index, deadline_ns);
+        match kind {
+            Kind::Inline => {}
+            Kind::Deferred => self.check_waiting(sender, stream),
+            Kind::Stream => self.open_stream(sender, stream, index, deadline_ns),
         }
         if end_stream {
             self.ended(sender, stream);
+        }
+    }
+
+    /// Handlers that have not answered count as long as they run: a client that resets its streams
+    /// gets no more of them than one that waits.
+    fn check_waiting(&mut self, sender: &mut Sender, stream: Stream) {
+        let limit = self
+            .limits
+            .http2
+            .settings
+            .max_concurrent_streams
+            .unwrap_or(u32::MAX);
+        if self.calls.answers.waiting >= limit {
+            let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
+            self.fail(sender, stream, &status);
         }
     }
 

@@ -102,12 +102,11 @@ fn fingerprint(head: &Head) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::Route;
 
     fn read(heads: &mut Heads, route: u32, value: &[u8]) -> (HeadIndex, Option<HeadIndex>) {
         let index = heads.take();
         let head = heads.head_mut(index);
-        head.route = Route(route);
+        head.route.number = route;
         head.metadata.clear();
         head.metadata.push(b"name", value);
         (index, heads.recognise(index))

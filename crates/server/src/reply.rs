@@ -1,5 +1,7 @@
 //! The answers of a server as header blocks and messages.
 
+use bookend_wire::frame::HEADER_BYTES;
+use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, Status, percent};
 use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
 
@@ -59,6 +61,7 @@ impl Reply<'_> {
     pub fn defer(self) -> Answerer {
         self.answers.outcome = Outcome::Deferred;
         self.answers.tally.deferred += 1;
+        self.answers.waiting += 1;
         self.address.answerer(self.stream)
     }
 }
@@ -82,6 +85,8 @@ pub(crate) struct Answers {
     failure: Block,
     failure_only: Block,
     pub outcome: Outcome,
+    /// Calls whose answer was put off and has not come yet, those that the client gave up included.
+    pub waiting: u32,
     pub tally: Tally,
 }
 
@@ -102,6 +107,7 @@ impl Answers {
             failure: Block::new(&[]),
             failure_only: Block::new(&head),
             outcome: Outcome::Nothing,
+            waiting: 0,
             tally: Tally::default(),
         }
     }
@@ -114,12 +120,13 @@ impl Answers {
         stream: Stream,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        sender.headers(stream, &mut self.head, false);
-        self.outcome = Outcome::HeadSent {
-            output_bytes: sender.output.len(),
-        };
-        sender.message(stream, false, encode);
-        sender.headers(stream, &mut self.ok, true);
+        let Answers {
+            head, ok, outcome, ..
+        } = self;
+        sender.reply(stream, head, ok, |output| {
+            *outcome = head_sent(output);
+            encode(output);
+        });
         self.outcome = Outcome::Answered;
         self.tally.ok += 1;
     }
@@ -134,10 +141,11 @@ impl Answers {
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
         self.head(sender, stream, &fields.headers);
-        self.outcome = Outcome::HeadSent {
-            output_bytes: sender.output.len(),
-        };
-        sender.message(stream, false, encode);
+        let outcome = &mut self.outcome;
+        sender.message(stream, false, |output| {
+            *outcome = head_sent(output);
+            encode(output);
+        });
         self.success(sender, stream, &fields.trailers);
     }
 
@@ -257,6 +265,15 @@ impl Answers {
                 self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
             }
         }
+    }
+}
+
+/// An encoder is about to append to `output`, where its frame's header and its message's prefix stand
+/// already.
+#[inline]
+fn head_sent(output: &[u8]) -> Outcome {
+    Outcome::HeadSent {
+        output_bytes: output.len() - (HEADER_BYTES + PREFIX_BYTES),
     }
 }
 

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use crate::quick_hash::QuickHash;
 use crate::service::{Kind, Service};
 
-/// The number of a method among all methods of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Route(pub u32);
+/// A method among all methods of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Route {
+    pub number: u32,
+    pub kind: Kind,
+}
 
 /// What stands behind a [`Route`].
 pub(crate) struct Target {
     pub service: Arc<dyn Service>,
     pub method: usize,
-    pub kind: Kind,
 }
 
 /// From a path to a method. Built once, shared by all threads.
@@ -34,6 +36,16 @@ impl fmt::Display for DuplicateService {
 }
 
 impl std::error::Error for DuplicateService {}
+
+impl Default for Route {
+    /// A place for a route that is not known yet.
+    fn default() -> Self {
+        Route {
+            number: 0,
+            kind: Kind::Inline,
+        }
+    }
+}
 
 impl Router {
     pub fn new(
@@ -58,7 +70,7 @@ impl Router {
 
     #[inline]
     pub fn target(&self, route: Route) -> &Target {
-        &self.targets[route.0 as usize]
+        &self.targets[route.number as usize]
     }
 
     /// What a request gets that is not gRPC's.
@@ -78,14 +90,15 @@ impl Router {
         }
         for (method, description) in service.methods().iter().enumerate() {
             let path = format!("/{}/{}", service.name(), description.name);
-            let route = Route(self.targets.len() as u32);
+            let route = Route {
+                number: self.targets.len() as u32,
+                kind: description.kind,
+            };
             self.by_path
                 .insert(path.into_bytes().into_boxed_slice(), route);
-            let kind = description.kind;
             self.targets.push(Target {
                 service: Arc::clone(service),
                 method,
-                kind,
             });
         }
         Ok(())

@@ -38,7 +38,7 @@ pub struct Method {
 }
 
 /// How the calls of a method are handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One request, answered before [`Service::call`] returns.
     Inline,

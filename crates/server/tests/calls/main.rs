@@ -440,6 +440,25 @@ fn a_client_that_breaks_http2_loses_its_connection() {
 }
 
 #[test]
+fn calls_that_were_given_up_count_until_their_handlers_are_done() {
+    let mut limits = Limits::internet();
+    limits.http2.settings.max_concurrent_streams = Some(5);
+    let mut pair = Pair::with(limits, &Config::trusted());
+    for _ in 0..5 {
+        let stream = pair.start(PLACE, "");
+        pair.pump();
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+    }
+    assert_eq!(pair.call(PLACE, "").code(), Code::ResourceExhausted);
+    assert_eq!(pair.call(PRICE, "on").cents(), [2]);
+    pair.waiting.lock().unwrap().clear();
+    pair.wake();
+    let stream = pair.start(PLACE, "");
+    pair.pump();
+    assert!(pair.heard_nothing(stream), "it waits for its handler again");
+}
+
+#[test]
 fn a_client_that_resets_too_much_is_told_to_calm_down() {
     let resets = Some(ResetLimit {
         burst: 10,
