@@ -33,7 +33,7 @@ pub struct Limits {
     /// What the unfinished requests of one connection may occupy, bytes. The call that goes beyond
     /// ends with `RESOURCE_EXHAUSTED`.
     pub max_unfinished_bytes: usize,
-    /// How long a client may take until its first SETTINGS have come, nanoseconds; `None`: for ever.
+    /// Time until the client's first SETTINGS must have come, nanoseconds; `None`: for ever.
     pub greeting_timeout_ns: Option<u64>,
     /// Streams of one connection that may be reset; `None`: all. A connection beyond is closed with
     /// `ENHANCE_YOUR_CALM`.

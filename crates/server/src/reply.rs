@@ -56,8 +56,8 @@ impl Reply<'_> {
         self.fail(Status::new(Code::Unimplemented, "unknown method"));
     }
 
-    /// Puts the answer off: whatever thread has the returned value gives it. Metadata that was added
-    /// so far goes with that answer.
+    /// Puts the answer off: whatever thread has the returned value gives it. Metadata that was
+    /// added so far goes with that answer.
     pub fn defer(self) -> Answerer {
         self.answers.outcome = Outcome::Deferred;
         self.answers.tally.deferred += 1;
@@ -243,8 +243,8 @@ impl Answers {
         }
     }
 
-    /// Answers a request that is not looked at further. One that is not gRPC's gets `page`, if there
-    /// is one: whoever looks with a browser's tools sees where he is.
+    /// Answers a request that is not looked at further. One that is not gRPC's gets `page`, if
+    /// there is one: whoever looks with a browser's tools sees where he is.
     #[cold]
     pub fn refuse(
         &mut self,
@@ -268,8 +268,8 @@ impl Answers {
     }
 }
 
-/// An encoder is about to append to `output`, where its frame's header and its message's prefix stand
-/// already.
+/// An encoder is about to append to `output`, where its frame's header and its message's prefix
+/// stand already.
 #[inline]
 fn head_sent(output: &[u8]) -> Outcome {
     Outcome::HeadSent {

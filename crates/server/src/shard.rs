@@ -254,7 +254,8 @@ fn find(sessions: &mut [Option<Box<Accepted>>], session: Session) -> Option<&mut
     (accepted.session == session).then_some(accepted)
 }
 
-/// Whether the connection's greeting need not be waited for: it has come, or the connection is gone.
+/// Whether the connection's greeting need not be waited for: it has come, or the connection is
+/// gone.
 fn is_settled(sessions: &mut [Option<Box<Accepted>>], session: Session) -> bool {
     find(sessions, session).is_none_or(|accepted| accepted.calls.greeted)
 }
