@@ -99,6 +99,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .add_service(greeters::complex())
         .add_service(delay::service()?)
         .reflection()
+        .page(include_str!("serve/page.txt"))
         .limits(limits)
         .bind((arguments.host, arguments.port))?;
     Ok(server.io(io).threads(threads(arguments)?))
