@@ -21,6 +21,8 @@ step() {
     shift
     log=$logs/$name.log
     started=$(date +%s)
+    # On a terminal the step that runs is named at once; its line is written over when it is done.
+    [ ! -t 1 ] || printf '...              %s\r' "$name"
     status=0
     "$@" >"$log" 2>&1 </dev/null || status=$?
     count_tests "$log"
@@ -69,11 +71,12 @@ tests_that() {
 # What went wrong is rarely at the end of a long test log, so failed tests are shown by their own words.
 show_failure() {
     echo "  --- $log"
-    {
-        grep -A 12 '^---- .* ----$' "$log" | head -n 80 && sed -n '/^error: .* failed:$/,$p' "$log"
-    } >"$log.extract" || tail -n 40 "$log" >"$log.extract"
-    sed 's/^/  | /' "$log.extract"
-    rm "$log.extract"
+    if grep -q '^---- .* ----$' "$log"; then
+        grep -A 12 '^---- .* ----$' "$log" | head -n 80
+        sed -n '/^error: .* failed:$/,$p' "$log"
+    else
+        tail -n 40 "$log"
+    fi | sed 's/^/  | /'
 }
 
 summary() {

@@ -1,3 +1,55 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod command_line;
+mod compare;
+mod complaint;
+mod doctor;
+mod failure;
+mod list;
+mod load;
+mod names;
+mod number;
+mod prepared;
+mod probe;
+mod report;
+mod request;
+mod run;
+mod serve;
+
+use command_line::Command;
+use failure::Failure;
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = env::args_os().collect();
+    // Not for people: each word after it belongs to another program, so no flag may be read here.
+    if words.get(1).is_some_and(|word| word == "launch") {
+        bookend_lab::launch::main(words.into_iter().skip(2));
+    }
+    let command = match command_line::parse(words) {
+        Ok(command) => command,
+        Err(ended) => return ended,
+    };
+    let name = command.name();
+    match start(command) {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => failure.tell(name),
+    }
+}
+
+/// Runs a command; the number is its exit status, one of [`bookend_load::contract::exit`].
+fn start(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Run(arguments) => run::start(&arguments),
+        Command::Load(arguments) => load::start(*arguments),
+        Command::Serve(arguments) => serve::start(&arguments),
+        Command::Probe(arguments) => probe::start(arguments),
+        Command::Compare(arguments) => compare::start(&arguments),
+        Command::Report(arguments) => report::start(&arguments),
+        Command::List(arguments) => list::start(&arguments),
+        Command::Doctor => doctor::start(),
+    }
+}

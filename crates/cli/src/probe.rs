@@ -1,151 +1,146 @@
 //! `bookend probe`: one verified call, and on request a look at what the server does and does not
 //! do.
 
+use crate::failure::Failure;
+use bookend_load::contract::exit;
 use bookend_load::duration;
 use bookend_load::options::{Flags, Options};
+use bookend_load::output;
 use bookend_load::probe::{self, Depth, PrepareError, Report, Request};
 use clap::{Args, ValueEnum};
-use std::fmt::Display;
-use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
-/// The server is not what it should be, or is not there.
-const EXIT_FAILED: u8 = 1;
-/// The flags are wrong.
-const EXIT_USAGE: u8 = 2;
-
-/// The flags of `bookend probe`. Those that `bookend load` has too mean the same here.
-#[derive(Args, Clone, Debug)]
-pub struct ProbeArguments {
-    /// Where the server listens: HOST:PORT
-    target: String,
-    /// The method: package.Service/Method
-    #[arg(long)]
-    call: String,
-    /// The .proto file that declares it; without one the server is asked by reflection
+/// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Where the server listens
+    #[arg(value_name = "HOST:PORT")]
+    target: Option<String>,
+    /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
     proto: Option<PathBuf>,
-    /// The compiled descriptor set that declares it
+    /// The compiled descriptor set
     #[arg(long, value_name = "FILE")]
     protoset: Option<PathBuf>,
-    /// Folders in which imports are looked for, with commas between them
-    #[arg(short = 'i', long, value_name = "FOLDERS")]
+    /// Folders for imports, separated by commas
+    #[arg(short, long, value_name = "LIST")]
     import_paths: Vec<String>,
-    /// The request as JSON; @ reads standard input
-    #[arg(short = 'd', long, value_name = "JSON")]
+    /// The method, as pkg.Service/Method or pkg.Service.Method
+    #[arg(long, value_name = "METHOD")]
+    call: Option<String>,
+    /// Plain text instead of TLS, which is not built yet
+    #[arg(long)]
+    insecure: bool,
+    /// The :authority of every request [default: the target]
+    #[arg(long, value_name = "NAME")]
+    authority: Option<String>,
+    /// The request as JSON; @ is standard input
+    #[arg(short, long, value_name = "JSON")]
     data: Option<String>,
-    /// The file with the request as JSON
+    /// The request as JSON in a file
     #[arg(short = 'D', long, value_name = "FILE")]
     data_file: Option<PathBuf>,
-    /// Read the serialized request from standard input
-    #[arg(short = 'b', long)]
+    /// The request, serialized, on standard input
+    #[arg(short, long)]
     binary: bool,
-    /// The file with the serialized request
+    /// The request, serialized, in a file
     #[arg(short = 'B', long, value_name = "FILE")]
     binary_file: Option<PathBuf>,
-    /// Take {{ in data and metadata for text
+    /// Send {{ in data and metadata as it is
     #[arg(long)]
     disable_template_data: bool,
     /// Metadata as a JSON object of strings
-    #[arg(short = 'm', long, value_name = "JSON")]
+    #[arg(short, long, value_name = "JSON")]
     metadata: Option<String>,
-    /// The file with the metadata as JSON
+    /// The metadata in a file
     #[arg(short = 'M', long, value_name = "FILE")]
     metadata_file: Option<PathBuf>,
-    /// The :authority of every call
-    #[arg(long)]
-    authority: Option<String>,
-    /// Connect without TLS
-    #[arg(long)]
-    insecure: bool,
-    /// The deadline of the verified call; 0 is none
-    #[arg(short = 't', long, value_parser = duration::parse, default_value = "20s")]
+    /// Deadline of the call, 0 is none
+    #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
     timeout: Duration,
-    /// How long the connection may take to be made
-    #[arg(long, value_parser = duration::parse, default_value = "10s")]
+    /// How long a connection may take to be made
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
     connect_timeout: Duration,
-    /// Check what the server does and does not do, too
+    /// Check also what the server does and does not do
     #[arg(long)]
     semantics: bool,
     /// How the result is printed
-    #[arg(short = 'O', long, value_enum, default_value_t = Format::Text)]
+    #[arg(short = 'O', long, value_name = "FORMAT", value_enum, default_value_t = Format::Json)]
     format: Format,
 }
 
 /// How the result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people.
-    Text,
-    /// One line of JSON.
+    /// One line for programs.
     Json,
+    /// A line a finding, for people.
+    Text,
 }
 
-/// Probes the server. Exit codes: 0 the call succeeded, 1 it did not, 2 the flags are wrong.
-pub fn probe(arguments: ProbeArguments) -> ExitCode {
-    let format = arguments.format;
-    let depth = match arguments.semantics {
-        true => Depth::Semantics,
-        false => Depth::Call,
-    };
-    let options = match Options::from_flags(arguments.into()) {
-        Ok(options) => options,
-        Err(error) => return end(EXIT_USAGE, &error),
-    };
-    match Request::prepare(&options, &mut io::stdin().lock()) {
-        Ok(request) => show(&probe::probe(&request, depth), format),
-        Err(error) => unprepared(&error),
+impl Arguments {
+    fn depth(&self) -> Depth {
+        match self.semantics {
+            true => Depth::Semantics,
+            false => Depth::Call,
+        }
     }
-}
 
-fn unprepared(error: &PrepareError) -> ExitCode {
-    match error.is_usage() {
-        true => end(EXIT_USAGE, error),
-        false => end(EXIT_FAILED, error),
-    }
-}
-
-fn show(report: &Report, format: Format) -> ExitCode {
-    let text = match format {
-        Format::Text => report.to_string(),
-        Format::Json => report.to_json(),
-    };
-    if let Err(error) = writeln!(io::stdout(), "{text}") {
-        return end(EXIT_FAILED, &format!("cannot write the result: {error}"));
-    }
-    match report.failure() {
-        None => ExitCode::SUCCESS,
-        Some(failure) => end(EXIT_FAILED, &failure),
-    }
-}
-
-fn end(code: u8, why: &dyn Display) -> ExitCode {
-    eprintln!("bookend probe: {why}");
-    ExitCode::from(code)
-}
-
-impl From<ProbeArguments> for Flags {
-    fn from(arguments: ProbeArguments) -> Flags {
+    fn into_flags(self) -> Flags {
         Flags {
-            target: Some(arguments.target),
-            call: Some(arguments.call),
-            proto: arguments.proto,
-            protoset: arguments.protoset,
-            import_paths: arguments.import_paths,
-            data: arguments.data,
-            data_file: arguments.data_file,
-            binary: arguments.binary,
-            binary_file: arguments.binary_file,
-            disable_template_data: arguments.disable_template_data,
-            metadata: arguments.metadata,
-            metadata_file: arguments.metadata_file,
-            authority: arguments.authority,
-            insecure: arguments.insecure,
-            timeout: arguments.timeout,
-            connect_timeout: arguments.connect_timeout,
+            target: self.target,
+            proto: self.proto,
+            protoset: self.protoset,
+            import_paths: self.import_paths,
+            call: self.call,
+            // There is no other way yet, and the lab's servers are all on this machine.
+            insecure: true,
+            authority: self.authority,
+            data: self.data,
+            data_file: self.data_file,
+            binary: self.binary,
+            binary_file: self.binary_file,
+            disable_template_data: self.disable_template_data,
+            metadata: self.metadata,
+            metadata_file: self.metadata_file,
+            timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
+            connections: 1,
+            concurrency: 1,
+            total: 1,
             ..Flags::default()
         }
+    }
+}
+
+/// Checks one server and prints what was found, a failed call too. The number is the exit status.
+///
+/// # Errors
+/// [`Failure`] when the arguments make no sense, or the call did not succeed.
+pub fn start(arguments: Arguments) -> Result<u8, Failure> {
+    let (depth, format) = (arguments.depth(), arguments.format);
+    let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
+    let request = Request::prepare(&options, &mut std::io::stdin().lock()).map_err(unprepared)?;
+    let report = probe::probe(&request, depth);
+    let text = format!("{}\n", shown(&report, format));
+    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    match report.failure() {
+        None => Ok(exit::MEASURED),
+        Some(reason) => Err(Failure::nothing_measured(reason)),
+    }
+}
+
+fn unprepared(error: PrepareError) -> Failure {
+    match error.is_usage() {
+        true => Failure::usage(error),
+        false => Failure::nothing_measured(error),
+    }
+}
+
+fn shown(report: &Report, format: Format) -> String {
+    match format {
+        Format::Json => report.to_json(),
+        Format::Text => report.to_string(),
     }
 }

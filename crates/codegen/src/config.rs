@@ -147,8 +147,8 @@ fn announce_inputs<'a>(paths: impl Iterator<Item = &'a Path>) {
     }
 }
 
-/// Writes the encoded set and returns the file's name, which follows the content: two calls with one
-/// `OUT_DIR` do not overwrite each other.
+/// Writes the encoded set and returns the file's name, which follows the content: two calls with
+/// one `OUT_DIR` do not overwrite each other.
 fn write_descriptors(out_dir: &Path, encoded: &[u8]) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
     encoded.hash(&mut hasher);

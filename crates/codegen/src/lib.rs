@@ -20,7 +20,7 @@
 //! | method | function |
 //! |---|---|
 //! | unary | answers where it is called: `-> Result<Reply, Status>` |
-//! | unary, named with [`Config::deferred`] | is handed a `Responder<Reply>`, answers when it likes |
+//! | unary, named with [`Config::deferred`] | is handed a `Responder<Reply>` for later |
 //! | streaming in either direction or both | returns a `Box<dyn StreamHandler<Request, Reply>>` |
 //!
 //! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on

@@ -203,15 +203,18 @@ fn write_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
 fn write_arm(index: usize, method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
     let name = &method.name;
     match shape {
-        Shape::Inline => writeln!(
+        Shape::Inline => write!(
             out,
-            "            {index} => ::bookend_server::codec::inline(request, reply, |request| \
-             self.0.{name}(request, context)),"
+            "            {index} => ::bookend_server::codec::inline(request, reply, |request| {{\n\
+             \x20               self.0.{name}(request, context)\n\
+             \x20           }}),\n"
         ),
-        Shape::Deferred => writeln!(
+        Shape::Deferred => write!(
             out,
             "            {index} => ::bookend_server::codec::deferred(request, reply, \
-             |request, responder| self.0.{name}(request, context, responder)),"
+             |request, responder| {{\n\
+             \x20               self.0.{name}(request, context, responder)\n\
+             \x20           }}),\n"
         ),
         Shape::Stream => Ok(()),
     }
@@ -237,11 +240,12 @@ fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
          \x20       match method {{\n"
     )?;
     for (index, (method, _)) in streams() {
-        writeln!(
+        let name = &method.name;
+        write!(
             out,
-            "            {index} => ::core::option::Option::Some(\
-             ::bookend_server::codec::stream(self.0.{}(context))),",
-            method.name
+            "            {index} => ::core::option::Option::Some(\n\
+             \x20               ::bookend_server::codec::stream(self.0.{name}(context)),\n\
+             \x20           ),\n"
         )?;
     }
     writeln!(out, "            _ => ::core::option::Option::None,")?;

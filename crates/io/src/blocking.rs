@@ -12,7 +12,7 @@ use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
 use crate::serve::Seats;
-use crate::shard::{Closed, Opened, Session, Shard};
+use crate::shard::{Closed, Opened, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
 use crate::turn::Connect;
@@ -143,7 +143,7 @@ impl<S: Shard> Driver<S> {
             let timeout_ns = self.worker.begin_wait(self.connect_by_ns);
             if self.reads_plainly(timeout_ns) {
                 self.read_plainly();
-            } else if self.worker.options.wait == Wait::Spin {
+            } else if self.spins() {
                 self.try_everything();
             } else {
                 self.wait(timeout_ns)?;
@@ -255,6 +255,15 @@ impl<S: Shard> Driver<S> {
         self.conclude(fate);
     }
 
+    /// Whether attempts are all it takes: without a connection to read from, the kernel is asked.
+    #[inline]
+    fn spins(&self) -> bool {
+        let Worker { turn, options, .. } = &self.worker;
+        let reads =
+            |connection: &Connection| connection.wants_to_read(turn, options.backlog_limit_bytes);
+        options.wait == Wait::Spin && self.connection.as_ref().is_some_and(reads)
+    }
+
     /// The spinning way: no question, only attempts.
     #[inline]
     fn try_everything(&mut self) {
@@ -262,9 +271,6 @@ impl<S: Shard> Driver<S> {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        if connection.connecting.is_some() {
-            return self.try_connect();
-        }
         let before = moves(&self.worker);
         let ready = Readiness {
             readable: true,
@@ -278,18 +284,6 @@ impl<S: Shard> Driver<S> {
         self.conclude(fate);
     }
 
-    /// Asks without waiting whether the connection is there.
-    fn try_connect(&mut self) {
-        let Some(connection) = &self.connection else {
-            return;
-        };
-        let mut polled = [PollFd::new(&connection.socket, PollFlags::OUT)];
-        let asked = poll_for(&mut polled, Some(&timespec(0)));
-        if asked.is_ok() && !polled[0].revents().is_empty() {
-            self.end_connect();
-        }
-    }
-
     /// Does what the shard has asked for since the last wait.
     #[inline]
     fn settle(&mut self) {
@@ -297,11 +291,7 @@ impl<S: Shard> Driver<S> {
             for connect in self.worker.turn.take_connects() {
                 self.connect(connect);
             }
-            for session in self.worker.turn.take_writable() {
-                if self.worker.turn.is_live(session) {
-                    self.worker.shard.writable(session, &mut self.worker.turn);
-                }
-            }
+            self.worker.tell_writable();
         }
         self.attend();
     }
@@ -314,7 +304,7 @@ impl<S: Shard> Driver<S> {
                     let fate = connection.grant(wishes, &mut self.worker);
                     self.conclude(fate);
                 }
-                _ => {}
+                _ => self.worker.withdraw(session, wishes),
             }
         }
     }
@@ -348,22 +338,17 @@ impl<S: Shard> Driver<S> {
             token,
         } = connect;
         let begun = match &self.connection {
-            None => socket::begin_connect(&target),
-            Some(_) => Err(only_one()),
+            // The seat's own connections come from its acceptor, at any time.
+            None if self.seat.is_none() => socket::begin_connect(&target),
+            _ => Err(only_one()),
         };
         match begun {
             Ok(socket) => {
                 self.connection = Some(Connection::new(socket, session, Some(token)));
                 self.connect_by_ns = Some(clock_ns() + self.worker.options.connect_timeout_ns);
             }
-            Err(error) => self.refuse(session, token, error),
+            Err(error) => self.worker.refuse(session, token, error),
         }
-    }
-
-    fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
-        self.worker
-            .close(session, Closed::NotConnected(token, error));
-        self.worker.turn.release(session.index);
     }
 
     fn end_connect(&mut self) {
@@ -385,13 +370,15 @@ impl<S: Shard> Driver<S> {
         self.worker
             .shard
             .opened(session, Opened::Connected(token), &mut self.worker.turn);
-        let fate = connection.write(&mut self.worker.turn);
+        let fate = connection.write(&mut self.worker);
         self.conclude(fate);
     }
 
     fn expire(&mut self) {
-        let now_ns = self.worker.woke_at_ns();
-        if self.connect_by_ns.is_some_and(|by_ns| by_ns <= now_ns) {
+        let Some(by_ns) = self.connect_by_ns else {
+            return;
+        };
+        if by_ns <= self.worker.turn.now_ns() {
             self.close(Closed::Failed(io::ErrorKind::TimedOut.into()));
         }
     }

@@ -16,8 +16,8 @@ use std::io;
 pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 
 /// How long a connection that we closed is read on, and what comes dropped, so that the kernel does
-/// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits 5 s
-/// between two reads; a benchmark's peers answer in a round trip.
+/// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits
+/// 5 s between two reads; a benchmark's peers answer in a round trip.
 pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 
 /// A session between two partial frames keeps this much; 10,000 of them keep 5 MiB.
@@ -32,7 +32,8 @@ pub(crate) struct Connection {
     pub connecting: Option<u64>,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
-    /// The last read took all there was, and reads have not been put off since.
+    /// The last read took all there was, and reads have not been put off since (or what has not
+    /// been read does not matter any more).
     drained: bool,
     paused: bool,
     ending: Option<Ending>,
@@ -106,7 +107,7 @@ impl Connection {
     pub fn advance<S: Shard>(&mut self, ready: Readiness, worker: &mut Worker<S>) -> Fate {
         if self.blocked
             && ready.writable
-            && let Fate::Gone(why) = self.write(&mut worker.turn)
+            && let Fate::Gone(why) = self.write(worker)
         {
             return Fate::Gone(why);
         }
@@ -127,7 +128,11 @@ impl Connection {
     /// Does what the shard has asked for, and writes what is in the output.
     #[inline]
     pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
+        if wishes.close && self.connecting.is_some() {
+            return Fate::Gone(Closed::Us);
+        }
         if wishes.abort {
+            self.drained = true;
             socket::reset_on_close(&self.socket);
             return Fate::Gone(Closed::Us);
         }
@@ -144,7 +149,7 @@ impl Connection {
         if self.blocked {
             Fate::Alive
         } else {
-            self.write(&mut worker.turn)
+            self.write(worker)
         }
     }
 
@@ -252,18 +257,20 @@ impl Connection {
 
     /// Writes once what is in the output.
     #[inline]
-    pub fn write(&mut self, turn: &mut Turn) -> Fate {
+    pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> Fate {
         if self.connecting.is_some() {
             return Fate::Alive;
         }
+        let turn = &mut worker.turn;
         let bytes = turn.unwritten(self.session);
         if bytes.is_empty() {
+            turn.reclaim(self.session);
             return self.ended();
         }
         match socket::send(&self.socket, bytes) {
             Ok(count) => self.blocked = !turn.took(self.session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
-            Err(error) => return Fate::Gone(Closed::Failed(error.into())),
+            Err(error) => return self.hear_out(error, worker),
         }
         if self.blocked {
             self.drained &= self.ending.is_none();
@@ -271,6 +278,28 @@ impl Connection {
             return Fate::Alive;
         }
         self.ended()
+    }
+
+    /// Nothing can be written any more, but the peer's last words (why it went) may wait.
+    #[cold]
+    fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> Fate {
+        while self.ending.is_none() && !self.paused {
+            match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn) {
+                Read::Bytes(count) => {
+                    let Worker {
+                        shard,
+                        turn,
+                        buffer,
+                        ..
+                    } = worker;
+                    if let Fate::Gone(why) = self.deliver(&buffer[..count], shard, turn) {
+                        return Fate::Gone(why);
+                    }
+                }
+                Read::Nothing | Read::End | Read::Failed(_) => break,
+            }
+        }
+        Fate::Gone(Closed::Failed(error.into()))
     }
 
     /// The output is written: was that what the connection still had to do?

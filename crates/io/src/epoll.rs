@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::shard::{Closed, Opened, Session, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
+use crate::timeouts::Timeouts;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
@@ -17,7 +18,6 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, Shutdown};
-use std::collections::VecDeque;
 use std::io;
 use std::mem;
 
@@ -186,7 +186,7 @@ impl<S: Shard> Driver<S> {
             return self.read_on(index);
         }
         if entry.connection.connecting.is_some() {
-            return self.end_connect(index);
+            return self.end_connect(index, readiness(flags));
         }
         let fate = entry.connection.advance(readiness(flags), &mut self.worker);
         self.conclude(index, fate);
@@ -198,11 +198,7 @@ impl<S: Shard> Driver<S> {
             for connect in self.worker.turn.take_connects() {
                 self.connect(connect);
             }
-            for session in self.worker.turn.take_writable() {
-                if self.worker.turn.is_live(session) {
-                    self.worker.shard.writable(session, &mut self.worker.turn);
-                }
-            }
+            self.worker.tell_writable();
         }
         self.attend();
     }
@@ -211,7 +207,8 @@ impl<S: Shard> Driver<S> {
     #[inline]
     fn attend(&mut self) {
         while let Some((session, wishes)) = self.worker.turn.next_touched() {
-            let Some(entry) = entry_of(&mut self.entries, key_of(session)) else {
+            let Some(entry) = entry_of(&mut self.entries, session.key()) else {
+                self.worker.withdraw(session, wishes);
                 continue;
             };
             let fate = entry.connection.grant(wishes, &mut self.worker);
@@ -244,7 +241,7 @@ impl<S: Shard> Driver<S> {
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = EventData::new_u64(key_of(entry.connection.session));
+            let key = EventData::new_u64(entry.connection.session.key());
             // A registered socket's flags can always be changed: nothing is allocated for it.
             let _ = epoll::modify(&self.poll, &entry.connection.socket, key, interest);
         }
@@ -296,9 +293,6 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        if !self.worker.turn.is_live(session) {
-            return;
-        }
         let begun = socket::begin_connect(&target)
             .and_then(|socket| self.register(socket, session, Some(token)));
         match begun {
@@ -307,20 +301,19 @@ impl<S: Shard> Driver<S> {
                 self.connect_timeouts
                     .push(self.worker.turn.now_ns() + timeout_ns, session);
             }
-            Err(error) => {
-                self.worker
-                    .close(session, Closed::NotConnected(token, error));
-                self.worker.turn.release(session.index);
-            }
+            Err(error) => self.worker.refuse(session, token, error),
         }
     }
 
-    fn end_connect(&mut self, index: u32) {
+    fn end_connect(&mut self, index: u32, ready: Readiness) {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
         let connection = &mut entry.connection;
-        if let Err(error) = socket::end_connect(&connection.socket) {
+        // A socket that is writable and not broken needs not be asked how its connect ended.
+        if ready.broken
+            && let Err(error) = socket::end_connect(&connection.socket)
+        {
             return self.close(index, Closed::Failed(error));
         }
         let session = connection.session;
@@ -332,7 +325,7 @@ impl<S: Shard> Driver<S> {
             .shard
             .opened(session, Opened::Connected(token), &mut self.worker.turn);
         let fate = match &mut self.entries[index as usize] {
-            Some(entry) => entry.connection.write(&mut self.worker.turn),
+            Some(entry) => entry.connection.write(&mut self.worker),
             None => Fate::Alive,
         };
         self.conclude(index, fate);
@@ -355,7 +348,7 @@ impl<S: Shard> Driver<S> {
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
         self.worker.turn.statistics.accept_errors += 1;
-        let resume_at_ns = self.worker.woke_at_ns() + ACCEPT_BACK_OFF_NS;
+        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.resume_at_ns = Some(resume_at_ns);
             watch_listener(&self.poll, &acceptor.listener, EventFlags::empty());
@@ -400,7 +393,7 @@ impl<S: Shard> Driver<S> {
         } else {
             EventFlags::IN
         };
-        let key = EventData::new_u64(key_of(session));
+        let key = EventData::new_u64(session.key());
         epoll::add(&self.poll, &socket, key, interest)?;
         let index = session.index as usize;
         if self.entries.len() <= index {
@@ -415,6 +408,7 @@ impl<S: Shard> Driver<S> {
         Ok(())
     }
 
+    #[inline]
     fn own_deadline_ns(&mut self) -> Option<u64> {
         let entries = &mut self.entries;
         let connect = self
@@ -428,8 +422,19 @@ impl<S: Shard> Driver<S> {
         [connect, linger, accept].into_iter().flatten().min()
     }
 
+    /// Gives up what has taken too long.
+    #[inline]
     fn expire(&mut self) {
-        let now_ns = self.worker.woke_at_ns();
+        if let Some(due_ns) = self.own_deadline_ns() {
+            let now_ns = self.worker.turn.now_ns();
+            if due_ns <= now_ns {
+                self.expire_at(now_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn expire_at(&mut self, now_ns: u64) {
         while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
             if is_connecting(&mut self.entries, key) {
                 self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));
@@ -479,45 +484,10 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-/// Times at which something is given up. All of one kind wait equally long, so they stand in order.
-#[derive(Default)]
-struct Timeouts(VecDeque<(u64, u64)>);
-
-impl Timeouts {
-    fn push(&mut self, at_ns: u64, session: Session) {
-        self.0.push_back((at_ns, key_of(session)));
-    }
-
-    /// The first that still matters; those before it are forgotten.
-    fn next(&mut self, mut matters: impl FnMut(u64) -> bool) -> Option<u64> {
-        while let Some(&(at_ns, key)) = self.0.front() {
-            if matters(key) {
-                return Some(at_ns);
-            }
-            self.0.pop_front();
-        }
-        None
-    }
-
-    fn pop_due(&mut self, now_ns: u64) -> Option<u64> {
-        let &(at_ns, key) = self.0.front()?;
-        (at_ns <= now_ns).then(|| {
-            self.0.pop_front();
-            key
-        })
-    }
-}
-
-/// What epoll gives back with an event: tells a connection from the next one at its index.
-#[inline]
-fn key_of(session: Session) -> u64 {
-    u64::from(session.generation) << 32 | u64::from(session.index)
-}
-
 #[inline]
 fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
     let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (key_of(entry.connection.session) == key).then_some(entry)
+    (entry.connection.session.key() == key).then_some(entry)
 }
 
 fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {

@@ -1,4 +1,54 @@
 //! Sockets, threads and timers: the drivers that move bytes for a shard.
+//!
+//! A [`Shard`] is what one thread owns: its connections, its timers, its counters. A driver owns
+//! the sockets and calls the shard; the shard owns the protocol and never sees a socket. Servers
+//! and clients are shards alike. `docs/shard.md` says what each call means and what can be relied
+//! on.
+//!
+//! - [`Epoll`] runs a shard with any number of connections on one thread.
+//! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
+//! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
+//! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
+//!
+//! A server that gives back what it is given:
+//!
+//! ```
+//! use bookend_io::*;
+//! use std::io::{Read, Write};
+//!
+//! struct Echo;
+//!
+//! impl Shard for Echo {
+//!     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+//!         turn.output(session).extend_from_slice(bytes);
+//!         Received { consumed: bytes.len(), then: Then::Continue }
+//!     }
+//!     fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+//!     fn writable(&mut self, _: Session, _: &mut Turn) {}
+//!     fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
+//!     fn woken(&mut self, _: &mut Turn) {}
+//!     fn next_deadline(&self) -> Option<u64> {
+//!         None
+//!     }
+//! }
+//!
+//! let listener = listen("127.0.0.1:0".parse().unwrap())?;
+//! let address = listener.local_address();
+//! let stopper = Stopper::new();
+//! let options = ServeOptions::new(stopper.clone());
+//! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
+//!
+//! let mut client = std::net::TcpStream::connect(address)?;
+//! let mut answer = [0; 5];
+//! client.write_all(b"hello")?;
+//! client.read_exact(&mut answer)?;
+//! assert_eq!(&answer, b"hello");
+//!
+//! stopper.stop();
+//! let statistics = server.join().expect("no shard panics")?;
+//! assert_eq!((statistics.accepted, statistics.sent_bytes), (1, 5));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod blocking;
 mod clock;
@@ -13,6 +63,7 @@ mod shard;
 mod socket;
 mod statistics;
 mod stopper;
+mod timeouts;
 mod turn;
 mod usage;
 mod waker;

@@ -65,7 +65,7 @@ impl Listener {
             Ok(socket) => Accept::Connection(socket),
             Err(Errno::AGAIN) => Accept::Nobody,
             Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Accept::Exhausted,
-            // accept(2): errors of the connection itself are reported here too, and mean "try again".
+            // accept(2): errors of the connection itself are reported here too: "try again".
             Err(_) => Accept::Lost,
         }
     }

@@ -34,6 +34,9 @@ pub struct Options {
     pub backlog_limit_bytes: usize,
     /// How long to go on writing after a stop, nanoseconds.
     pub drain_ns: u64,
+    /// Whether to count [`crate::Statistics::busy_ns`]: two readings of the clock a turn, which a
+    /// server that nobody asks for its busy time can save.
+    pub counts_busy_time: bool,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             connect_timeout_ns: CONNECT_TIMEOUT_NS,
             backlog_limit_bytes: BACKLOG_LIMIT_BYTES,
             drain_ns: DRAIN_NS,
+            counts_busy_time: true,
         }
     }
 }

@@ -74,14 +74,18 @@ pub struct ShardPlace {
 }
 
 impl ServeOptions {
-    /// As many threads as the process has processors, unpinned, [`Io::Auto`].
+    /// As many threads as the process has processors, unpinned, [`Io::Auto`], busy time uncounted:
+    /// a server's processor time is the kernel's to tell.
     pub fn new(stopper: Stopper) -> Self {
         Self {
             io: Io::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             cpus: Vec::new(),
             stopper,
-            driver: Options::default(),
+            driver: Options {
+                counts_busy_time: false,
+                ..Options::default()
+            },
         }
     }
 
@@ -90,7 +94,8 @@ impl ServeOptions {
         let threads = self.threads;
         match self.io {
             Io::Auto => format!(
-                "auto: blocking for up to {threads} connection(s), epoll on {threads} thread(s) for the rest"
+                "auto: blocking for up to {threads} connection(s), \
+                 epoll on {threads} thread(s) for the rest"
             ),
             Io::Blocking => {
                 format!("blocking: a thread a connection, up to {BLOCKING_CONNECTIONS_MAX}")

@@ -12,6 +12,14 @@ pub struct Session {
     pub generation: u32,
 }
 
+impl Session {
+    /// What the kernel gives back with an event: tells a connection from the next one at its index.
+    #[inline]
+    pub(crate) fn key(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+}
+
 /// How a connection came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {

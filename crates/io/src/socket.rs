@@ -63,7 +63,8 @@ pub(crate) fn reset_on_close(socket: impl AsFd) {
     let _ = net::sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
 
-/// Why a connection does not come about that was aborted, or still being made when its driver ended.
+/// Why a connection does not come about that was aborted, or was still being made when its driver
+/// ended.
 pub(crate) fn given_up() -> io::Error {
     io::ErrorKind::ConnectionAborted.into()
 }

@@ -20,7 +20,8 @@ pub struct Statistics {
     /// Time in turns that did work, the kernel's part of reading and writing included, nanoseconds.
     ///
     /// Epoll: from each wake-up until the next wait. Blocking: from the return of a read until the
-    /// entry of the next one, so the copying inside the read is not in it.
+    /// entry of the next one, so the copying inside the read is not in it. 0 where
+    /// [`crate::Options::counts_busy_time`] is false.
     pub busy_ns: u64,
     /// Connections accepted.
     pub accepted: u64,

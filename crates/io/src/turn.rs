@@ -89,9 +89,11 @@ impl Turn {
             self.discarded.clear();
             return &mut self.discarded;
         }
-        self.touch(session.index);
+        // Once a call: a shard that swaps the buffer out gets back what it left, not a second one.
+        let first = self.touch(session.index);
         let slot = &mut self.slots[session.index as usize];
-        if slot.output.capacity() == 0
+        if first
+            && slot.output.capacity() == 0
             && let Some(buffer) = self.pool.pop()
         {
             slot.output = buffer;
@@ -99,7 +101,7 @@ impl Turn {
         &mut slot.output
     }
 
-    /// Bytes that were appended and that the kernel has not taken yet; 0 for a session that is gone.
+    /// Bytes that were appended and that the kernel has not taken yet; 0 where the session is gone.
     ///
     /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
     #[inline]
@@ -126,7 +128,8 @@ impl Turn {
         session
     }
 
-    /// Writes what is in the output, then closes cleanly. Nothing is read any more.
+    /// Writes what is in the output, then closes cleanly. Nothing is read any more. A connection
+    /// that is not there yet is given up.
     pub fn close(&mut self, session: Session) {
         self.wish(session, |wishes| wishes.close = true);
     }
@@ -166,12 +169,6 @@ impl Turn {
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.now_ns.set(0);
-    }
-
-    /// Begins a turn whose clock has been read already.
-    #[inline]
-    pub(crate) fn begin_at(&mut self, now_ns: u64) {
-        self.now_ns.set(now_ns);
     }
 
     /// Takes a free slot.
@@ -227,6 +224,15 @@ impl Turn {
         mem::take(&mut self.connects)
     }
 
+    /// Takes back a connect that has not begun; its token.
+    pub(crate) fn withdraw_connect(&mut self, session: Session) -> Option<u64> {
+        let position = self
+            .connects
+            .iter()
+            .position(|connect| connect.session == session)?;
+        Some(self.connects.remove(position).token)
+    }
+
     /// The shard is to hear when the output has been written whole.
     #[inline]
     pub(crate) fn promise_writable(&self, session: Session) {
@@ -278,6 +284,16 @@ impl Turn {
         true
     }
 
+    /// Takes back the buffer of a session that had nothing to write.
+    #[inline]
+    pub(crate) fn reclaim(&mut self, session: Session) {
+        let slot = &mut self.slots[session.index as usize];
+        if slot.output.capacity() > 0 && slot.output.is_empty() {
+            let output = mem::take(&mut slot.output);
+            self.recycle(output);
+        }
+    }
+
     fn recycle(&mut self, mut buffer: Vec<u8>) {
         let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
         if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
@@ -293,12 +309,14 @@ impl Turn {
     }
 
     #[inline]
-    fn touch(&mut self, index: u32) {
+    fn touch(&mut self, index: u32) -> bool {
         let slot = &mut self.slots[index as usize];
-        if !slot.touched {
-            slot.touched = true;
-            self.touched.push(index);
+        if slot.touched {
+            return false;
         }
+        slot.touched = true;
+        self.touched.push(index);
+        true
     }
 
     fn wish(&mut self, session: Session, wish: impl FnOnce(&mut Wishes)) {
@@ -322,5 +340,88 @@ impl Slot {
             self.output.drain(..self.written);
             self.written = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The driver's part after a call: writes everything.
+    fn write_all(turn: &mut Turn) -> Vec<u8> {
+        let mut written = Vec::new();
+        while let Some((session, _)) = turn.next_touched() {
+            let bytes = turn.unwritten(session).to_vec();
+            if bytes.is_empty() {
+                turn.reclaim(session);
+            } else {
+                assert!(turn.took(session, bytes.len()));
+            }
+            written.extend(bytes);
+        }
+        written
+    }
+
+    fn capacity(turn: &Turn) -> usize {
+        turn.slots.iter().map(|slot| slot.output.capacity()).sum()
+    }
+
+    #[test]
+    fn idle_sessions_keep_no_buffer_and_all_share_a_few() {
+        let mut turn = Turn::default();
+        let sessions: Vec<_> = (0..1000).map(|_| turn.reserve()).collect();
+        for &session in &sessions {
+            turn.output(session).extend_from_slice(&[1; 5000]);
+            assert_eq!(write_all(&mut turn).len(), 5000);
+        }
+        assert_eq!((capacity(&turn), turn.pool.len()), (0, 1));
+        turn.output(sessions[3]);
+        assert_eq!(turn.pool.len(), 0);
+        assert!(write_all(&mut turn).is_empty());
+        assert_eq!(
+            (capacity(&turn), turn.pool.len()),
+            (0, 1),
+            "asked for and not used"
+        );
+    }
+
+    #[test]
+    fn a_shard_that_swaps_the_buffer_out_does_not_keep_it() {
+        let mut turn = Turn::default();
+        let (first, second) = (turn.reserve(), turn.reserve());
+        for session in [first, second] {
+            turn.output(session).extend_from_slice(&[1; 5000]);
+        }
+        write_all(&mut turn);
+        let mut own = Vec::new();
+        mem::swap(turn.output(first), &mut own);
+        own.extend_from_slice(b"swapped");
+        mem::swap(turn.output(first), &mut own);
+        assert_eq!(own.capacity(), 0);
+        assert_eq!(write_all(&mut turn), b"swapped");
+        assert_eq!(turn.pool.len(), 2);
+    }
+
+    #[test]
+    fn a_buffer_that_is_never_quite_empty_stays_small() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).extend_from_slice(&[0; 100]);
+        for _ in 0..10_000 {
+            turn.output(session).extend_from_slice(&[1; 100]);
+            assert!(!turn.took(session, 100));
+            assert_eq!(turn.backlog(session), 100);
+        }
+        assert!(turn.output(session).capacity() < 1000);
+        assert_eq!(turn.statistics().sent_bytes, 1_000_000);
+    }
+
+    #[test]
+    fn a_huge_buffer_goes_back_to_the_allocator() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).resize(POOLED_CAPACITY_MAX + 1, 0);
+        write_all(&mut turn);
+        assert!(turn.pool.is_empty());
     }
 }

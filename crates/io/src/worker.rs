@@ -1,13 +1,15 @@
-//! What a driver's thread has, whatever it waits with: a shard, its turn, a clock account, a way out.
+//! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
 use crate::connection::RECEIVE_BUFFER_BYTES;
 use crate::machine;
 use crate::options::{Options, Wait};
 use crate::shard::{Closed, Session, Shard};
+use crate::socket;
 use crate::statistics::Statistics;
-use crate::turn::Turn;
+use crate::turn::{Turn, Wishes};
 use crate::waker::Waker;
+use std::io;
 use std::mem;
 
 /// One thread's shard and what every driver keeps about it.
@@ -46,12 +48,7 @@ impl<S: Shard> Worker<S> {
     /// shard's deadline or the driver's own, not at all, or for ever.
     #[inline]
     pub fn begin_wait(&mut self, own_deadline_ns: Option<u64>) -> Option<u64> {
-        let now_ns = clock_ns();
-        if self.worked {
-            self.worked = false;
-            self.turn.statistics.turns += 1;
-            self.turn.statistics.busy_ns += now_ns - self.woke_at_ns;
-        }
+        let now_ns = self.account();
         if self.options.wait == Wait::Spin || self.turn.has_work() {
             return Some(0);
         }
@@ -61,16 +58,33 @@ impl<S: Shard> Worker<S> {
             self.leave_at_ns,
         ];
         let nearest_ns = deadlines.into_iter().flatten().min()?;
-        Some(nearest_ns.saturating_sub(now_ns))
+        Some(nearest_ns.saturating_sub(now_ns.unwrap_or_else(clock_ns)))
+    }
+
+    /// Counts a turn that did work. The clock, if it had to be read.
+    #[inline]
+    fn account(&mut self) -> Option<u64> {
+        if !mem::take(&mut self.worked) {
+            return None;
+        }
+        self.turn.statistics.turns += 1;
+        if !self.options.counts_busy_time {
+            return None;
+        }
+        let now_ns = clock_ns();
+        self.turn.statistics.busy_ns += now_ns - self.woke_at_ns;
+        Some(now_ns)
     }
 
     /// Opens the account of the next turn.
     #[inline]
     pub fn end_wait(&mut self, worked: bool) {
-        self.woke_at_ns = clock_ns();
         self.worked = worked;
         self.called = self.waker.wake_up();
-        self.turn.begin_at(self.woke_at_ns);
+        self.turn.begin();
+        if self.options.counts_busy_time {
+            self.woke_at_ns = self.turn.now_ns();
+        }
     }
 
     /// The turn did work, although nothing announced it.
@@ -78,21 +92,14 @@ impl<S: Shard> Worker<S> {
         self.worked = true;
     }
 
-    /// When the driver last woke up, nanoseconds.
-    #[inline]
-    pub fn woke_at_ns(&self) -> u64 {
-        self.woke_at_ns
-    }
-
     /// Wakes the shard if its deadline has passed, somebody has called, or the end begins. True:
     /// somebody has called.
     #[inline]
     pub fn rouse(&mut self) -> bool {
-        let now_ns = self.woke_at_ns;
-        let due = self
-            .shard
-            .next_deadline()
-            .is_some_and(|deadline_ns| deadline_ns <= now_ns);
+        let due = match self.shard.next_deadline() {
+            Some(deadline_ns) => deadline_ns <= self.turn.now_ns(),
+            None => false,
+        };
         let called = mem::take(&mut self.called);
         if called || due {
             self.worked = true;
@@ -105,7 +112,7 @@ impl<S: Shard> Worker<S> {
         called
     }
 
-    /// Whether the driver is to leave its loop; `written` says whether all output is with the kernel.
+    /// Whether the driver is to leave its loop; `written` says whether the kernel has all output.
     #[inline]
     pub fn may_leave(&mut self, written: impl FnOnce(&Turn) -> bool) -> bool {
         self.turn.stopping() && self.has_drained(written)
@@ -121,6 +128,31 @@ impl<S: Shard> Worker<S> {
         now_ns >= leave_at_ns || (idle && written(&self.turn))
     }
 
+    /// Tells the shard which outputs have been written whole since the last turn.
+    pub fn tell_writable(&mut self) {
+        for session in self.turn.take_writable() {
+            if self.turn.is_live(session) {
+                self.shard.writable(session, &mut self.turn);
+            }
+        }
+    }
+
+    /// Tells the shard that a connection it asked for could not be made.
+    pub fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
+        self.close(session, Closed::NotConnected(token, error));
+        self.turn.release(session.index);
+    }
+
+    /// Gives up a connect that has not begun, if the shard wishes it.
+    #[cold]
+    pub fn withdraw(&mut self, session: Session, wishes: Wishes) {
+        if (wishes.close || wishes.abort)
+            && let Some(token) = self.turn.withdraw_connect(session)
+        {
+            self.refuse(session, token, socket::given_up());
+        }
+    }
+
     /// Tells the shard that a connection is gone. From here on its session finds nobody.
     pub fn close(&mut self, session: Session, why: Closed) {
         self.turn.retire(session);
@@ -129,6 +161,9 @@ impl<S: Shard> Worker<S> {
 
     /// The shard and what was counted.
     pub fn finish(mut self) -> (S, Statistics) {
+        for connect in self.turn.take_connects() {
+            self.refuse(connect.session, connect.token, socket::given_up());
+        }
         self.begin_wait(None);
         (self.shard, self.turn.statistics())
     }

@@ -2,50 +2,156 @@
 
 mod support;
 
-use bookend_io::{Epoll, Options, Waker, blocking, listen};
+use bookend_io::{Opened, Options, Wait};
 use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::thread;
-use support::{Echo, loopback};
+use support::*;
 
 #[test]
-fn an_epoll_shard_echoes() {
-    let listener = listen(loopback()).unwrap();
-    let address = listener.local_address();
-    let waker = Waker::new().unwrap();
-    let driver = Epoll::new(waker.clone(), Options::default()).unwrap();
-    let driver = driver.accept_from(listener).unwrap();
-    let server = thread::spawn(move || driver.run(Echo::default()).unwrap());
+fn bytes_go_there_and_back_between_all_pairs_of_drivers() {
+    for server_kind in KINDS {
+        for client_kind in KINDS {
+            let server = accepting(server_kind, Options::default(), echo);
+            let client = connecting(
+                client_kind,
+                Options::default(),
+                dialling(server.address, hello),
+            );
+            let session = client.opened();
+            assert_eq!(
+                client.received(5),
+                b"hello",
+                "{client_kind:?} to {server_kind:?}"
+            );
+            assert_eq!(session.generation, 0);
+            let sent = client.stop();
+            let echoed = server.stop();
+            assert_eq!(
+                (sent.sent_bytes, sent.received_bytes, sent.accepted),
+                (5, 5, 0)
+            );
+            assert_eq!(
+                (echoed.sent_bytes, echoed.received_bytes, echoed.accepted),
+                (5, 5, 1)
+            );
+        }
+    }
+}
 
-    let mut client = TcpStream::connect(address).unwrap();
-    client.write_all(b"there and back").unwrap();
-    let mut answer = [0; 14];
-    client.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"there and back");
-
-    waker.stop();
-    let (echo, statistics) = server.join().unwrap();
-    assert_eq!((echo.opened, echo.closed), (1, 1));
-    assert_eq!((statistics.received_bytes, statistics.sent_bytes), (14, 14));
+fn hello(event: &Event, stage: &mut Stage) {
+    if let Event::Opened(session, how) = event {
+        assert_eq!(*how, Opened::Connected(7), "the token comes back");
+        stage.turn.output(*session).extend_from_slice(b"hello");
+    }
 }
 
 #[test]
-fn a_blocking_shard_echoes() {
-    let listener = std::net::TcpListener::bind(loopback()).unwrap();
-    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let (accepted, _) = listener.accept().unwrap();
-    let waker = Waker::new().unwrap();
-    let server = thread::spawn(move || {
-        blocking::run_accepted(accepted, Echo::default(), waker, Options::default()).unwrap()
-    });
+fn output_given_before_the_connection_is_there_goes_out_first() {
+    for kind in KINDS {
+        let server = accepting(Kind::Epoll, Options::default(), listens);
+        let target = server.address;
+        let mut started = false;
+        let client = connecting(kind, Options::default(), move |event, stage| {
+            if !std::mem::replace(&mut started, true) {
+                let session = stage.turn.connect(target, 1);
+                stage.turn.output(session).extend_from_slice(b"early ");
+            }
+            if let Event::Opened(session, _) = event {
+                stage.turn.output(*session).extend_from_slice(b"late");
+            }
+        });
+        assert_eq!(server.received(10), b"early late");
+        client.stop();
+        server.stop();
+    }
+}
 
-    client.write_all(b"there and back").unwrap();
-    let mut answer = [0; 14];
-    client.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"there and back");
+#[test]
+fn a_peer_that_sends_byte_by_byte_is_understood() {
+    for kind in KINDS {
+        let server = accepting(kind, Options::default(), frames_of_four);
+        let mut client = peer(server.address);
+        client.set_nodelay(true).unwrap();
+        let message = pattern(40);
+        for byte in &message {
+            client.write_all(&[*byte]).unwrap();
+        }
+        let mut answer = [0; 40];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, *message);
+        drop(client);
+        assert_eq!(server.closed(), Why::Peer);
+        let statistics = server.stop();
+        assert_eq!((statistics.received_bytes, statistics.sent_bytes), (40, 40));
+    }
+}
 
-    drop(client);
-    let (echo, statistics) = server.join().unwrap();
-    assert_eq!((echo.opened, echo.closed), (1, 1));
-    assert_eq!((statistics.received_bytes, statistics.sent_bytes), (14, 14));
+/// Echoes whole frames of four bytes and leaves the rest.
+fn frames_of_four(event: &Event, stage: &mut Stage) {
+    if let Event::Received(session, bytes) = event {
+        let whole = bytes.len() / 4 * 4;
+        stage
+            .turn
+            .output(*session)
+            .extend_from_slice(&bytes[..whole]);
+        stage.consumed = Some(whole);
+    }
+}
+
+#[test]
+fn what_is_left_over_comes_again_with_more_behind_it() {
+    for kind in KINDS {
+        let server = accepting(kind, Options::default(), frames_of_four);
+        let mut client = peer(server.address);
+        let session = server.opened();
+        client.write_all(b"one").unwrap();
+        assert_eq!(server.next(), Event::Received(session, b"one".to_vec()));
+        client.write_all(b"!two").unwrap();
+        assert_eq!(server.next(), Event::Received(session, b"one!two".to_vec()));
+        client.write_all(b"!").unwrap();
+        assert_eq!(server.next(), Event::Received(session, b"two!".to_vec()));
+        server.stop();
+    }
+}
+
+#[test]
+fn a_spinning_driver_does_the_same() {
+    for kind in KINDS {
+        let options = Options {
+            wait: Wait::Spin,
+            ..Options::default()
+        };
+        let server = accepting(kind, options, echo);
+        let client = connecting(kind, options, dialling(server.address, hello));
+        assert_eq!(client.received(5), b"hello");
+        let statistics = client.stop();
+        assert!(
+            statistics.turns >= 2,
+            "start and answer are work, idle rounds are not"
+        );
+        server.stop();
+    }
+}
+
+#[test]
+fn a_driver_tells_its_shard_what_it_has_counted() {
+    for kind in KINDS {
+        let mut seen = 0;
+        let server = accepting(kind, Options::default(), move |event, stage| {
+            echo(event, stage);
+            if let Event::Received(_, bytes) = event {
+                seen += bytes.len() as u64;
+                assert_eq!(stage.turn.statistics().received_bytes, seen);
+                assert!(stage.turn.now_ns() <= stage.turn.clock_ns());
+            }
+        });
+        let mut client = peer(server.address);
+        for _ in 0..3 {
+            let mut answer = [0; 3];
+            client.write_all(b"abc").unwrap();
+            client.read_exact(&mut answer).unwrap();
+        }
+        let statistics = server.stop();
+        assert_eq!((statistics.reads, statistics.writes), (3, 3));
+        assert!(statistics.turns >= 3 && statistics.busy_ns > 0);
+    }
 }

@@ -10,7 +10,7 @@ mod placement;
 mod threads;
 
 pub use machine::{Ledger, LedgerSpan};
-pub use placement::Placement;
+pub use placement::{Placement, allowed_cpus};
 pub use threads::{ContextSwitches, ThreadClock};
 
 use crate::control_group::Account;

@@ -1,6 +1,8 @@
 //! A measured process: started through the launcher, listened to, ended with all that it started.
 
+pub mod collected;
 pub mod interrupt;
+pub mod listening;
 pub mod output;
 pub mod stat;
 pub mod tree;
@@ -10,11 +12,12 @@ use crate::launch::{Launcher, Orders};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
 use interrupt::Interrupt;
 use output::{Output, Tail};
-use rustix::process::{Pid, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tree::{Survivors, TOKEN_VARIABLE, Tree};
@@ -25,7 +28,7 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two looks at the interrupt flag and at whether the process is still there.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the rest of a killed process's output may take to arrive.
+/// How long the rest of an ended process's output may take to arrive.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to start.
@@ -39,6 +42,8 @@ pub struct ProcessPlan {
     pub variables: Vec<(OsString, OsString)>,
     /// CPUs to be pinned to; none means those of the lab.
     pub cpus: Vec<usize>,
+    /// A line of standard output longer than this is junk; `None` means the contract's limit.
+    pub line_limit_bytes: Option<usize>,
 }
 
 /// A process that runs, or has ended and was not yet asked how. Dropping it kills its whole tree.
@@ -74,6 +79,8 @@ pub struct Ended {
     pub status: Option<ExitStatus>,
     /// The last line of its standard error that says something.
     pub last_error: Option<String>,
+    /// The first line of its standard error with which a compiler would begin an error.
+    pub first_error: Option<String>,
     /// Processes of the tree that could not be killed.
     pub survivors: Option<Survivors>,
 }
@@ -118,8 +125,9 @@ impl Process {
             command: plan.command.clone(),
         };
         let token = tree::new_token();
-        let spawned = launcher
-            .command(&orders)
+        let mut command = launcher.command(&orders);
+        forget_contract(&mut command);
+        let spawned = command
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (name, value)))
             .env(TOKEN_VARIABLE, &token)
@@ -132,16 +140,22 @@ impl Process {
             reason,
         })?;
         let tree = Tree::new(child.id(), token, folders);
-        Ok(Process::listen(child, tree, group))
+        let limit_bytes = plan.line_limit_bytes.unwrap_or(LINE_LIMIT_BYTES);
+        Ok(Process::listen(child, tree, group, limit_bytes))
     }
 
-    fn listen(mut child: Child, tree: Tree, group: Option<ControlGroup>) -> Process {
+    fn listen(
+        mut child: Child,
+        tree: Tree,
+        group: Option<ControlGroup>,
+        limit_bytes: usize,
+    ) -> Process {
         let output = child.stdout.take().expect("standard output is a pipe");
         let errors = child.stderr.take().expect("standard error is a pipe");
         let (errors, errors_end) = Tail::of(errors);
         Process {
             input: child.stdin.take(),
-            output: output::read_lines(output, LINE_LIMIT_BYTES),
+            output: output::read_lines(output, limit_bytes),
             errors,
             errors_end,
             child,
@@ -167,31 +181,35 @@ impl Process {
             if interrupt.is_raised() {
                 return Event::Interrupted;
             }
-            // Asked before the wait: what an ended process printed is then already on its way.
-            let has_ended = self.has_ended();
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left.min(LOOK_INTERVAL)) {
+            let has_ended = self.has_ended();
+            // What an ended process printed is on its way, however busy the machine is. Only a
+            // child that holds the pipe open keeps its end from coming.
+            let patience = if has_ended {
+                REST_TIMEOUT
+            } else {
+                left.min(LOOK_INTERVAL)
+            };
+            match self.output.recv_timeout(patience) {
                 Ok(output) => return Event::Output(output),
-                Err(RecvTimeoutError::Disconnected) => return self.output_ended(deadline),
-                Err(RecvTimeoutError::Timeout) if has_ended => return Event::Ended,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::TimedOut,
+                Err(_) if has_ended => return Event::Ended,
+                Err(_) if left.is_zero() => return Event::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
+                // It has closed its standard output and goes on.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
             }
         }
     }
 
-    /// A process may close its standard output and go on; nothing more can be learnt from it.
-    fn output_ended(&self, deadline: Instant) -> Event {
-        match self.wait_until(deadline) {
-            true => Event::Ended,
-            false => Event::TimedOut,
-        }
+    /// Closes standard input: the contract's word for "end".
+    pub fn close_input(&mut self) {
+        self.input = None;
     }
 
     /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
     /// whatever is left of its tree. `see` is shown everything that it still prints.
     pub fn end(mut self, drain: Duration, mut see: impl FnMut(Output)) -> Ended {
-        self.input = None;
+        self.close_input();
         let deadline = Instant::now() + drain;
         // An interrupt does not end the ending: it is short, and processes would be left behind.
         let never = Interrupt::new();
@@ -210,6 +228,7 @@ impl Process {
         Ended {
             status,
             last_error: self.errors.last_line(),
+            first_error: self.errors.first_error(),
             survivors,
         }
     }
@@ -219,28 +238,16 @@ impl Process {
         self.errors.last_line()
     }
 
+    /// Whether the process itself has ended; what it started may still run.
+    ///
     /// The root stays uncollected until the whole tree is gone: until then its process id, by which
     /// the tree is known, is given to nobody else.
-    fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         let Some(pid) = Pid::from_raw(self.tree.root()) else {
             return true;
         };
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
-    }
-
-    /// Whether it has ended before `deadline`.
-    fn wait_until(&self, deadline: Instant) -> bool {
-        loop {
-            if self.has_ended() {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            std::thread::sleep(left.min(LOOK_INTERVAL));
-        }
     }
 
     fn kill(&mut self) -> Result<Option<ExitStatus>, Survivors> {
@@ -263,6 +270,38 @@ impl Process {
             }
         }
         let _ = self.errors_end.recv_timeout(REST_TIMEOUT);
+    }
+}
+
+/// Variables of the contract that the lab itself was started with are not for its processes.
+fn forget_contract(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
+            command.env_remove(name);
+        }
+    }
+}
+
+impl Ended {
+    /// The exit status, of one that ended by itself and was not killed by a signal.
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// One line on how it ended, for a row: the last line of standard error, else the status.
+    pub fn complaint(&self) -> String {
+        let status = match self.status {
+            Some(status) if status.signal() == Some(Signal::KILL.as_raw()) => {
+                // Nobody else kills like this, and the process itself cannot say so.
+                format!("{status}: was it beyond its memory limit?")
+            }
+            Some(status) => status.to_string(),
+            None => "it did not end by itself and was killed".to_owned(),
+        };
+        match &self.last_error {
+            Some(line) => format!("{line} ({status})"),
+            None => status,
+        }
     }
 }
 

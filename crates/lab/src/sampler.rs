@@ -1,7 +1,7 @@
 //! What a process tree used over a window: readings at both ends and one every 100 ms between.
 
 use crate::control_group::PeakCounter;
-use crate::cpu::{ContextSwitches, CpuMeter};
+use crate::cpu::CpuMeter;
 use crate::memory::{Held, MemoryMeter};
 use crate::process::Process;
 use std::time::{Duration, Instant};
@@ -17,7 +17,6 @@ pub struct Sampler {
     cpu: CpuMeter,
     memory: MemoryMeter,
     peak: Option<PeakCounter>,
-    switches: ContextSwitches,
     usage: Usage,
 }
 
@@ -40,8 +39,6 @@ pub struct Used {
     pub memory_source: &'static str,
     /// Largest number of threads.
     pub threads: u32,
-    /// Context switches, voluntary and not.
-    pub context_switches: u64,
 }
 
 impl Sampler {
@@ -57,7 +54,6 @@ impl Sampler {
             cpu,
             memory,
             peak,
-            switches: ContextSwitches::begin(process.tree().clone()),
             usage,
         }
     }
@@ -75,7 +71,6 @@ impl Sampler {
         let mut used = self.usage.used();
         used.memory_peak_bytes = used.memory_peak_bytes.max(kernel_peak.unwrap_or(0));
         used.memory_source = self.memory.source();
-        used.context_switches = self.switches.end();
         used
     }
 }

@@ -236,7 +236,7 @@ impl Store {
             .query_row(statement, params![subject, version], |row| row.get(0))
             .optional()
             .map_err(|error| self.explain(&error))?;
-        found.map(|text| self.from_json(&text)).transpose()
+        found.map(|text| self.read_json(&text)).transpose()
     }
 
     /// A run by its number.
@@ -297,7 +297,7 @@ impl Store {
     }
 
     fn row(&self, stored: StoredRow) -> Result<Row, StoreError> {
-        let outcome: Outcome = self.from_json(&stored.outcome)?;
+        let outcome: Outcome = self.read_json(&stored.outcome)?;
         Ok(Row {
             round: stored.round,
             cell: stored.cell,
@@ -342,15 +342,15 @@ impl Store {
             id: RunId(stored.id),
             new: NewRun {
                 started: Timestamp::from_unix_ms(stored.started_ms),
-                plan: self.from_json(&stored.plan)?,
+                plan: self.read_json(&stored.plan)?,
                 suite_text: stored.suite_text,
                 seed: stored.seed.cast_unsigned(),
-                machine: self.from_json(&stored.machine)?,
-                versions: self.from_json(&stored.versions)?,
+                machine: self.read_json(&stored.machine)?,
+                versions: self.read_json(&stored.versions)?,
                 command: stored.command,
             },
             finished: stored.finished_ms.map(Timestamp::from_unix_ms),
-            notes: self.from_json(&stored.notes)?,
+            notes: self.read_json(&stored.notes)?,
         })
     }
 
@@ -359,7 +359,7 @@ impl Store {
         done.map(|_rows| ()).map_err(|error| self.explain(&error))
     }
 
-    fn from_json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
+    fn read_json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
         serde_json::from_str(text).map_err(|error| StoreError::Damaged {
             file: self.file.clone(),
             reason: error.to_string(),

@@ -113,6 +113,19 @@ fn each_published_ratio_follows_from_its_two_rows() {
 }
 
 #[test]
+fn the_audit_finds_what_cannot_be_true_in_the_published_table() {
+    let suite = suite("pajamax-tonic");
+    let file = suite.path(suite.published.as_deref().expect("published"));
+    let table = PublishedTable::read(&file).expect("a table");
+    let findings = table.audit(&suite.limits).into_iter();
+    let lines = findings.map(|(row, finding)| format!("{} {}: {finding}\n", row.case, row.name));
+    assert_eq!(
+        lines.collect::<String>(),
+        include_str!("suite_published_audit.txt")
+    );
+}
+
+#[test]
 fn a_damaged_published_table_names_its_line() {
     let file = folder("pajamax-tonic").join("published.csv");
     let text = std::fs::read_to_string(file).expect("readable");

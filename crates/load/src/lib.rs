@@ -8,6 +8,7 @@ mod link;
 pub mod metadata;
 pub mod nearest;
 pub mod options;
+pub mod output;
 pub mod payload;
 mod phase;
 pub mod plan;
@@ -18,3 +19,8 @@ pub mod reflect;
 pub mod run;
 pub mod schema;
 pub mod shard;
+pub mod summary;
+pub mod system;
+
+/// The words that reports and exit statuses are made of.
+pub use bookend_contract as contract;

@@ -4,6 +4,7 @@
 mod echo;
 mod error;
 mod flags;
+mod planned;
 mod target;
 
 pub use error::OptionsError;
@@ -60,8 +61,6 @@ pub struct Options {
     pub name: Option<String>,
     /// More labels.
     pub tags: BTreeMap<String, String>,
-    /// So many results in order of arrival are dropped.
-    pub skip_first: u64,
     /// What happens to the calls in flight when the time is up.
     pub duration_stop: DurationStop,
     /// Whether the latencies of failed calls are recorded too.

@@ -125,15 +125,14 @@ impl Payload {
         Ok(Payload { messages })
     }
 
-    /// All messages, in the order in which they are sent.
+    /// All messages, in the order in which they are sent; after the last comes the first again.
     pub fn messages(&self) -> &[Vec<u8>] {
         &self.messages
     }
 
-    /// The message of a request: the messages are taken in turn by the request's number.
-    pub fn message(&self, request_number: u64) -> &[u8] {
-        let turn = request_number % self.messages.len() as u64;
-        &self.messages[turn as usize]
+    /// All messages, for a plan.
+    pub(crate) fn into_messages(self) -> Vec<Vec<u8>> {
+        self.messages
     }
 }
 

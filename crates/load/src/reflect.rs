@@ -1,7 +1,9 @@
 //! Asking a server, by server reflection, what its services look like.
 
+use crate::options::Options;
 use crate::schema::{ReflectionError, Request, Schema};
-use bookend_client::{Call, CallError, Client, Code, Metadata, Status};
+use bookend_client::{Call, CallError, Client, Code, ConnectError, Metadata, Status};
+use bookend_wire::grpc::metadata::{decode_binary, is_binary};
 use prost::Message;
 use std::fmt;
 use std::time::Duration;
@@ -11,6 +13,34 @@ const PATHS: [&str; 2] = [
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
+
+/// A schema and what it cost the server.
+#[derive(Clone, Debug)]
+pub struct Reflected {
+    /// The schema of the service that was asked for.
+    pub schema: Schema,
+    /// Calls made to get it; the server counts them too.
+    pub calls_made: u64,
+}
+
+/// Connects to the target and asks it for the schema of the call that the options name.
+///
+/// # Errors
+/// [`ReflectError`].
+pub fn schema(options: &Options) -> Result<Reflected, ReflectError> {
+    let client_options = client_options(&options.authority, options.connect_timeout);
+    let mut client = Client::connect(&options.target.to_string(), &client_options)
+        .map_err(ReflectError::Connect)?;
+    let metadata = client_metadata(&options.metadata.constant);
+    let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);
+    let schema = reflector
+        .schema(&options.call)
+        .map_err(ReflectError::Reflection)?;
+    Ok(Reflected {
+        schema,
+        calls_made: reflector.calls_made(),
+    })
+}
 
 /// Asks a server's reflection service, in whichever of its two versions the server has.
 #[derive(Debug)]
@@ -83,6 +113,33 @@ impl<'a> Reflector<'a> {
     }
 }
 
+/// Why a server gave no schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReflectError {
+    /// There is nobody to ask. The server's fault.
+    Connect(ConnectError),
+    /// Its answers are of no use. The server's fault, or the user's.
+    Reflection(ReflectionError<FetchError>),
+}
+
+impl ReflectError {
+    /// Whether another call has to be named, rather than another server or a file.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Reflection(ReflectionError::Call(_)))
+    }
+}
+
+impl fmt::Display for ReflectError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(error) => error.fmt(formatter),
+            Self::Reflection(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for ReflectError {}
+
 /// Why the reflection service did not answer a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchError {
@@ -119,6 +176,32 @@ impl fmt::Display for FetchError {
 }
 
 impl std::error::Error for FetchError {}
+
+pub(crate) fn client_options(
+    authority: &str,
+    connect_timeout: Option<Duration>,
+) -> bookend_client::Options {
+    let defaults = bookend_client::Options::default();
+    bookend_client::Options {
+        authority: Some(authority.to_owned()),
+        connect_timeout: connect_timeout.unwrap_or(defaults.connect_timeout),
+        ..defaults
+    }
+}
+
+/// From the wire's form to the client library's. What the flags let through, it takes.
+pub(crate) fn client_metadata(fields: &[(Vec<u8>, Vec<u8>)]) -> Metadata {
+    let mut metadata = Metadata::new();
+    for (name, value) in fields {
+        let octets = match is_binary(name) {
+            true => decode_binary(value).unwrap_or_default(),
+            false => value.clone(),
+        };
+        let pushed = metadata.push(&String::from_utf8_lossy(name), &octets);
+        debug_assert_eq!(pushed, Ok(()));
+    }
+    metadata
+}
 
 /// `grpc.reflection.v1.ServerReflectionRequest`, of which one field is ever set.
 #[derive(Clone, PartialEq, Message)]

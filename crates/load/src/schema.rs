@@ -10,7 +10,7 @@ pub use reflection::{ReflectionError, Request};
 use crate::nearest::Suggestion;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 /// Every service, method and message type that one source describes.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Schema {
         let mut compiler = protox::Compiler::new(search_path(file, import_paths))
             .map_err(|error| SchemaError::not_compiled(file, &error))?;
         compiler
-            .open_file(file)
+            .open_file(absolute(file))
             .map_err(|error| SchemaError::not_compiled(file, &error))?;
         Ok(Schema {
             pool: compiler.descriptor_pool(),
@@ -176,7 +176,12 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
         folders.push(folder.to_owned());
     }
     folders.push(PathBuf::from("."));
-    folders
+    folders.iter().map(|folder| absolute(folder)).collect()
+}
+
+/// The compiler compares paths letter by letter, so that one file in two spellings would be two.
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn require_file(file: &Path) -> Result<(), SchemaError> {

@@ -111,7 +111,7 @@ impl LoadShard {
         let now_ns = turn.now_ns();
         if self.phase == Phase::WarmUp && now_ns >= self.timetable.window_start_ns {
             self.measured.warmup = std::mem::take(&mut self.recorder);
-            self.measured.window_start_ns = now_ns.max(self.timetable.window_start_ns);
+            self.measured.window_start_ns = self.timetable.window_start_ns;
             self.window_began = turn.statistics();
             self.phase = Phase::Window;
         }
@@ -392,7 +392,8 @@ impl LoadShard {
         let (stage, farewell) = (link.stage, link.farewell.clone());
         let text = farewell.as_deref().unwrap_or(text);
         let retired = stage == Stage::Retiring && link.in_flight == 0;
-        if !retired {
+        let ended = self.phase == Phase::Over;
+        if !retired && !ended {
             self.note_failure(text);
             if stage == Stage::Greeting {
                 self.count_attempt(text);
@@ -468,7 +469,7 @@ impl Shard for LoadShard {
         if self.phase != Phase::Window || by_number {
             self.advance(turn);
         }
-        if greeting && self.phase == Phase::WarmUp {
+        if greeting && matches!(self.phase, Phase::WarmUp | Phase::Window) {
             self.fill_all(turn);
         }
         match consumed {

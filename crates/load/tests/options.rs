@@ -1,9 +1,14 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
-use bookend_load::options::{DurationStop, Flags, Format, Io, Options, SchemaSource, Until};
-use bookend_load::payload::{DataSource, Templates};
+use bookend_load::options::{
+    DurationStop, Flags, Format, Io, Options, SchemaSource, Target, Until,
+};
+use bookend_load::payload::{DataSource, Payload, Templates};
+use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::schema::Schema;
 use serde_json::json;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The least that a run needs.
@@ -20,6 +25,10 @@ fn refused(flags: Flags) -> String {
     let error = Options::from_flags(flags).unwrap_err().to_string();
     assert_eq!(error.lines().count(), 1);
     error
+}
+
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
 }
 
 #[test]
@@ -100,7 +109,6 @@ fn a_proto_file_wins_over_a_compiled_set() {
 #[test]
 fn data_has_one_source() {
     let data = |flags| Options::from_flags(flags).unwrap().data;
-    let text = |text: &str| Some(text.to_owned());
     assert_eq!(
         data(Flags {
             data: text("@"),
@@ -151,117 +159,70 @@ fn data_has_one_source() {
     );
 }
 
+/// A way to spoil the flags, and what has to be said about it.
+type Mistake = (fn(&mut Flags), &'static str);
+
 #[test]
-fn flags_that_contradict_each_other_are_named() {
-    let second = Duration::from_secs(1);
-    for (flags, said) in [
+fn what_is_missing_or_does_nothing_is_named() {
+    let mistakes: [Mistake; 8] = [
+        (|flags| flags.target = None, "add HOST:PORT"),
         (
-            Flags {
-                target: None,
-                ..flags()
-            },
-            "add HOST:PORT",
-        ),
-        (
-            Flags {
-                target: Some("localhost".to_owned()),
-                ..flags()
-            },
+            |flags| flags.target = text("localhost"),
             "write localhost:50051",
         ),
+        (|flags| flags.call = None, "--call"),
+        (|flags| flags.insecure = false, "add --insecure"),
+        (|flags| flags.connections = 0, "--connections 0"),
+        (|flags| flags.concurrency = 0, "--concurrency 0"),
+        (|flags| flags.total = 0, "--total 0"),
+        (|flags| flags.threads = Some(0), "--threads 0"),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_named() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let mistakes: [Mistake; 2] = [
         (
-            Flags {
-                call: None,
-                ..flags()
-            },
-            "--call",
-        ),
-        (
-            Flags {
-                insecure: false,
-                ..flags()
-            },
-            "add --insecure",
-        ),
-        (
-            Flags {
-                connections: 51,
-                ..flags()
-            },
+            |flags| flags.connections = 51,
             "--connections 51 is more than --concurrency 50",
         ),
         (
-            Flags {
-                connections: 0,
-                ..flags()
-            },
-            "--connections 0",
-        ),
-        (
-            Flags {
-                concurrency: 0,
-                ..flags()
-            },
-            "--concurrency 0",
-        ),
-        (
-            Flags {
-                total: 0,
-                ..flags()
-            },
-            "--total 0",
-        ),
-        (
-            Flags {
-                threads: Some(0),
-                ..flags()
-            },
-            "--threads 0",
-        ),
-        (
-            Flags {
-                skip_first: 201,
-                ..flags()
-            },
-            "--skipFirst 201 is more than --total 200",
-        ),
-        (
-            Flags {
-                duration: second,
-                max_duration: second,
-                ..flags()
-            },
+            |flags| (flags.duration, flags.max_duration) = (SECOND, SECOND),
             "--duration and --max-duration exclude each other",
         ),
+    ];
+    assert_refused(&mistakes);
+}
+
+#[test]
+fn labels_and_metadata_that_make_no_sense_are_named() {
+    let mistakes: [Mistake; 4] = [
         (
-            Flags {
-                tags: Some("[1]".to_owned()),
-                ..flags()
-            },
+            |flags| flags.tags = text("[1]"),
             "--tags is not a JSON object",
         ),
         (
-            Flags {
-                metadata: Some("7".to_owned()),
-                ..flags()
-            },
+            |flags| flags.metadata = text("7"),
             "--metadata is not a JSON object",
         ),
         (
-            Flags {
-                metadata_file: Some("absent.json".into()),
-                ..flags()
-            },
-            "cannot read absent.json: entity not found",
+            |flags| flags.metadata_file = Some("absent.json".into()),
+            "cannot read absent.json: no such file or folder",
         ),
         (
-            Flags {
-                varying_metadata: Some("grpc-x".to_owned()),
-                ..flags()
-            },
+            |flags| flags.varying_metadata = text("grpc-x"),
             "metadata cannot set \"grpc-x\"",
         ),
-    ] {
+    ];
+    assert_refused(&mistakes);
+}
+
+fn assert_refused(mistakes: &[Mistake]) {
+    for (spoil, said) in mistakes {
+        let mut flags = flags();
+        spoil(&mut flags);
         let error = refused(flags);
         assert!(error.contains(said), "{error}");
     }
@@ -316,4 +277,92 @@ fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
         "warmup": 1_000_000_000,
     });
     assert_eq!(echo.unwrap().echo(), expected);
+}
+
+/// The driver and threads that a plan gets on a machine of four processors.
+fn driver(connections: u32, set: fn(&mut Flags)) -> Result<(Driver, u32), String> {
+    let mut flags = flags();
+    (flags.connections, flags.concurrency) = (connections, connections);
+    set(&mut flags);
+    let plan = plan(&Options::from_flags(flags).unwrap())?;
+    Ok((plan.driver, plan.threads))
+}
+
+fn plan(options: &Options) -> Result<Plan, String> {
+    const CPUS: u32 = 4;
+    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
+    let schema = Schema::from_proto(Path::new(proto), &[]).unwrap();
+    let method = schema.method(&options.call).unwrap();
+    let payload = Payload::read(
+        &options.data,
+        &method,
+        options.templates,
+        &mut std::io::empty(),
+    );
+    let target = SocketAddr::from(([127, 0, 0, 1], 50051));
+    options
+        .to_plan(&method, payload.unwrap(), target, CPUS)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn connections_have_threads_of_their_own_while_there_are_processors() {
+    assert_eq!(driver(1, |_| ()), Ok((Driver::Blocking, 1)));
+    assert_eq!(driver(4, |_| ()), Ok((Driver::Blocking, 4)));
+    assert_eq!(driver(5, |_| ()), Ok((Driver::Epoll, 4)));
+    assert_eq!(
+        driver(4, |flags| flags.threads = Some(2)),
+        Ok((Driver::Epoll, 2))
+    );
+    assert_eq!(
+        driver(1, |flags| flags.io = Io::Epoll),
+        Ok((Driver::Epoll, 1))
+    );
+    assert_eq!(
+        driver(9, |flags| flags.io = Io::Blocking),
+        Ok((Driver::Blocking, 9))
+    );
+    let too_few = driver(3, |flags| {
+        (flags.io, flags.threads) = (Io::Blocking, Some(2))
+    });
+    assert_eq!(
+        too_few.unwrap_err(),
+        "--io blocking takes a thread for each of --connections 3, and --threads is 2"
+    );
+}
+
+#[test]
+fn a_plan_has_what_the_flags_say() {
+    let options = Options::from_flags(Flags {
+        data: text(r#"[{"name": "a"}, {}]"#),
+        metadata: text(r#"{"Tenant": "blue"}"#),
+        varying_metadata: text("x-call"),
+        authority: text("example.test"),
+        max_duration: Duration::from_secs(3),
+        timeout: Duration::ZERO,
+        connect_timeout: Duration::ZERO,
+        warmup: Duration::from_millis(5),
+        duration_stop: DurationStop::Ignore,
+        ..flags()
+    });
+    let plan = plan(&options.unwrap()).unwrap();
+    assert_eq!(plan.path, "/helloworld.Greeter/SayHello");
+    assert_eq!(plan.authority, "example.test");
+    assert_eq!(plan.messages, [b"\x0a\x01a".to_vec(), Vec::new()]);
+    assert_eq!(plan.metadata, [(b"tenant".to_vec(), b"blue".to_vec())]);
+    assert_eq!(plan.varying_metadata, Some(b"x-call".to_vec()));
+    assert_eq!(
+        (plan.calls, plan.window_ns),
+        (Some(200), Some(3_000_000_000))
+    );
+    assert_eq!((plan.timeout_ns, plan.connect_timeout_ns), (None, u64::MAX));
+    assert_eq!((plan.warmup_ns, plan.at_end), (5_000_000, AtEnd::Drain));
+}
+
+#[test]
+fn a_name_with_two_addresses_is_the_one_that_accepts() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listening = listener.local_addr().unwrap();
+    let target: Target = format!("localhost:{}", listening.port()).parse().unwrap();
+    assert_eq!(target.resolve(Some(Duration::from_secs(5))), Ok(listening));
 }

@@ -11,6 +11,7 @@ use crate::call::{Call, Phase};
 use crate::heads::{HeadIndex, Heads};
 use crate::limits::Limits;
 use crate::metadata::ResponseMetadata;
+use crate::patience::ResetBudget;
 use crate::reply::{Answers, Outcome, Reply, internal};
 use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
@@ -23,6 +24,11 @@ use crate::unary::{self, Gathered};
 pub(crate) struct Calls {
     pub answers: Answers,
     pub address: ReturnAddress,
+    /// The client's SETTINGS have come.
+    pub greeted: bool,
+    /// The client does what it may not: the connection is to be closed.
+    pub too_much: bool,
+    resets: ResetBudget,
     panics: u64,
     heads: Heads,
     metadata: ResponseMetadata,
@@ -39,10 +45,13 @@ pub(crate) struct Handling<'a> {
 }
 
 impl Calls {
-    pub fn new(address: ReturnAddress) -> Self {
+    pub fn new(address: ReturnAddress, limits: &Limits) -> Self {
         Calls {
             answers: Answers::new(),
             address,
+            greeted: false,
+            too_much: false,
+            resets: ResetBudget::new(limits.resets),
             panics: 0,
             heads: Heads::default(),
             metadata: ResponseMetadata::default(),
@@ -54,6 +63,7 @@ impl Calls {
     /// Sends an answer that was put off. False if the call is over already.
     pub fn deliver(&mut self, sender: &mut Sender, answer: Answer) -> bool {
         let stream = answer.stream;
+        self.answers.waiting -= 1;
         if !self.has(stream) || !sender.is_open(stream) {
             return false;
         }
@@ -142,7 +152,9 @@ impl Visitor for Handling<'_> {
             Err(refusal) => {
                 self.calls.heads.give_back(index);
                 self.calls.enter(stream, Call::over(stream));
-                self.calls.answers.refuse(sender, stream, &refusal);
+                self.calls
+                    .answers
+                    .refuse(sender, stream, &refusal, self.router.page());
                 None
             }
         }
@@ -172,10 +184,18 @@ impl Visitor for Handling<'_> {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+    fn reset(&mut self, sender: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
         if self.calls.has(stream) {
             self.calls.leave(stream);
         }
+        if !self.calls.resets.take(|| self.turn.now_ns()) && !self.calls.too_much {
+            self.calls.too_much = true;
+            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, b"too many streams were reset");
+        }
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.calls.greeted = true;
     }
 
     fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
@@ -193,17 +213,32 @@ impl Handling<'_> {
     #[inline]
     fn begin(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex, end_stream: bool) {
         let head = self.calls.heads.head(index);
-        let deadline_ns = head
-            .timeout_ns
-            .map(|timeout_ns| self.turn.now_ns().saturating_add(timeout_ns));
-        let streams = self.router.target(head.route).kind == Kind::Stream;
+        let until = |timeout_ns| self.turn.now_ns().saturating_add(timeout_ns);
+        let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
         self.calls
             .enter(stream, Call::awaiting(stream, index, deadline_ns));
-        if streams {
-            self.open_stream(sender, stream, index, deadline_ns);
+        match kind {
+            Kind::Inline => {}
+            Kind::Deferred => self.check_waiting(sender, stream),
+            Kind::Stream => self.open_stream(sender, stream, index, deadline_ns),
         }
         if end_stream {
             self.ended(sender, stream);
+        }
+    }
+
+    /// Handlers that have not answered count as long as they run: a client that resets its streams
+    /// gets no more of them than one that waits.
+    fn check_waiting(&mut self, sender: &mut Sender, stream: Stream) {
+        let limit = self
+            .limits
+            .http2
+            .settings
+            .max_concurrent_streams
+            .unwrap_or(u32::MAX);
+        if self.calls.answers.waiting >= limit {
+            let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
+            self.fail(sender, stream, &status);
         }
     }
 
@@ -249,6 +284,9 @@ impl Handling<'_> {
         let fields = calls.metadata.used().then(|| calls.metadata.take());
         match calls.answers.outcome {
             Outcome::Answered => {}
+            Outcome::HeadSent { output_bytes } => {
+                calls.answers.encoder_panicked(sender, stream, output_bytes);
+            }
             Outcome::Deferred if !panicked => {
                 calls.call(stream).phase = Phase::Deferred(fields.map(Box::new));
             }

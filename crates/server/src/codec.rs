@@ -109,8 +109,10 @@ impl<R> Replies<'_, '_, R> {
     }
 }
 
+type Handler<Q, R> = dyn StreamHandler<Q, R>;
+
 struct Typed<Q, R> {
-    handler: Box<dyn StreamHandler<Q, R>>,
+    handler: Box<Handler<Q, R>>,
 }
 
 impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
@@ -145,7 +147,7 @@ impl<Q, R> Typed<Q, R> {
     fn run(
         &mut self,
         reply: &mut StreamReply<'_>,
-        step: impl FnOnce(&mut dyn StreamHandler<Q, R>, &mut Replies<'_, '_, R>) -> Result<(), Status>,
+        step: impl FnOnce(&mut Handler<Q, R>, &mut Replies<'_, '_, R>) -> Result<(), Status>,
     ) -> bool {
         let mut replies = Replies {
             reply,

@@ -15,7 +15,7 @@ pub(crate) struct Head {
 }
 
 /// A request that is answered without being looked at further.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Refusal {
     pub http_status: HttpStatus,
     pub status: Status,

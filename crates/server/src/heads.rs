@@ -1,8 +1,9 @@
 //! The heads of a connection's calls, kept so that a head that comes again is not read again.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use crate::head::Head;
+use crate::quick_hash::QuickHasher;
 
 /// Heads that a connection remembers. The wire recalls fewer at a time; these are never given up
 /// before the connection is, so that a number the wire holds stays right.
@@ -92,23 +93,20 @@ impl Heads {
 }
 
 fn fingerprint(head: &Head) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = QuickHasher::default();
     (head.route, head.timeout_ns).hash(&mut hasher);
-    for (name, value) in head.metadata.iter() {
-        (name, value).hash(&mut hasher);
-    }
+    head.metadata.hash(&mut hasher);
     hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::Route;
 
     fn read(heads: &mut Heads, route: u32, value: &[u8]) -> (HeadIndex, Option<HeadIndex>) {
         let index = heads.take();
         let head = heads.head_mut(index);
-        head.route = Route(route);
+        head.route.number = route;
         head.metadata.clear();
         head.metadata.push(b"name", value);
         (index, heads.recognise(index))

@@ -1,7 +1,7 @@
 //! A gRPC server that runs handlers where the bytes arrive.
 //!
-//! A read brings many requests; each is handled as soon as it is seen, its answer written behind the
-//! one before, and one write takes all of them away. No queue, no lock and no allocation lies
+//! A read brings many requests; each is handled as soon as it is seen, its answer written behind
+//! the one before, and one write takes all of them away. No queue, no lock and no allocation lies
 //! between a request and its handler. What follows for handlers:
 //!
 //! - an **inline** one answers before it returns, and must not block;
@@ -72,6 +72,8 @@ mod head;
 mod heads;
 mod limits;
 mod metadata;
+mod patience;
+mod quick_hash;
 pub mod reflection;
 mod reply;
 mod responder;
@@ -89,7 +91,7 @@ pub use bookend_io::Io;
 pub use bookend_wire::grpc::{Code, Status};
 pub use codec::{Replies, StreamHandler};
 pub use context::Context;
-pub use limits::Limits;
+pub use limits::{Limits, ResetLimit};
 pub use metadata::Metadata;
 pub use prost;
 pub use prost_types;
@@ -116,8 +118,8 @@ macro_rules! include_proto {
     };
 }
 
-/// Includes the file that `bookend_codegen::Config::include_file` asked for: all packages, as nested
-/// modules.
+/// Includes the file that `bookend_codegen::Config::include_file` asked for: all packages, as
+/// nested modules.
 #[macro_export]
 macro_rules! include_protos {
     ($file:literal) => {

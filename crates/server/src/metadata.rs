@@ -5,14 +5,14 @@ use std::cell::{Cell, RefCell};
 /// Metadata that came with a request, in the order in which it came.
 ///
 /// Names are in lower case. Pseudo-headers and the fields that gRPC itself reads are not among it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
     text: Vec<u8>,
     fields: Vec<Ends>,
 }
 
 /// Where a field's name and value end in the text; each field begins where the last one ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Ends {
     name: u32,
     value: u32,

@@ -1,7 +1,7 @@
 //! The answers of a server as header blocks and messages.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use bookend_wire::frame::HEADER_BYTES;
+use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, Status, percent};
 use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
 
@@ -56,11 +56,12 @@ impl Reply<'_> {
         self.fail(Status::new(Code::Unimplemented, "unknown method"));
     }
 
-    /// Puts the answer off: whatever thread has the returned value gives it. Metadata that was added
-    /// so far goes with that answer.
+    /// Puts the answer off: whatever thread has the returned value gives it. Metadata that was
+    /// added so far goes with that answer.
     pub fn defer(self) -> Answerer {
         self.answers.outcome = Outcome::Deferred;
         self.answers.tally.deferred += 1;
+        self.answers.waiting += 1;
         self.address.answerer(self.stream)
     }
 }
@@ -69,6 +70,10 @@ impl Reply<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Nothing,
+    /// The head is in the output, which had this length then; the message is being encoded.
+    HeadSent {
+        output_bytes: usize,
+    },
     Answered,
     Deferred,
 }
@@ -80,6 +85,8 @@ pub(crate) struct Answers {
     failure: Block,
     failure_only: Block,
     pub outcome: Outcome,
+    /// Calls whose answer was put off and has not come yet, those that the client gave up included.
+    pub waiting: u32,
     pub tally: Tally,
 }
 
@@ -100,10 +107,12 @@ impl Answers {
             failure: Block::new(&[]),
             failure_only: Block::new(&head),
             outcome: Outcome::Nothing,
+            waiting: 0,
             tally: Tally::default(),
         }
     }
 
+    /// A unary answer. If `encode` panics, [`Outcome::HeadSent`] says what is in the output.
     #[inline]
     pub fn message(
         &mut self,
@@ -111,18 +120,18 @@ impl Answers {
         stream: Stream,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let mut panicked = false;
-        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
-        sender.headers(stream, &mut self.head, false);
-        sender.message(stream, false, encode);
-        if panicked {
-            return self.failure(sender, stream, &Metadata::default(), &encoder_panicked());
-        }
-        sender.headers(stream, &mut self.ok, true);
+        let Answers {
+            head, ok, outcome, ..
+        } = self;
+        sender.reply(stream, head, ok, |output| {
+            *outcome = head_sent(output);
+            encode(output);
+        });
         self.outcome = Outcome::Answered;
         self.tally.ok += 1;
     }
 
+    /// A unary answer with metadata.
     #[cold]
     pub fn message_with(
         &mut self,
@@ -131,15 +140,21 @@ impl Answers {
         fields: &ResponseFields,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let mut panicked = false;
-        let encode = |output: &mut Vec<u8>| panicked = !encoded_whole(output, encode);
         self.head(sender, stream, &fields.headers);
-        sender.message(stream, false, encode);
-        let trailers = &fields.trailers;
-        if panicked {
-            return self.failure(sender, stream, trailers, &encoder_panicked());
-        }
-        self.success(sender, stream, trailers);
+        let outcome = &mut self.outcome;
+        sender.message(stream, false, |output| {
+            *outcome = head_sent(output);
+            encode(output);
+        });
+        self.success(sender, stream, &fields.trailers);
+    }
+
+    /// Ends a call whose encoder panicked: what it has left in the output is no frame.
+    #[cold]
+    pub fn encoder_panicked(&mut self, sender: &mut Sender, stream: Stream, output_bytes: usize) {
+        sender.output.truncate(output_bytes);
+        let status = internal("the encoder of the reply panicked");
+        self.failure(sender, stream, &Metadata::default(), &status);
     }
 
     /// What goes before the first message.
@@ -228,11 +243,37 @@ impl Answers {
         }
     }
 
-    /// Answers a request that is not looked at further.
+    /// Answers a request that is not looked at further. One that is not gRPC's gets `page`, if
+    /// there is one: whoever looks with a browser's tools sees where he is.
     #[cold]
-    pub fn refuse(&mut self, sender: &mut Sender, stream: Stream, refusal: &Refusal) {
-        let none = ResponseFields::default();
-        self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+    pub fn refuse(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        refusal: &Refusal,
+        page: Option<&str>,
+    ) {
+        match page {
+            Some(page) if refusal.http_status != HttpStatus::Ok => {
+                let mut head =
+                    Block::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
+                sender.headers(stream, &mut head, false);
+                sender.data(stream, page.as_bytes(), true);
+            }
+            _ => {
+                let none = ResponseFields::default();
+                self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+            }
+        }
+    }
+}
+
+/// An encoder is about to append to `output`, where its frame's header and its message's prefix
+/// stand already.
+#[inline]
+fn head_sent(output: &[u8]) -> Outcome {
+    Outcome::HeadSent {
+        output_bytes: output.len() - (HEADER_BYTES + PREFIX_BYTES),
     }
 }
 
@@ -274,21 +315,6 @@ fn varying<'a>((name, value): (&'a [u8], &'a [u8])) -> ExtraField<'a> {
         value,
         indexing: Indexing::Without,
     }
-}
-
-/// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.
-#[inline]
-fn encoded_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
-    let start = output.len();
-    let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
-    if result.is_err() {
-        output.truncate(start);
-    }
-    result.is_ok()
-}
-
-fn encoder_panicked() -> Status {
-    internal("the encoder of the reply panicked")
 }
 
 pub(crate) fn internal(message: impl Into<String>) -> Status {

@@ -2,23 +2,27 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::quick_hash::QuickHash;
 use crate::service::{Kind, Service};
 
-/// The number of a method among all methods of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Route(pub u32);
+/// A method among all methods of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Route {
+    pub number: u32,
+    pub kind: Kind,
+}
 
 /// What stands behind a [`Route`].
 pub(crate) struct Target {
     pub service: Arc<dyn Service>,
     pub method: usize,
-    pub kind: Kind,
 }
 
 /// From a path to a method. Built once, shared by all threads.
 pub(crate) struct Router {
     targets: Vec<Target>,
-    by_path: HashMap<Box<[u8]>, Route>,
+    by_path: HashMap<Box<[u8]>, Route, QuickHash>,
+    page: Option<String>,
 }
 
 /// Two services with one name were added to a server.
@@ -33,11 +37,25 @@ impl fmt::Display for DuplicateService {
 
 impl std::error::Error for DuplicateService {}
 
+impl Default for Route {
+    /// A place for a route that is not known yet.
+    fn default() -> Self {
+        Route {
+            number: 0,
+            kind: Kind::Inline,
+        }
+    }
+}
+
 impl Router {
-    pub fn new(services: &[Arc<dyn Service>]) -> Result<Self, DuplicateService> {
+    pub fn new(
+        services: &[Arc<dyn Service>],
+        page: Option<String>,
+    ) -> Result<Self, DuplicateService> {
         let mut router = Router {
             targets: Vec::new(),
-            by_path: HashMap::new(),
+            by_path: HashMap::default(),
+            page,
         };
         for service in services {
             router.add(service)?;
@@ -52,7 +70,12 @@ impl Router {
 
     #[inline]
     pub fn target(&self, route: Route) -> &Target {
-        &self.targets[route.0 as usize]
+        &self.targets[route.number as usize]
+    }
+
+    /// What a request gets that is not gRPC's.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_deref()
     }
 
     pub fn has_service(&self, name: &[u8]) -> bool {
@@ -67,14 +90,15 @@ impl Router {
         }
         for (method, description) in service.methods().iter().enumerate() {
             let path = format!("/{}/{}", service.name(), description.name);
-            let route = Route(self.targets.len() as u32);
+            let route = Route {
+                number: self.targets.len() as u32,
+                kind: description.kind,
+            };
             self.by_path
                 .insert(path.into_bytes().into_boxed_slice(), route);
-            let kind = description.kind;
             self.targets.push(Target {
                 service: Arc::clone(service),
                 method,
-                kind,
             });
         }
         Ok(())

@@ -28,6 +28,7 @@ impl Server {
             services: Vec::new(),
             limits: Limits::internet(),
             reflection: false,
+            page: None,
         }
     }
 }
@@ -37,6 +38,7 @@ pub struct Builder {
     services: Vec<Arc<dyn Service>>,
     limits: Limits,
     reflection: bool,
+    page: Option<String>,
 }
 
 impl Builder {
@@ -58,6 +60,13 @@ impl Builder {
         self
     }
 
+    /// What a request gets that is not gRPC's: plain text, for people. Without it, such a request
+    /// is refused with HTTP status 405 or 415.
+    pub fn page(mut self, text: impl Into<String>) -> Self {
+        self.page = Some(text.into());
+        self
+    }
+
     /// Joins the services, for who drives shards with loops of their own.
     ///
     /// # Errors
@@ -66,11 +75,11 @@ impl Builder {
         if self.reflection {
             self.services.extend(reflection::services(&self.services));
         }
-        Services::new(&self.services, self.limits)
+        Services::new(&self.services, self.limits, self.page)
     }
 
-    /// Listens on the first of these addresses that can be had; port 0 takes a free one. Clients may
-    /// connect from here on, and are answered once the server serves.
+    /// Listens on the first of these addresses that can be had; port 0 takes a free one. Clients
+    /// may connect from here on, and are answered once the server serves.
     ///
     /// # Errors
     /// Where none can be had, or two services have one name.
@@ -180,7 +189,7 @@ impl Bound {
     }
 
     /// Serves on this thread, and on others where that was chosen, until the [`Bound::stopper`] is
-    /// called and the calls that were going on are answered (or the driver's time for that is over).
+    /// called and the calls that were going on are answered (or the driver's time for that is up).
     ///
     /// # Errors
     /// The machine's; not for anything a client can do.

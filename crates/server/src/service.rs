@@ -7,7 +7,8 @@ pub trait Service: Send + Sync + 'static {
     /// The full name on the wire: `package.Service`.
     fn name(&self) -> &'static str;
 
-    /// The methods. Their positions are the numbers that [`Service::call`] and [`Service::open`] get.
+    /// The methods. Their positions are the numbers that [`Service::call`] and [`Service::open`]
+    /// get.
     fn methods(&self) -> &'static [Method];
 
     /// An encoded `FileDescriptorSet` that declares the service, for reflection; may be empty.
@@ -38,7 +39,7 @@ pub struct Method {
 }
 
 /// How the calls of a method are handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One request, answered before [`Service::call`] returns.
     Inline,

@@ -9,7 +9,7 @@ use crate::shard::{Counts, ServerShard};
 
 /// Services and limits, ready to be served by any number of threads.
 ///
-/// [`crate::Builder`] is the usual way; this is for who drives shards with loops of their own.
+/// Made by [`crate::Builder::build`], for who drives shards with loops of their own.
 #[derive(Clone)]
 pub struct Services {
     router: Arc<Router>,
@@ -18,12 +18,12 @@ pub struct Services {
 }
 
 impl Services {
-    /// Joins `services`.
-    ///
-    /// # Errors
-    /// Where two have one name.
-    pub fn new(services: &[Arc<dyn Service>], limits: Limits) -> Result<Self, DuplicateService> {
-        let router = Arc::new(Router::new(services)?);
+    pub(crate) fn new(
+        services: &[Arc<dyn Service>],
+        limits: Limits,
+        page: Option<String>,
+    ) -> Result<Self, DuplicateService> {
+        let router = Arc::new(Router::new(services, page)?);
         Ok(Services {
             router,
             limits,

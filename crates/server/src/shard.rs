@@ -7,6 +7,7 @@ use bookend_wire::{Connection, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
 use crate::limits::Limits;
+use crate::patience::Greetings;
 use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
 use crate::services::Totals;
@@ -18,6 +19,7 @@ pub struct ServerShard {
     mailbox: Mailbox<Answer>,
     inbox: Vec<Answer>,
     sessions: Vec<Option<Box<Accepted>>>,
+    greetings: Greetings,
     outstanding: u64,
     counts: Counts,
     totals: Totals,
@@ -35,7 +37,8 @@ pub struct Counts {
     pub late: u64,
     /// Handlers that panicked. Their calls are among the errors.
     pub panics: u64,
-    /// Connections on which the client broke HTTP/2.
+    /// Connections that were closed because the client broke HTTP/2, did not speak it in time, or
+    /// reset too many streams.
     pub broken_connections: u64,
 }
 
@@ -72,6 +75,7 @@ impl ServerShard {
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
+            greetings: Greetings::default(),
             outstanding: 0,
             counts: Counts::default(),
             totals,
@@ -96,6 +100,25 @@ impl ServerShard {
             self.counts.late += u64::from(!delivered);
         }
         self.inbox = inbox;
+    }
+
+    /// Closes connections whose client has not said that it speaks HTTP/2.
+    fn hang_up_on_silent(&mut self, turn: &mut Turn) {
+        self.forget_greetings();
+        if self.greetings.next_deadline().is_none() {
+            return;
+        }
+        while let Some(session) = self.greetings.take_due(turn.now_ns()) {
+            if !is_settled(&mut self.sessions, session) {
+                self.counts.broken_connections += 1;
+                turn.close(session);
+            }
+        }
+    }
+
+    fn forget_greetings(&mut self) {
+        self.greetings
+            .forget(|session| is_settled(&mut self.sessions, session));
     }
 
     /// Tells every client that its connection takes no more calls.
@@ -128,7 +151,7 @@ impl Shard for ServerShard {
         let mut accepted = Box::new(Accepted {
             session,
             connection: Connection::new(Role::Server, &self.limits.http2),
-            calls: Calls::new(address),
+            calls: Calls::new(address, &self.limits),
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
@@ -136,6 +159,9 @@ impl Shard for ServerShard {
             accepted.say_goodbye(turn);
         }
         self.sessions[index] = Some(accepted);
+        if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
+            self.greetings.add(turn.now_ns() + timeout_ns, session);
+        }
     }
 
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
@@ -159,12 +185,16 @@ impl Shard for ServerShard {
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
+        let too_much = calls.too_much;
+        if self.greetings.next_deadline().is_some() {
+            self.forget_greetings();
+        }
         match result {
-            Ok(consumed) => Received {
+            Ok(consumed) if !too_much => Received {
                 consumed,
                 then: Then::Continue,
             },
-            Err(_) => {
+            _ => {
                 self.counts.broken_connections += 1;
                 Received {
                     consumed: bytes.len(),
@@ -180,17 +210,19 @@ impl Shard for ServerShard {
         if find(&mut self.sessions, session).is_some() {
             self.sessions[session.index as usize] = None;
         }
+        self.forget_greetings();
     }
 
     fn woken(&mut self, turn: &mut Turn) {
         self.deliver_all(turn);
+        self.hang_up_on_silent(turn);
         if turn.stopping() {
             self.go_away(turn);
         }
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        None
+        self.greetings.next_deadline()
     }
 
     fn awaits_others(&self) -> bool {
@@ -220,4 +252,10 @@ impl Accepted {
 fn find(sessions: &mut [Option<Box<Accepted>>], session: Session) -> Option<&mut Box<Accepted>> {
     let accepted = sessions.get_mut(session.index as usize)?.as_mut()?;
     (accepted.session == session).then_some(accepted)
+}
+
+/// Whether the connection's greeting need not be waited for: it has come, or the connection is
+/// gone.
+fn is_settled(sessions: &mut [Option<Box<Accepted>>], session: Session) -> bool {
+    find(sessions, session).is_none_or(|accepted| accepted.calls.greeted)
 }

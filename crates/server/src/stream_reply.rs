@@ -1,9 +1,11 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use bookend_wire::grpc::Status;
 use bookend_wire::{Sender, Stream};
 
 use crate::head::HttpStatus;
 use crate::metadata::ResponseFields;
-use crate::reply::Answers;
+use crate::reply::{Answers, internal};
 
 /// Where the messages of a streaming call go.
 pub struct StreamReply<'a> {
@@ -44,7 +46,13 @@ impl StreamReply<'_> {
             self.answers
                 .head(self.sender, self.stream, &self.progress.fields.headers);
         }
-        self.sender.message(self.stream, false, encode);
+        let mut whole = true;
+        self.sender.message(self.stream, false, |output| {
+            whole = encoded_whole(output, encode)
+        });
+        if !whole {
+            self.end(Err(internal("the encoder of a reply panicked")));
+        }
     }
 
     /// Ends the call. A second end is ignored.
@@ -80,4 +88,14 @@ impl StreamReply<'_> {
     pub fn ended(&self) -> bool {
         self.progress.ended
     }
+}
+
+/// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.
+fn encoded_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
+    let start = output.len();
+    let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
+    if result.is_err() {
+        output.truncate(start);
+    }
+    result.is_ok()
 }

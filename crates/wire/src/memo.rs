@@ -21,6 +21,8 @@ struct Entry {
     /// 0 for an unused entry: no header block is empty.
     length: u8,
     place: Place,
+    /// What [`digest`] makes of the octets.
+    digest: u64,
     octets: [u8; MAX_REMEMBERED_BYTES],
     meaning: u32,
 }
@@ -28,6 +30,7 @@ struct Entry {
 const UNUSED: Entry = Entry {
     length: 0,
     place: Place::Head,
+    digest: 0,
     octets: [0; MAX_REMEMBERED_BYTES],
     meaning: 0,
 };
@@ -55,10 +58,12 @@ impl Memory {
         if generation != self.generation || block.is_empty() {
             return None;
         }
+        let digest = digest(block);
         let same = |entry: &&Entry| {
             usize::from(entry.length) == block.len()
+                && entry.digest == digest
                 && entry.place == place
-                && entry.octets[..block.len()] == *block
+                && (block.len() <= DIGESTED_BYTES || entry.octets[..block.len()] == *block)
         };
         self.entries.iter().find(same).map(|entry| entry.meaning)
     }
@@ -76,9 +81,26 @@ impl Memory {
         self.next += 1;
         entry.length = block.len() as u8;
         entry.place = place;
+        entry.digest = digest(block);
         entry.octets[..block.len()].copy_from_slice(block);
         entry.meaning = meaning;
     }
+}
+
+/// Blocks up to this length are told apart by their digest and length alone.
+const DIGESTED_BYTES: usize = 8;
+
+/// The first and the last octets of a block in one number. They overlap in blocks of less than
+/// eight octets, so that with the length it says all about those.
+#[inline]
+fn digest(block: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
+        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (block.first_chunk::<2>(), block.last_chunk::<2>()) {
+        return u64::from(u16::from_le_bytes(*first)) << 16 | u64::from(u16::from_le_bytes(*last));
+    }
+    block.first().map_or(0, |octet| u64::from(*octet))
 }
 
 #[cfg(test)]
@@ -115,5 +137,20 @@ mod tests {
         }
         assert_eq!(memory.recall(&[0], Place::Head, 0), None);
         assert_eq!(memory.recall(&[1], Place::Head, 0), Some(1));
+    }
+
+    #[test]
+    fn blocks_that_differ_in_one_octet_are_told_apart_at_every_length() {
+        for length in 1..=MAX_REMEMBERED_BYTES {
+            let mut memory = Memory::new();
+            let block = [0x55; MAX_REMEMBERED_BYTES];
+            memory.remember(&block[..length], Place::Head, 0, 9);
+            assert_eq!(memory.recall(&block[..length], Place::Head, 0), Some(9));
+            for at in 0..length {
+                let mut other = block;
+                other[at] ^= 1;
+                assert_eq!(memory.recall(&other[..length], Place::Head, 0), None);
+            }
+        }
     }
 }

@@ -22,7 +22,9 @@ mod messages {
 pub fn service() -> io::Result<DelayServer<Waiter>> {
     let queue = Arc::new(Queue::default());
     let answering = Arc::clone(&queue);
-    thread::Builder::new().name("delay".into()).spawn(move || answering.answer_all())?;
+    thread::Builder::new()
+        .name("delay".into())
+        .spawn(move || answering.answer_all())?;
     Ok(DelayServer::new(Waiter { queue }))
 }
 
@@ -34,7 +36,13 @@ pub struct Waiter {
 impl Delay for Waiter {
     fn wait(&self, request: WaitRequest, _: &Context<'_>, responder: Responder<WaitReply>) {
         let due = Instant::now() + Duration::from_millis(request.delay_ms.into());
-        self.queue.add(due, WaitReply { payload: request.payload }, responder);
+        self.queue.add(
+            due,
+            WaitReply {
+                payload: request.payload,
+            },
+            responder,
+        );
     }
 }
 
@@ -69,10 +77,18 @@ struct Waiting {
 impl Queue {
     fn add(&self, due: Instant, reply: WaitReply, responder: Responder<WaitReply>) {
         let mut state = self.lock();
-        let first = state.waiting.peek().is_none_or(|Reverse(waiting)| due < waiting.due);
+        let first = state
+            .waiting
+            .peek()
+            .is_none_or(|Reverse(waiting)| due < waiting.due);
         state.added += 1;
         let number = state.added;
-        state.waiting.push(Reverse(Waiting { due, number, reply, responder }));
+        state.waiting.push(Reverse(Waiting {
+            due,
+            number,
+            reply,
+            responder,
+        }));
         drop(state);
         if first {
             self.changed.notify_one();
@@ -88,7 +104,10 @@ impl Queue {
     fn answer_all(&self) {
         let mut due = Vec::new();
         while self.wait_for_due(&mut due) {
-            for Waiting { reply, responder, .. } in due.drain(..) {
+            for Waiting {
+                reply, responder, ..
+            } in due.drain(..)
+            {
                 responder.send(Ok(reply));
             }
         }
@@ -112,7 +131,10 @@ impl Queue {
 
     fn sleep<'a>(&self, state: MutexGuard<'a, State>, now: Instant) -> MutexGuard<'a, State> {
         match state.first_due() {
-            None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            None => self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
             Some(due) => {
                 let woken = self.changed.wait_timeout(state, due - now);
                 woken.unwrap_or_else(PoisonError::into_inner).0

@@ -52,8 +52,12 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
         reply: ::bookend_server::Reply<'_>,
     ) {
         match method {
-            0 => ::bookend_server::codec::inline(request, reply, |request| self.0.price(request, context)),
-            1 => ::bookend_server::codec::deferred(request, reply, |request, responder| self.0.place(request, context, responder)),
+            0 => ::bookend_server::codec::inline(request, reply, |request| {
+                self.0.price(request, context)
+            }),
+            1 => ::bookend_server::codec::deferred(request, reply, |request, responder| {
+                self.0.place(request, context, responder)
+            }),
             _ => reply.no_such_method(),
         }
     }
@@ -63,7 +67,9 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
         context: &::bookend_server::Context<'_>,
     ) -> ::core::option::Option<::std::boxed::Box<dyn ::bookend_server::InlineStream>> {
         match method {
-            2 => ::core::option::Option::Some(::bookend_server::codec::stream(self.0.follow(context))),
+            2 => ::core::option::Option::Some(
+                ::bookend_server::codec::stream(self.0.follow(context)),
+            ),
             _ => ::core::option::Option::None,
         }
     }

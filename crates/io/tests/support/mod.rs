@@ -1,41 +1,344 @@
-//! Shards and peers that several tests use.
+//! Shards that do what a test tells them and say what they were told, and the peers they talk to.
 
-use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
-use std::net::SocketAddr;
+// Each test file uses a part of it.
+#![allow(dead_code)]
+
+use bookend_io::{
+    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Then, Turn, Waker,
+    blocking, listen,
+};
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Ends a test that would hang; no test comes near it.
+const GUARD: Duration = Duration::from_secs(30);
+
+/// The two drivers; most stories are told of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Epoll,
+    Blocking,
+}
+
+pub const KINDS: [Kind; 2] = [Kind::Epoll, Kind::Blocking];
+
+/// What a shard was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Opened(Session, Opened),
+    Received(Session, Vec<u8>),
+    Writable(Session),
+    Closed(Session, Why),
+    Woken { stopping: bool },
+}
+
+/// [`Closed`], comparable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    Peer,
+    Us,
+    Failed(io::ErrorKind),
+    NotConnected(u64, io::ErrorKind),
+}
+
+/// What a test has its shard do. The closure is called after the event was noted.
+pub struct Scripted<F> {
+    pub act: F,
+    pub events: Sender<Event>,
+    pub deadline_ns: Option<u64>,
+    pub awaits_others: bool,
+}
+
+/// What the closure may change besides the turn.
+pub struct Stage<'a> {
+    pub turn: &'a mut Turn,
+    pub deadline_ns: &'a mut Option<u64>,
+    pub awaits_others: &'a mut bool,
+    /// The answer to `received`; the default is everything, and to go on.
+    pub consumed: Option<usize>,
+    pub then: Then,
+}
+
+impl<F: FnMut(&Event, &mut Stage)> Scripted<F> {
+    fn play(&mut self, event: Event, turn: &mut Turn) -> (Option<usize>, Then) {
+        let mut stage = Stage {
+            turn,
+            deadline_ns: &mut self.deadline_ns,
+            awaits_others: &mut self.awaits_others,
+            consumed: None,
+            then: Then::Continue,
+        };
+        (self.act)(&event, &mut stage);
+        let answer = (stage.consumed, stage.then);
+        // A test that has seen enough no longer listens.
+        let _ = self.events.send(event);
+        answer
+    }
+}
+
+impl<F: FnMut(&Event, &mut Stage)> Shard for Scripted<F> {
+    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
+        self.play(Event::Opened(session, how), turn);
+    }
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let (consumed, then) = self.play(Event::Received(session, bytes.to_vec()), turn);
+        Received {
+            consumed: consumed.unwrap_or(bytes.len()),
+            then,
+        }
+    }
+
+    fn writable(&mut self, session: Session, turn: &mut Turn) {
+        self.play(Event::Writable(session), turn);
+    }
+
+    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
+        let why = match why {
+            Closed::Peer => Why::Peer,
+            Closed::Us => Why::Us,
+            Closed::Failed(error) => Why::Failed(error.kind()),
+            Closed::NotConnected(token, error) => Why::NotConnected(token, error.kind()),
+        };
+        self.play(Event::Closed(session, why), turn);
+    }
+
+    fn woken(&mut self, turn: &mut Turn) {
+        let stopping = turn.stopping();
+        self.play(Event::Woken { stopping }, turn);
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        self.deadline_ns
+    }
+
+    fn awaits_others(&self) -> bool {
+        self.awaits_others
+    }
+}
+
+/// A driver at work on a thread of its own.
+pub struct Running {
+    pub address: SocketAddr,
+    pub waker: Waker,
+    pub events: Receiver<Event>,
+    thread: JoinHandle<Statistics>,
+}
+
+impl Running {
+    /// The next thing that the shard was told, wake-ups left out.
+    pub fn next(&self) -> Event {
+        self.find(|event| !matches!(event, Event::Woken { .. }))
+    }
+
+    /// The next thing that the shard was told of that kind.
+    pub fn find(&self, wanted: impl Fn(&Event) -> bool) -> Event {
+        loop {
+            let event = self
+                .events
+                .recv_timeout(GUARD)
+                .expect("the shard is told something");
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+
+    pub fn opened(&self) -> Session {
+        match self.find(|event| matches!(event, Event::Opened(..))) {
+            Event::Opened(session, _) => session,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    pub fn closed(&self) -> Why {
+        match self.find(|event| matches!(event, Event::Closed(..))) {
+            Event::Closed(_, why) => why,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// Bytes received until there are so many of them.
+    pub fn received(&self, count: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while all.len() < count {
+            if let Event::Received(_, bytes) = self.next() {
+                all.extend(bytes);
+            }
+        }
+        all
+    }
+
+    pub fn stop(self) -> Statistics {
+        self.waker.stop();
+        self.join()
+    }
+
+    /// Waits for a driver that ends of itself.
+    pub fn join(self) -> Statistics {
+        self.thread.join().expect("the shard's assertions hold")
+    }
+}
 
 pub fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
-/// Gives back what it is given.
-#[derive(Debug, Default)]
-pub struct Echo {
-    pub opened: usize,
-    pub closed: usize,
+/// A blocking peer that fails rather than hang.
+pub fn peer(address: SocketAddr) -> TcpStream {
+    guard(TcpStream::connect(address).unwrap())
 }
 
-impl Shard for Echo {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {
-        self.opened += 1;
-    }
+pub fn guard(stream: TcpStream) -> TcpStream {
+    stream.set_read_timeout(Some(GUARD)).unwrap();
+    stream.set_write_timeout(Some(GUARD)).unwrap();
+    stream
+}
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        turn.output(session).extend_from_slice(bytes);
-        Received {
-            consumed: bytes.len(),
-            then: Then::Continue,
+/// Has the other end see a reset.
+pub fn reset(stream: TcpStream) {
+    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+}
+
+fn scripted<F: FnMut(&Event, &mut Stage)>(act: F) -> (Scripted<F>, Receiver<Event>) {
+    let (sender, events) = channel();
+    (
+        Scripted {
+            act,
+            events: sender,
+            deadline_ns: None,
+            awaits_others: false,
+        },
+        events,
+    )
+}
+
+/// A shard that connections are accepted for. The blocking one ends with its connection.
+pub fn accepting(
+    kind: Kind,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    accepting_as(kind, Waker::new().unwrap(), options, act)
+}
+
+/// The same, with a waker that somebody else has already.
+pub fn accepting_with(
+    kind: Kind,
+    waker: Waker,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    accepting_as(kind, waker, Options::default(), act)
+}
+
+fn accepting_as(
+    kind: Kind,
+    waker: Waker,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    let (shard, events) = scripted(act);
+    let called = waker.clone();
+    let (address, thread) = match kind {
+        Kind::Epoll => {
+            let listener = listen(loopback()).unwrap();
+            let address = listener.local_address();
+            let driver = Epoll::new(called, options)
+                .unwrap()
+                .accept_from(listener)
+                .unwrap();
+            (address, thread::spawn(move || driver.run(shard).unwrap().1))
         }
+        Kind::Blocking => {
+            let listener = TcpListener::bind(loopback()).unwrap();
+            let address = listener.local_addr().unwrap();
+            let thread = thread::spawn(move || {
+                let (accepted, _) = listener.accept().unwrap();
+                blocking::run_accepted(accepted, shard, called, options)
+                    .unwrap()
+                    .1
+            });
+            (address, thread)
+        }
+    };
+    Running {
+        address,
+        waker,
+        events,
+        thread,
     }
+}
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
+/// A shard that makes its connections itself; both drivers run until it is stopped.
+pub fn connecting(
+    kind: Kind,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    connecting_as(kind, Waker::new().unwrap(), options, act)
+}
 
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {
-        self.closed += 1;
+/// The same, with a waker that somebody else has already.
+pub fn connecting_with(
+    kind: Kind,
+    waker: Waker,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    connecting_as(kind, waker, Options::default(), act)
+}
+
+fn connecting_as(
+    kind: Kind,
+    waker: Waker,
+    options: Options,
+    act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> Running {
+    let (shard, events) = scripted(act);
+    let called = waker.clone();
+    let thread = thread::spawn(move || match kind {
+        Kind::Epoll => Epoll::new(called, options).unwrap().run(shard).unwrap().1,
+        Kind::Blocking => blocking::run(shard, called, options).unwrap().1,
+    });
+    Running {
+        address: loopback(),
+        waker,
+        events,
+        thread,
     }
+}
 
-    fn woken(&mut self, _: &mut Turn) {}
-
-    fn next_deadline(&self) -> Option<u64> {
-        None
+/// Connects to `target` with token 7 when it is woken for the first time.
+pub fn dialling(
+    target: SocketAddr,
+    mut act: impl FnMut(&Event, &mut Stage) + Send + 'static,
+) -> impl FnMut(&Event, &mut Stage) + Send + 'static {
+    let mut dialled = false;
+    move |event, stage| {
+        if !dialled {
+            dialled = true;
+            stage.turn.connect(target, 7);
+        }
+        act(event, stage);
     }
+}
+
+/// Gives back what it is given.
+pub fn echo(event: &Event, stage: &mut Stage) {
+    if let Event::Received(session, bytes) = event {
+        stage.turn.output(*session).extend_from_slice(bytes);
+    }
+}
+
+/// Does nothing.
+pub fn listens(_: &Event, _: &mut Stage) {}
+
+/// Bytes of which each says where it stands.
+pub fn pattern(count: usize) -> Vec<u8> {
+    let block: Vec<u8> = (0..251).collect();
+    let mut bytes = block.repeat(count / block.len() + 1);
+    bytes.truncate(count);
+    bytes
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Lines that may wait to be looked at; a process that prints faster is held up by its pipe.
@@ -84,7 +84,13 @@ fn skip_line(source: &mut impl BufRead) -> std::io::Result<()> {
 
 /// The last lines of a process's standard error. Clones show the same.
 #[derive(Clone, Debug, Default)]
-pub struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    last: VecDeque<String>,
+    first_error: Option<String>,
+}
 
 impl Tail {
     /// Keeps the end of `source`, read by a thread of its own. The second value is hung up when
@@ -105,14 +111,21 @@ impl Tail {
 
     /// The last line that is not blank.
     pub fn last_line(&self) -> Option<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.back().cloned()
+        self.kept().last.back().cloned()
+    }
+
+    /// The first line that a compiler would begin an error with: of a failed build it says more than the last.
+    pub fn first_error(&self) -> Option<String> {
+        self.kept().first_error.clone()
     }
 
     /// All lines that were kept, oldest first.
     pub fn lines(&self) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().cloned().collect()
+        self.kept().last.iter().cloned().collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, output: Output) {
@@ -121,12 +134,28 @@ impl Tail {
         if line.is_empty() {
             return;
         }
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == TAIL_LINES {
-            lines.pop_front();
+        let mut kept = self.kept();
+        if kept.first_error.is_none() && is_error(line) {
+            kept.first_error = Some(line.to_owned());
         }
-        lines.push_back(line.to_owned());
+        if kept.last.len() == TAIL_LINES {
+            kept.last.pop_front();
+        }
+        kept.last.push_back(line.to_owned());
     }
+}
+
+/// `error: ...`, `error[E0425]: ...`, `a.c:1:2: error: ...`, `[ERROR] ...`; but not a line about a
+/// library called `thiserror`.
+fn is_error(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let mut found = line.match_indices("error");
+    found.any(|(start, word)| {
+        let before = line[..start].chars().next_back();
+        let after = line[start + word.len()..].chars().next();
+        let is_part = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+        !before.is_some_and(is_part) && matches!(after, Some(':' | '[' | ']'))
+    })
 }
 
 #[cfg(test)]
@@ -165,11 +194,33 @@ mod tests {
     }
 
     #[test]
+    fn compilers_begin_errors_in_many_ways() {
+        for line in [
+            "error: no such command",
+            "error[E0425]: cannot find value",
+            "main.cc:1:2: error: expected ;",
+            "[ERROR] Failed to execute goal",
+        ] {
+            assert!(is_error(line), "{line}");
+        }
+        for line in [
+            "Compiling thiserror-impl v2",
+            "error-chain: fetched",
+            "terror: 1",
+            "errors",
+        ] {
+            assert!(!is_error(line), "{line}");
+        }
+    }
+
+    #[test]
     fn the_tail_keeps_the_last_lines_that_say_something() {
-        let text: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let mut text = "ok\nError: a\nerror: b\n".to_owned();
+        text.extend((0..100).map(|number| format!("line {number}\n")));
         let (tail, end) = Tail::of(Cursor::new(text + "\n  \n"));
         assert!(end.recv().is_err());
         assert_eq!(tail.last_line().as_deref(), Some("line 99"));
+        assert_eq!(tail.first_error().as_deref(), Some("Error: a"));
         assert_eq!(tail.lines().len(), TAIL_LINES);
         assert_eq!(tail.lines()[0], "line 80");
     }

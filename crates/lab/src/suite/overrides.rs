@@ -1,4 +1,4 @@
-//! The environment variables of grpc_bench, so that its command lines mean here what they mean there.
+//! The environment variables of grpc_bench, so that its command lines mean the same here.
 
 use super::{UnitError, parse_duration, parse_size};
 use crate::declaration::nearest_word;

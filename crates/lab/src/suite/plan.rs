@@ -101,18 +101,36 @@ impl Plan {
     pub fn cells(&self) -> Vec<PlannedCell> {
         let mut cells = Vec::new();
         for &case in &self.cases {
-            for (subject, planned) in self.subjects.iter().enumerate() {
-                for instrument in &planned.instruments {
-                    let id = CellId {
-                        subject: planned.name.clone(),
-                        case: case.to_string(),
-                        instrument: instrument.clone(),
-                    };
-                    cells.push(PlannedCell { subject, case, id });
+            for instrument in self.instruments() {
+                let takes = |subject: &PlannedSubject| subject.instruments.contains(instrument);
+                for (subject, planned) in self.subjects.iter().enumerate() {
+                    if takes(planned) {
+                        let id = CellId {
+                            subject: planned.name.clone(),
+                            case: case.to_string(),
+                            instrument: instrument.clone(),
+                        };
+                        cells.push(PlannedCell { subject, case, id });
+                    }
                 }
             }
         }
         cells
+    }
+
+    /// Every instrument that some subject is measured with, each once.
+    pub fn instruments(&self) -> Vec<&String> {
+        let mut instruments = Vec::new();
+        for instrument in self
+            .subjects
+            .iter()
+            .flat_map(|subject| &subject.instruments)
+        {
+            if !instruments.contains(&instrument) {
+                instruments.push(instrument);
+            }
+        }
+        instruments
     }
 
     /// The subject that ratios compare with, if it was selected.
@@ -292,7 +310,8 @@ fn generator_cpus(overrides: &Overrides, machine: u32, notes: &mut Vec<String>) 
 fn note_rate(overrides: &Overrides, notes: &mut Vec<String>) {
     if let Some(rate) = overrides.rate.filter(|&rate| rate != 0) {
         notes.push(format!(
-            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers come"
+            "GRPC_CLIENT_QPS={rate} is not applied: suites run a closed loop, as fast as answers \
+             come"
         ));
     }
 }

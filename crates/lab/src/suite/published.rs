@@ -1,6 +1,7 @@
 //! A published table as data: `published.csv` in a suite's folder.
 
-use super::Case;
+use super::{Case, Limits};
+use crate::audit::{AuditedRow, Finding, audit};
 use crate::declaration::{DeclarationError, read_text};
 use std::fmt;
 use std::path::Path;
@@ -82,6 +83,40 @@ impl PublishedTable {
         let rows = lines.map(row).collect::<Result<_, _>>()?;
         Ok(Self { rows })
     }
+
+    /// What cannot be true in it, given what the servers were limited to: a finding and its row.
+    pub fn audit(&self, limits: &Limits) -> Vec<(&PublishedRow, Finding)> {
+        let findings = |row| {
+            audit(&audited(row, limits))
+                .into_iter()
+                .map(move |one| (row, one))
+        };
+        self.rows.iter().flat_map(findings).collect()
+    }
+}
+
+fn audited(row: &PublishedRow, limits: &Limits) -> AuditedRow {
+    AuditedRow {
+        concurrency: Some(row.case.concurrency),
+        requests_per_second: Some(row.requests_per_second),
+        latency_mean_ns: Some(row.latency_mean_ns),
+        percentiles_ns: vec![
+            (90.0, row.latency_p90_ns),
+            (95.0, row.latency_p95_ns),
+            (99.0, row.latency_p99_ns),
+        ],
+        latency_resolution_ns: printed_resolution_ns(row.latency_mean_ns),
+        server_cpu: Some(row.cpu_share),
+        server_cpu_limit: Some(limits.server_cpus),
+        memory_bytes: Some(row.memory_bytes),
+        memory_limit_bytes: limits.server_memory_bytes.map(|bytes| bytes as f64),
+        ..AuditedRow::default()
+    }
+}
+
+/// Half a unit of the second decimal, in milliseconds below a second and in seconds above.
+fn printed_resolution_ns(latency_ns: f64) -> f64 {
+    if latency_ns < 1e9 { 5e3 } else { 5e6 }
 }
 
 fn row(line: &str) -> Option<PublishedRow> {

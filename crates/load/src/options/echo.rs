@@ -86,7 +86,6 @@ impl Options {
             nanoseconds(self.connect_timeout.unwrap_or_default()),
         );
         fields.insert("name".into(), json!(self.name));
-        fields.insert("skipFirst".into(), json!(self.skip_first));
         fields.insert("count-errors".into(), json!(self.count_errors));
     }
 

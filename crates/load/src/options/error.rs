@@ -35,12 +35,12 @@ pub enum OptionsError {
         /// The second.
         other: &'static str,
     },
-    /// More results dropped than there are.
-    AllSkipped {
-        /// `--skipFirst`
-        skip_first: u64,
-        /// `--total`
-        total: u64,
+    /// Fewer threads than the blocking driver needs.
+    ThreadsMissing {
+        /// `--threads`
+        threads: u32,
+        /// `--connections`
+        connections: u32,
     },
     /// A file that cannot be read.
     Unreadable {
@@ -90,12 +90,14 @@ impl fmt::Display for OptionsError {
                     "{one} and {other} exclude each other: give one of them"
                 )
             }
-            Self::AllSkipped { skip_first, total } => {
-                write!(
-                    formatter,
-                    "--skipFirst {skip_first} is more than --total {total}"
-                )
-            }
+            Self::ThreadsMissing {
+                threads,
+                connections,
+            } => write!(
+                formatter,
+                "--io blocking takes a thread for each of --connections {connections}, and \
+                 --threads is {threads}"
+            ),
             Self::Unreadable { file, reason } => {
                 write!(formatter, "cannot read {}: {reason}", file.display())
             }

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
+use crate::system::reason;
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
@@ -74,8 +75,6 @@ pub struct Flags {
     pub name: Option<String>,
     /// `--tags`
     pub tags: Option<String>,
-    /// `--skipFirst`
-    pub skip_first: u64,
     /// `--count-errors`
     pub count_errors: bool,
 }
@@ -113,7 +112,6 @@ impl Default for Flags {
             output: None,
             name: None,
             tags: None,
-            skip_first: 0,
             count_errors: false,
         }
     }
@@ -155,7 +153,6 @@ impl Options {
             format: flags.format,
             tags: read_tags(&flags)?,
             duration_stop: flags.duration_stop,
-            skip_first: flags.skip_first,
             count_errors: flags.count_errors,
             target,
             call: flags.call.ok_or(OptionsError::CallMissing)?,
@@ -250,7 +247,7 @@ fn read_metadata(flags: &Flags, templates: Templates) -> Result<Metadata, Option
         (None, Some(file)) => {
             let text = fs::read_to_string(file).map_err(|error| OptionsError::Unreadable {
                 file: file.clone(),
-                reason: error.kind().to_string(),
+                reason: reason(&error),
             })?;
             (text, file.display().to_string())
         }
@@ -284,10 +281,6 @@ fn choose_until(flags: &Flags) -> Result<Until, OptionsError> {
     };
     match until.calls() {
         Some(0) => Err(OptionsError::Zero { flag: "--total" }),
-        Some(total) if flags.skip_first > total => Err(OptionsError::AllSkipped {
-            skip_first: flags.skip_first,
-            total,
-        }),
         _ => Ok(until),
     }
 }

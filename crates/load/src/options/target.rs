@@ -1,8 +1,10 @@
 //! Where the server listens: `host:port`.
 
 use std::fmt;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::num::NonZeroU16;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A host and a port. `Display` writes them as an authority, with brackets around IPv6.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,35 @@ pub struct Target {
     /// The port.
     pub port: u16,
 }
+
+impl Target {
+    /// The address to connect to. Of a name with several addresses, it is the first that accepts
+    /// a connection within `patience`, or the first of all.
+    ///
+    /// # Errors
+    /// [`TargetError::Unresolved`] when the name has no address.
+    pub fn resolve(&self, patience: Option<Duration>) -> Result<SocketAddr, TargetError> {
+        let unresolved = |reason: String| TargetError::Unresolved {
+            host: self.host.clone(),
+            reason,
+        };
+        let found = (self.host.as_str(), self.port).to_socket_addrs();
+        let addresses: Vec<SocketAddr> = found
+            .map_err(|error| unresolved(error.to_string()))?
+            .collect();
+        let patience = patience.unwrap_or(LONGEST_TRIAL);
+        let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, patience).is_ok();
+        match addresses.as_slice() {
+            [] => Err(unresolved("it has no address".to_owned())),
+            // Nobody is disturbed where there is no choice.
+            [only] => Ok(*only),
+            [first, ..] => Ok(*addresses.iter().find(accepts).unwrap_or(first)),
+        }
+    }
+}
+
+/// How long an address is tried where connections may take for ever.
+const LONGEST_TRIAL: Duration = Duration::from_secs(10);
 
 /// Why a text is not a target. Always the user's fault; `Display` says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +56,13 @@ pub enum TargetError {
     PortWrong {
         /// What stood there.
         port: String,
+    },
+    /// A name without an address.
+    Unresolved {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        reason: String,
     },
     /// A scheme or a path.
     NotHostPort {
@@ -101,6 +139,9 @@ impl fmt::Display for TargetError {
             }
             Self::PortWrong { port } => {
                 write!(formatter, "port \"{port}\" is not a number from 1 to 65535")
+            }
+            Self::Unresolved { host, reason } => {
+                write!(formatter, "cannot find the address of {host}: {reason}")
             }
             Self::NotHostPort { text } => {
                 write!(

@@ -1,6 +1,7 @@
 //! What can be wrong with the data of a run, each in one line.
 
 use crate::nearest::Suggestion;
+use crate::system::reason;
 use std::fmt;
 use std::io;
 
@@ -76,7 +77,7 @@ impl PayloadError {
     pub(super) fn unreadable(place: &str, error: &io::Error) -> PayloadError {
         PayloadError::Unreadable {
             place: place.to_owned(),
-            reason: error.kind().to_string(),
+            reason: reason(error),
         }
     }
 }

@@ -275,7 +275,7 @@ fn is_time_out(error: &io::Error) -> bool {
 impl fmt::Display for Broken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimedOut(patience) => write!(formatter, "nothing came within {patience:?}"),
+            Self::TimedOut(patience) => write!(formatter, "no answer within {patience:?}"),
             Self::Closed => write!(formatter, "the server closed the connection"),
             Self::GoingAway(code, text) if text.is_empty() => {
                 write!(formatter, "the server sent GOAWAY {code}")

@@ -2,10 +2,8 @@
 
 use crate::options::{Options, SchemaSource, Target};
 use crate::payload::{Payload, PayloadError};
-use crate::reflect::{FetchError, Reflector};
-use crate::schema::{CallError, Method, ReflectionError, Schema, SchemaError};
-use bookend_client::{Client, ConnectError, Metadata};
-use bookend_wire::grpc::metadata::{decode_binary, is_binary};
+use crate::reflect::{self, ReflectError};
+use crate::schema::{CallError, Method, Schema, SchemaError};
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
@@ -41,9 +39,7 @@ pub enum PrepareError {
     /// The data is no request message. The user's fault.
     Payload(PayloadError),
     /// Reflection gave no schema. The server's fault, or the user's.
-    Reflection(ReflectionError<FetchError>),
-    /// There is nobody to ask for the schema. The server's fault.
-    Connect(ConnectError),
+    Reflection(ReflectError),
 }
 
 impl Request {
@@ -56,10 +52,11 @@ impl Request {
         let method = schema.method(&options.call).map_err(PrepareError::Call)?;
         let payload = Payload::read(&options.data, &method, options.templates, input)
             .map_err(PrepareError::Payload)?;
-        let messages = match method.client_streaming {
-            true => payload.messages().to_vec(),
-            false => vec![payload.message(0).to_vec()],
+        let most = match method.client_streaming {
+            true => usize::MAX,
+            false => 1,
         };
+        let messages = payload.messages().iter().take(most).cloned().collect();
         Ok(Self {
             target: options.target.clone(),
             authority: options.authority.clone(),
@@ -77,48 +74,12 @@ fn schema(options: &Options) -> Result<(Schema, u64), PrepareError> {
     let read = match &options.schema {
         SchemaSource::Proto { file, import_paths } => Schema::from_proto(file, import_paths),
         SchemaSource::Protoset(file) => Schema::from_protoset(file),
-        SchemaSource::Reflection => return reflected(options),
+        SchemaSource::Reflection => {
+            let reflected = reflect::schema(options).map_err(PrepareError::Reflection)?;
+            return Ok((reflected.schema, reflected.calls_made));
+        }
     };
     read.map(|schema| (schema, 0)).map_err(PrepareError::Schema)
-}
-
-fn reflected(options: &Options) -> Result<(Schema, u64), PrepareError> {
-    let client_options = client_options(&options.authority, options.connect_timeout);
-    let mut client = Client::connect(&options.target.to_string(), &client_options)
-        .map_err(PrepareError::Connect)?;
-    let metadata = client_metadata(&options.metadata.constant);
-    let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);
-    let schema = reflector.schema(&options.call);
-    let calls_made = reflector.calls_made();
-    schema
-        .map(|schema| (schema, calls_made))
-        .map_err(PrepareError::Reflection)
-}
-
-pub(super) fn client_options(
-    authority: &str,
-    connect_timeout: Option<Duration>,
-) -> bookend_client::Options {
-    let defaults = bookend_client::Options::default();
-    bookend_client::Options {
-        authority: Some(authority.to_owned()),
-        connect_timeout: connect_timeout.unwrap_or(defaults.connect_timeout),
-        ..defaults
-    }
-}
-
-/// From the wire's form to the client library's. What the flags let through, it takes.
-pub(super) fn client_metadata(fields: &[(Vec<u8>, Vec<u8>)]) -> Metadata {
-    let mut metadata = Metadata::new();
-    for (name, value) in fields {
-        let octets = match is_binary(name) {
-            true => decode_binary(value).unwrap_or_default(),
-            false => value.clone(),
-        };
-        let pushed = metadata.push(&String::from_utf8_lossy(name), &octets);
-        debug_assert_eq!(pushed, Ok(()));
-    }
-    metadata
 }
 
 impl PrepareError {
@@ -126,8 +87,7 @@ impl PrepareError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Schema(_) | Self::Call(_) | Self::Payload(_) => true,
-            Self::Reflection(error) => matches!(error, ReflectionError::Call(_)),
-            Self::Connect(_) => false,
+            Self::Reflection(error) => error.is_usage(),
         }
     }
 }
@@ -139,7 +99,6 @@ impl fmt::Display for PrepareError {
             Self::Call(error) => error.fmt(formatter),
             Self::Payload(error) => error.fmt(formatter),
             Self::Reflection(error) => error.fmt(formatter),
-            Self::Connect(error) => error.fmt(formatter),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One call, and whether its answer is what the method promises.
 
-use super::request::{Request, client_metadata, client_options};
+use super::request::Request;
+use crate::reflect::{client_metadata, client_options};
 use bookend_client::{Answer, Call, CallError, Client, Code, ConnectError, Status};
 use prost_reflect::DynamicMessage;
 use std::fmt;

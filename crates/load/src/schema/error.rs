@@ -1,6 +1,7 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
 use crate::nearest::{Suggestion, nearest};
+use crate::system::reason;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ impl SchemaError {
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> SchemaError {
         SchemaError::Unreadable {
             file: file.to_owned(),
-            reason: error.kind().to_string(),
+            reason: reason(error),
             suggestion: neighbours(file),
         }
     }
@@ -162,6 +163,9 @@ impl fmt::Display for SchemaError {
                 )
             }
             Self::NotCompiled { reason } => write!(formatter, "{reason}"),
+            Self::NotADescriptorSet { place, .. } if place.ends_with(".proto") => {
+                write!(formatter, "{place} is not compiled: give it with --proto")
+            }
             Self::NotADescriptorSet { place, reason } => write!(
                 formatter,
                 "{place} is not a complete descriptor set ({reason}): make it with \

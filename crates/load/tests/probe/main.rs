@@ -8,7 +8,7 @@ use bookend_client::ConnectError;
 use bookend_load::options::{Flags, Options};
 use bookend_load::payload::Payload;
 use bookend_load::probe::{Check, Depth, Failure, Finding, PrepareError, Report, Request, probe};
-use bookend_load::reflect::FetchError;
+use bookend_load::reflect::{FetchError, ReflectError};
 use bookend_load::schema::{CallError, ReflectionError};
 use faulty::Fault;
 use serde_json::Value;
@@ -221,10 +221,10 @@ fn a_server_without_reflection_is_told_with_what_to_do() {
     let error = prepare(by_reflection(&target)).unwrap_err();
     assert!(matches!(
         &error,
-        PrepareError::Reflection(ReflectionError::Fetch {
+        PrepareError::Reflection(ReflectError::Reflection(ReflectionError::Fetch {
             source: FetchError::NoReflection,
             ..
-        })
+        }))
     ));
     let text = error.to_string();
     assert!(text.contains("the server has no reflection service"));

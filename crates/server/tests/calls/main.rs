@@ -1,11 +1,14 @@
 //! Calls of a small service, from a client's connection to a server's shard without a socket.
 
+mod loopback;
 mod pair;
+mod raw;
 mod reflection;
 mod shop;
 
+use bookend_server::io::Shard;
 use bookend_server::prost::Message;
-use bookend_server::{Code, Counts, Limits, Status};
+use bookend_server::{Code, Counts, Limits, ResetLimit, Status};
 use bookend_wire::{Config, ErrorCode};
 
 use pair::{Pair, fields, framed};
@@ -168,6 +171,27 @@ fn what_is_not_grpc_is_refused_in_http() {
     pair.pump();
     assert_eq!(pair.heard(stream).field(":status"), Some("405"));
     assert_eq!(pair.call(PRICE, "on").cents(), [2]);
+}
+
+#[test]
+fn a_page_is_shown_to_whoever_does_not_speak_grpc() {
+    let mut pair = Pair::with_page(Limits::internet(), "a gRPC server");
+    let mut get = fields("/");
+    get[0].1 = "GET";
+    let stream = pair.open(&get, true);
+    pair.pump();
+    let heard = pair.heard(stream);
+    assert_eq!(heard.field(":status"), Some("200"));
+    assert_eq!(
+        (heard.body.as_slice(), heard.ended),
+        (&b"a gRPC server"[..], true)
+    );
+    assert_eq!(pair.call(PRICE, "on").cents(), [2]);
+    assert_eq!(
+        pair.call("/", "").code(),
+        Code::Unimplemented,
+        "gRPC stays gRPC"
+    );
 }
 
 #[test]
@@ -395,12 +419,12 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     pair.turn.stop();
     pair.wake();
     assert_eq!(pair.goaway(), Some(waits.id));
-    assert!(bookend_server::io::Shard::awaits_others(&pair.shard));
+    assert!(pair.shard.awaits_others());
     let (_, responder) = pair.waiting.lock().unwrap().pop().unwrap();
     responder.send(Ok(Money { cents: 3 }));
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
-    assert!(!bookend_server::io::Shard::awaits_others(&pair.shard));
+    assert!(!pair.shard.awaits_others());
 }
 
 #[test]
@@ -413,4 +437,67 @@ fn a_client_that_breaks_http2_loses_its_connection() {
     pair.pump();
     assert!(pair.closed);
     assert_eq!(pair.shard.counts().broken_connections, 1);
+}
+
+#[test]
+fn calls_that_were_given_up_count_until_their_handlers_are_done() {
+    let mut limits = Limits::internet();
+    limits.http2.settings.max_concurrent_streams = Some(5);
+    let mut pair = Pair::with(limits, &Config::trusted());
+    for _ in 0..5 {
+        let stream = pair.start(PLACE, "");
+        pair.pump();
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+    }
+    assert_eq!(pair.call(PLACE, "").code(), Code::ResourceExhausted);
+    assert_eq!(pair.call(PRICE, "on").cents(), [2]);
+    pair.waiting.lock().unwrap().clear();
+    pair.wake();
+    let stream = pair.start(PLACE, "");
+    pair.pump();
+    assert!(pair.heard_nothing(stream), "it waits for its handler again");
+}
+
+#[test]
+fn a_client_that_resets_too_much_is_told_to_calm_down() {
+    let resets = Some(ResetLimit {
+        burst: 10,
+        per_second: 1,
+    });
+    let mut pair = Pair::with(
+        Limits {
+            resets,
+            ..Limits::internet()
+        },
+        &Config::trusted(),
+    );
+    for _ in 0..10 {
+        let stream = pair.start(PLACE, "");
+        pair.pump();
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+        pair.pump();
+    }
+    assert!(!pair.closed, "a heavy user just under the limit");
+    let streams: Vec<_> = (0..3).map(|_| pair.start(PLACE, "")).collect();
+    for stream in streams {
+        pair.client.sender.reset(stream, ErrorCode::CANCEL);
+    }
+    pair.pump();
+    assert!(pair.closed && pair.goaway().is_some());
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_closed_in_time() {
+    let limits = Limits {
+        greeting_timeout_ns: Some(0),
+        ..Limits::internet()
+    };
+    let mut pair = Pair::silent(limits);
+    assert!(pair.shard.next_deadline().is_some());
+    pair.shard.woken(&mut pair.turn);
+    assert_eq!(pair.shard.counts().broken_connections, 1);
+    assert_eq!(pair.shard.next_deadline(), None);
+
+    let pair = Pair::new();
+    assert_eq!(pair.shard.next_deadline(), None, "this one has spoken");
 }

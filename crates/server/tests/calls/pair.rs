@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
-use bookend_server::prost::Message;
+use bookend_server::prost::Message as _;
 use bookend_server::{Code, Limits, Server, ServerShard};
+use bookend_wire::grpc::message::Message;
 use bookend_wire::grpc::{Assembler, percent};
 use bookend_wire::{
     Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
     Stream, Visitor,
 };
 
+use crate::raw::Raw;
 use crate::shop::{self, Item, Money, Waiting};
 
 /// What a client has heard about one call.
 #[derive(Debug, Default)]
 pub struct Heard {
     pub fields: Vec<(String, String)>,
+    pub body: Vec<u8>,
     pub messages: Vec<Vec<u8>>,
     pub header_blocks: usize,
     pub ended: bool,
@@ -29,6 +32,11 @@ impl Heard {
     pub fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(field, _)| field == name)?;
         Some(&field.1)
+    }
+
+    fn assemble(&mut self, data: &[u8]) {
+        let keep = |message: Message<'_>| self.messages.push(message.octets.to_vec());
+        self.assembler.push(data, usize::MAX, keep).unwrap();
     }
 
     pub fn code(&self) -> Code {
@@ -51,9 +59,9 @@ impl Heard {
 }
 
 #[derive(Default)]
-struct Listener {
-    calls: BTreeMap<u32, Heard>,
-    goaway: Option<u32>,
+pub struct Listener {
+    pub calls: BTreeMap<u32, Heard>,
+    pub goaway: Option<u32>,
 }
 
 impl Visitor for Listener {
@@ -81,15 +89,10 @@ impl Visitor for Listener {
     fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
         let heard = self.calls.entry(stream.id).or_default();
         heard.ended |= end_stream;
-        let Heard {
-            messages,
-            assembler,
-            ..
-        } = heard;
-        let keep = |message: bookend_wire::grpc::message::Message<'_>| {
-            messages.push(message.octets.to_vec());
-        };
-        assembler.push(data, usize::MAX, keep).unwrap();
+        heard.body.extend_from_slice(data);
+        if heard.field("content-type") == Some("application/grpc") {
+            heard.assemble(data);
+        }
         sender.release(stream, data.len());
     }
 
@@ -123,19 +126,44 @@ impl Pair {
     }
 
     pub fn with(limits: Limits, client: &Config) -> Self {
+        Self::greet(Self::connected(limits, client, None))
+    }
+
+    pub fn with_page(limits: Limits, page: &str) -> Self {
+        Self::greet(Self::connected(limits, &Config::trusted(), Some(page)))
+    }
+
+    fn greet(mut pair: Self) -> Self {
+        pair.pump();
+        (pair.reads, pair.writes) = (0, 0);
+        pair
+    }
+
+    /// A client that connects and sends nothing.
+    pub fn silent(limits: Limits) -> Self {
+        let mut pair = Self::connected(limits, &Config::trusted(), None);
+        pair.client.sender.output.clear();
+        pair
+    }
+
+    fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
         let shop = shop::service(&waiting);
-        let builder = Server::builder()
+        let mut builder = Server::builder()
             .add_service(shop)
+            .add_service(Raw)
             .reflection()
             .limits(limits);
+        if let Some(page) = page {
+            builder = builder.page(page);
+        }
         let services = builder.build().unwrap();
         let mut turn = Turn::default();
         let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
         let session = turn.connect(nowhere, 0);
         let mut shard = services.shard(Waker::new().unwrap());
         shard.opened(session, Opened::Accepted, &mut turn);
-        let mut pair = Pair {
+        Pair {
             client: Connection::new(Role::Client, client),
             shard,
             turn,
@@ -146,10 +174,7 @@ impl Pair {
             session,
             listener: Listener::default(),
             unread: Vec::new(),
-        };
-        pair.pump();
-        (pair.reads, pair.writes) = (0, 0);
-        pair
+        }
     }
 
     /// Moves bytes both ways until neither end has anything to say.
@@ -261,7 +286,7 @@ pub fn fields(path: &str) -> [(&str, &str); 6] {
     ]
 }
 
-fn head(path: &str) -> Block {
+pub fn head(path: &str) -> Block {
     let fields = fields(path).map(|(name, value)| (name.as_bytes(), value.as_bytes()));
     Block::new(&fields)
 }

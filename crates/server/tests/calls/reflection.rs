@@ -80,6 +80,7 @@ fn all_services_are_listed_in_both_versions() {
             "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection",
             "shop.v1.Orders",
+            "test.Raw",
         ];
         assert_eq!(names, expected);
     }

@@ -1,0 +1,101 @@
+//! The words after `bookend`, read into one [`Command`].
+
+use crate::failure::complain;
+use crate::{compare, complaint, list, load, probe, report, run, serve};
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::error::ErrorKind;
+use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Measures RPC stacks.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bookend",
+    version,
+    propagate_version = true,
+    disable_version_flag = true,
+    disable_help_subcommand = true
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+    /// Print the version
+    // ghz's letter; clap's own would be a capital.
+    #[arg(short = 'v', long, action = ArgAction::Version, global = true, display_order = 998)]
+    version: Option<bool>,
+}
+
+/// One sub-command with its arguments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build, verify and measure a suite, print the table, keep the result
+    Run(run::Arguments),
+    /// Load a gRPC server; ghz's flags work unchanged
+    Load(Box<load::Arguments>),
+    /// Serve every service of proto/, the reference server
+    Serve(serve::Arguments),
+    /// Make one verified call and check the peer's HTTP/2 and gRPC, as JSON
+    Probe(probe::Arguments),
+    /// Compare two results, with intervals and an exit code for CI
+    Compare(compare::Arguments),
+    /// Print the tables of a result
+    Report(report::Arguments),
+    /// List suites and subjects
+    List(list::Arguments),
+    /// Say what is missing on this machine
+    Doctor,
+}
+
+impl Command {
+    /// The word that selects it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Run(_) => "run",
+            Command::Load(_) => "load",
+            Command::Serve(_) => "serve",
+            Command::Probe(_) => "probe",
+            Command::Compare(_) => "compare",
+            Command::Report(_) => "report",
+            Command::List(_) => "list",
+            Command::Doctor => "doctor",
+        }
+    }
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// The exit status, after help or one line of complaint has been printed.
+pub fn parse(words: Vec<OsString>) -> Result<Command, ExitCode> {
+    let command_name = words.get(1).map(|word| word.to_string_lossy().into_owned());
+    let error = match CommandLine::try_parse_from(words) {
+        Ok(read) => return Ok(read.command),
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::DisplayVersion => {
+            // One version for all sub-commands, under the name of the command.
+            let version = concat!("bookend ", env!("CARGO_PKG_VERSION"), "\n");
+            let _ = output::write(version, None);
+            Err(ExitCode::from(exit::MEASURED))
+        }
+        ErrorKind::DisplayHelp => {
+            // A reader that has closed its end has seen enough.
+            let _ = error.print();
+            Err(ExitCode::from(exit::MEASURED))
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            Err(ExitCode::from(exit::USAGE))
+        }
+        _ => {
+            let mut root = CommandLine::command();
+            root.build();
+            let chosen = command_name.and_then(|name| root.find_subcommand(name));
+            complain(&complaint::one_line(&error, chosen.unwrap_or(&root)));
+            Err(ExitCode::from(exit::USAGE))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `bookend compare`: two results against each other.
+
+use crate::failure::Failure;
+use bookend_lab::compare::{Comparison, Condition, Metric, Side, SideName, compare};
+use bookend_lab::measurement::Row;
+use bookend_lab::store::{RunId, Store};
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What stands after `bookend compare`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The result to compare with
+    #[arg(value_name = "A")]
+    before: String,
+    /// The result that is compared
+    #[arg(value_name = "B")]
+    after: String,
+    /// End with status 3 if this is so, such as "ratio<0.95"
+    #[arg(long, value_name = "EXPR")]
+    fail_if: Option<String>,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
+    store: PathBuf,
+}
+
+/// Compares two results, round by round.
+///
+/// # Errors
+/// [`Failure`] when a result is not there, or the two have nothing in common.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let condition = arguments.fail_if.as_deref().map(str::parse::<Condition>);
+    let condition = condition.transpose().map_err(Failure::usage)?;
+    let names: [SideName; 2] = [
+        arguments.before.parse().map_err(Failure::usage)?,
+        arguments.after.parse().map_err(Failure::usage)?,
+    ];
+    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
+    let [before, after] = [read(&store, &names[0])?, read(&store, &names[1])?];
+    let comparison = compare(
+        &side(&names[0], &before),
+        &side(&names[1], &after),
+        Metric::default(),
+    )
+    .map_err(Failure::usage)?;
+    output::write(&comparison.to_string(), None).map_err(Failure::nothing_measured)?;
+    match condition {
+        Some(condition) => judge(&comparison, &condition, arguments),
+        None => Ok(exit::MEASURED),
+    }
+}
+
+fn judge(
+    comparison: &Comparison,
+    condition: &Condition,
+    arguments: &Arguments,
+) -> Result<u8, Failure> {
+    let failing = comparison.failing(condition);
+    if failing.is_empty() {
+        return Ok(exit::MEASURED);
+    }
+    let expression = arguments.fail_if.as_deref().unwrap_or_default();
+    let cells = failing
+        .iter()
+        .map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b));
+    let text = format!("{expression}, or no ratio:\n{}", cells.collect::<String>());
+    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    Ok(exit::OBJECTIVE_MISSED)
+}
+
+/// The rows of the run that a side names.
+struct Read {
+    run: RunId,
+    rows: Vec<Row>,
+}
+
+fn read(store: &Store, name: &SideName) -> Result<Read, Failure> {
+    let run = match name.run {
+        Some(id) => store.run(id).map_err(Failure::usage)?,
+        None => crate::report::latest(store)?,
+    };
+    let rows = store.rows(run.id).map_err(Failure::usage)?;
+    Ok(Read { run: run.id, rows })
+}
+
+fn side<'a>(name: &'a SideName, read: &'a Read) -> Side<'a> {
+    Side {
+        run: read.run,
+        rows: &read.rows,
+        subject: name.subject.as_deref(),
+    }
+}

@@ -1,0 +1,36 @@
+//! `bookend list`: what there is to run.
+
+use crate::failure::Failure;
+use crate::names::Named;
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What stands after `bookend list`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Where suites are
+    #[arg(long, value_name = "DIR", default_value = "suites")]
+    suites: PathBuf,
+    /// Where subjects are
+    #[arg(long, value_name = "DIR", default_value = "subjects")]
+    subjects_dir: PathBuf,
+}
+
+/// Prints the names of suites and subjects.
+///
+/// # Errors
+/// [`Failure`] when a folder cannot be read.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let suites = Named::Suite.all(&arguments.suites)?;
+    let subjects = Named::Subject.all(&arguments.subjects_dir)?;
+    let text = section("Suites", &suites) + &section("Subjects", &subjects);
+    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    Ok(exit::MEASURED)
+}
+
+fn section(title: &str, names: &[String]) -> String {
+    let lines: String = names.iter().map(|name| format!("  {name}\n")).collect();
+    format!("{title}:\n{lines}")
+}

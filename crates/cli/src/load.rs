@@ -1,0 +1,140 @@
+//! `bookend load`: from flags to a result on standard output.
+
+mod arguments;
+mod interrupt;
+mod not_built;
+
+pub use arguments::Arguments;
+
+use crate::failure::Failure;
+use crate::prepared::Prepared;
+use bookend_load::contract::environment::CONTRACT;
+use bookend_load::contract::exit;
+use bookend_load::contract::lines::Line;
+use bookend_load::contract::report::LoadReport;
+use bookend_load::options::{DurationStop, Flags, Options, Target};
+use bookend_load::output;
+use bookend_load::plan::Plan;
+use bookend_load::run::{self, Progress};
+use bookend_load::summary::{self, Ended};
+use std::env;
+use std::time::SystemTime;
+
+/// Measures, then prints or writes the result. The number is the exit status.
+///
+/// # Errors
+/// [`Failure`] when the flags make no sense or nothing could be measured.
+pub fn start(arguments: Arguments) -> Result<u8, Failure> {
+    let audience = Audience::from_environment();
+    let flags = arguments.into_flags(audience.defaults())?;
+    let options = Options::from_flags(flags).map_err(Failure::usage)?;
+    if let Some(file) = &options.output {
+        output::check(file).map_err(Failure::usage)?;
+    }
+    let Prepared {
+        options,
+        method,
+        payload,
+    } = Prepared::new(options)?;
+    let target = options
+        .target
+        .resolve(options.connect_timeout)
+        .map_err(Failure::usage)?;
+    let plan = options
+        .to_plan(&method, payload, target, cpus())
+        .map_err(Failure::usage)?;
+    let ended = measure(plan, &options.target, audience)?;
+    let report = summary::build_report(&options, &ended);
+    deliver(&options, report, audience)?;
+    status(&ended)
+}
+
+/// Who reads standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    People,
+    /// The lab, which reads the contract's lines.
+    Lab,
+}
+
+impl Audience {
+    fn from_environment() -> Audience {
+        match env::var_os(CONTRACT) {
+            Some(value) if value == "1" => Audience::Lab,
+            _ => Audience::People,
+        }
+    }
+
+    /// ghz counts calls that it cuts off as errors; the contract knows what is unfinished.
+    fn defaults(self) -> Flags {
+        let duration_stop = match self {
+            Audience::People => DurationStop::Close,
+            Audience::Lab => DurationStop::Ignore,
+        };
+        Flags {
+            duration_stop,
+            ..Flags::default()
+        }
+    }
+}
+
+/// The processors of this process; where the system does not say, one.
+fn cpus() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(cpus).unwrap_or(u32::MAX)
+}
+
+fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Failure> {
+    let interrupt =
+        interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
+    let (threads, driver) = (plan.threads, plan.driver);
+    let started = SystemTime::now();
+    let outcome = run::run(plan, &interrupt, |progress| {
+        if audience == Audience::Lab {
+            announce(progress);
+        }
+    });
+    let outcome = outcome
+        .map_err(|error| Failure::nothing_measured(format!("no call to {target}: {error}")))?;
+    Ok(Ended {
+        started,
+        threads,
+        driver,
+        outcome,
+    })
+}
+
+fn announce(progress: Progress) {
+    let line = match progress {
+        Progress::WindowStart => Line::WindowStart,
+        Progress::WindowEnd => Line::WindowEnd,
+    };
+    // If the lab is gone, the closed standard input ends the run.
+    let _ = output::write(&format!("{line}\n"), None);
+}
+
+fn deliver(options: &Options, report: LoadReport, audience: Audience) -> Result<(), Failure> {
+    let (text, file) = match audience {
+        Audience::People => (
+            output::render(&report, options.format),
+            options.output.as_deref(),
+        ),
+        Audience::Lab => (format!("{}\n", Line::Report(Box::new(report))), None),
+    };
+    output::write(&text, file).map_err(Failure::nothing_measured)
+}
+
+/// Failed calls are results, as in ghz; no call at all is none.
+fn status(ended: &Ended) -> Result<u8, Failure> {
+    let outcome = &ended.outcome;
+    if outcome.cancelled {
+        return Ok(exit::INTERRUPTED);
+    }
+    if outcome.ok + outcome.errors.total() > 0 {
+        return Ok(exit::MEASURED);
+    }
+    Err(Failure::nothing_measured(match &outcome.first_failure {
+        Some(reason) => format!("no call ended in the window: {reason}"),
+        None => "no call ended in the window".to_owned(),
+    }))
+}

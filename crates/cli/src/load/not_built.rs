@@ -1,0 +1,176 @@
+//! Flags of ghz that are understood and refused: silence would measure something else than what
+//! was asked for. A flag at the value that it has in ghz without being given changes nothing and
+//! is accepted.
+
+use crate::failure::Failure;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+
+const CLOSED_LOOP: &str = "bookend load is a closed loop so far";
+const CONSTANT_CONCURRENCY: &str = "the number of calls in flight is constant so far";
+const PLAIN_TEXT: &str = "connections are plain text so far";
+const UNARY: &str = "calls are unary so far";
+
+/// A flag of ghz that is not built.
+struct Missing {
+    long: &'static str,
+    short: Option<char>,
+    /// Values that change nothing; a switch has none.
+    unset: Option<&'static [&'static str]>,
+    reason: &'static str,
+}
+
+const fn value(
+    long: &'static str,
+    unset: &'static [&'static str],
+    reason: &'static str,
+) -> Missing {
+    Missing {
+        long,
+        short: None,
+        unset: Some(unset),
+        reason,
+    }
+}
+
+const fn switch(long: &'static str, reason: &'static str) -> Missing {
+    Missing {
+        long,
+        short: None,
+        unset: None,
+        reason,
+    }
+}
+
+impl Missing {
+    const fn short(self, letter: char) -> Missing {
+        Missing {
+            short: Some(letter),
+            ..self
+        }
+    }
+
+    fn to_arg(&self) -> Arg {
+        let arg = Arg::new(self.long).long(self.long).hide(true);
+        let arg = match self.short {
+            Some(letter) => arg.short(letter),
+            None => arg,
+        };
+        match self.unset {
+            // A slope may be below zero.
+            Some(_) => arg.action(ArgAction::Set).allow_negative_numbers(true),
+            None => arg.action(ArgAction::SetTrue),
+        }
+    }
+
+    fn is_asked_for(&self, matches: &ArgMatches) -> bool {
+        match self.unset {
+            Some(unset) => matches
+                .get_one::<String>(self.long)
+                .is_some_and(|value| !unset.contains(&value.as_str())),
+            None => matches.get_flag(self.long),
+        }
+    }
+}
+
+const ZERO: &[&str] = &["0", "0s"];
+const CONSTANT: &[&str] = &["const"];
+const NEVER: &[&str] = &[];
+
+const MISSING: [Missing; 31] = [
+    value(
+        "config",
+        NEVER,
+        "flags come from the command line alone so far",
+    ),
+    value("cacert", NEVER, PLAIN_TEXT),
+    value("cert", NEVER, PLAIN_TEXT),
+    value("key", NEVER, PLAIN_TEXT),
+    value("cname", NEVER, PLAIN_TEXT),
+    switch("async", CLOSED_LOOP),
+    value("rps", ZERO, CLOSED_LOOP).short('r'),
+    value("load-schedule", CONSTANT, CLOSED_LOOP),
+    value("load-start", ZERO, CLOSED_LOOP),
+    value("load-step", ZERO, CLOSED_LOOP),
+    value("load-end", ZERO, CLOSED_LOOP),
+    value("load-step-duration", ZERO, CLOSED_LOOP),
+    value("load-max-duration", ZERO, CLOSED_LOOP),
+    value("concurrency-schedule", CONSTANT, CONSTANT_CONCURRENCY),
+    value("concurrency-start", ZERO, CONSTANT_CONCURRENCY),
+    value("concurrency-end", ZERO, CONSTANT_CONCURRENCY),
+    value("concurrency-step", &["0", "1"], CONSTANT_CONCURRENCY),
+    value("concurrency-step-duration", ZERO, CONSTANT_CONCURRENCY),
+    value("concurrency-max-duration", ZERO, CONSTANT_CONCURRENCY),
+    value("stream-interval", ZERO, UNARY),
+    value("stream-call-duration", ZERO, UNARY),
+    value("stream-call-count", ZERO, UNARY),
+    switch("stream-dynamic-messages", UNARY),
+    value(
+        "reflect-metadata",
+        NEVER,
+        "reflection is asked without metadata so far",
+    ),
+    value(
+        "skipFirst",
+        ZERO,
+        "--warmup TIME leaves out what comes first",
+    ),
+    value(
+        "keepalive",
+        ZERO,
+        "connections send no keepalive pings so far",
+    ),
+    value("debug", NEVER, "there is no log of single calls so far"),
+    switch("enable-compression", "messages are sent as they are so far").short('e'),
+    value("lb-strategy", NEVER, "there is one target so far"),
+    value(
+        "max-recv-message-size",
+        NEVER,
+        "messages of any size are taken so far",
+    ),
+    value(
+        "max-send-message-size",
+        NEVER,
+        "messages of any size are sent so far",
+    ),
+];
+
+/// The first flag that was asked for and is not built.
+#[derive(Clone, Debug, Default)]
+pub struct NotBuilt {
+    complaint: Option<String>,
+}
+
+impl NotBuilt {
+    /// # Errors
+    /// [`Failure`] naming the flag and what there is instead.
+    pub fn refuse(self) -> Result<(), Failure> {
+        match self.complaint {
+            Some(complaint) => Err(Failure::usage(complaint)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Args for NotBuilt {
+    fn augment_args(command: Command) -> Command {
+        command.args(MISSING.iter().map(Missing::to_arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for NotBuilt {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<NotBuilt, Error> {
+        let asked_for = MISSING.iter().find(|missing| missing.is_asked_for(matches));
+        let complaint = asked_for
+            .map(|missing| format!("--{} is not built yet: {}", missing.long, missing.reason));
+        Ok(NotBuilt { complaint })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

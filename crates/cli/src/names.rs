@@ -1,0 +1,79 @@
+//! Suites and subjects by name: each is a folder with a declaration in it.
+
+use crate::failure::Failure;
+use bookend_load::nearest::Suggestion;
+use bookend_load::system::reason;
+use std::fs;
+use std::path::Path;
+
+/// What has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A folder of `--suites`.
+    Suite,
+    /// A folder of `--subjects-dir`.
+    Subject,
+}
+
+impl Named {
+    /// The file that makes a folder one.
+    fn declaration(self) -> &'static str {
+        match self {
+            Named::Suite => "suite.toml",
+            Named::Subject => "subject.toml",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Named::Suite => "suite",
+            Named::Subject => "subject",
+        }
+    }
+
+    fn flag(self) -> &'static str {
+        match self {
+            Named::Suite => "--suites",
+            Named::Subject => "--subjects-dir",
+        }
+    }
+
+    /// The names in `folder`, sorted.
+    ///
+    /// # Errors
+    /// [`Failure`] when the folder cannot be read.
+    pub fn all(self, folder: &Path) -> Result<Vec<String>, Failure> {
+        let unreadable = |error: std::io::Error| {
+            let reason = reason(&error);
+            let (folder, flag) = (folder.display(), self.flag());
+            Failure::usage(format!(
+                "cannot read {folder}: {reason}; say where with {flag} DIR"
+            ))
+        };
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            if entry.path().join(self.declaration()).is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Checks that a name is one of those in `folder`.
+    ///
+    /// # Errors
+    /// [`Failure`] with the nearest right name.
+    pub fn require(self, name: &str, folder: &Path) -> Result<(), Failure> {
+        let known = self.all(folder)?;
+        if known.iter().any(|one| one == name) {
+            return Ok(());
+        }
+        let suggestion = Suggestion::among(name, known);
+        let (word, folder) = (self.word(), folder.display());
+        Err(Failure::usage(format!(
+            "there is no {word} {name} in {folder}{suggestion}"
+        )))
+    }
+}

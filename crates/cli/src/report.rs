@@ -1,0 +1,74 @@
+//! `bookend report`: the tables of a result.
+
+use crate::failure::Failure;
+use crate::number::whole;
+use bookend_lab::export::Report;
+use bookend_lab::store::{Run, RunId, Store};
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Where results are kept unless the user says otherwise.
+pub const STORE: &str = "bookend.db";
+
+/// What stands after `bookend report`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The number of the result [default: the newest]
+    #[arg(value_parser = whole::<i64>)]
+    run: Option<i64>,
+    /// How it is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Md)]
+    format: Format,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    store: PathBuf,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// What `bookend run` prints
+    Text,
+    /// Markdown
+    Md,
+    /// A row a cell
+    Csv,
+    /// Everything
+    Json,
+}
+
+/// Writes the report.
+///
+/// # Errors
+/// [`Failure`] when the result is not there.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
+    let run = match arguments.run {
+        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
+        None => latest(&store)?,
+    };
+    let rows = store.rows(run.id).map_err(Failure::usage)?;
+    let report = Report::new(&run, &rows);
+    let text = match arguments.format {
+        Format::Text => report.text(),
+        Format::Md => report.markdown(),
+        Format::Csv => report.csv(),
+        Format::Json => report.json(),
+    };
+    output::write(&text, arguments.output.as_deref()).map_err(Failure::nothing_measured)?;
+    Ok(exit::MEASURED)
+}
+
+/// The newest result.
+///
+/// # Errors
+/// [`Failure`] when there is none.
+pub fn latest(store: &Store) -> Result<Run, Failure> {
+    let run = store.latest_run().map_err(Failure::usage)?;
+    run.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
+}

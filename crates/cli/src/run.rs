@@ -1,0 +1,168 @@
+//! `bookend run`: the lab.
+
+use crate::failure::Failure;
+use crate::names::Named;
+use crate::number::whole;
+use crate::request;
+use bookend_lab::export::Report;
+use bookend_lab::launch::Launcher;
+use bookend_lab::probe;
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::progress::Progress;
+use bookend_lab::round::Patience;
+use bookend_lab::run::{RunSettings, RunSummary, run};
+use bookend_lab::store::{RunId, Store};
+use bookend_lab::suite::{Extent, Overrides, Plan, Selection, Suite};
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::Args;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+/// What stands after `bookend run`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The suite [default: every suite]
+    suite: Option<String>,
+    /// A few cells with short windows, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Only these subjects, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    subjects: Vec<String>,
+    /// How often each cell is measured
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    rounds: Option<u32>,
+    /// Go on with the last run of the suite that did not end
+    #[arg(long)]
+    resume: bool,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
+    store: PathBuf,
+    /// Seed of the order of cells [default: a new one]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Where suites are
+    #[arg(long, value_name = "DIR", default_value = "suites")]
+    suites: PathBuf,
+    /// Where subjects are
+    #[arg(long, value_name = "DIR", default_value = "subjects")]
+    subjects_dir: PathBuf,
+}
+
+/// Checks the names, then measures, suite by suite.
+///
+/// # Errors
+/// [`Failure`] when a name is wrong or nothing could be measured.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let suites = match &arguments.suite {
+        Some(suite) => {
+            Named::Suite.require(suite, &arguments.suites)?;
+            vec![suite.clone()]
+        }
+        None => Named::Suite.all(&arguments.suites)?,
+    };
+    for subject in &arguments.subjects {
+        // `rust-bookend/epoll` is a variant of the subject `rust-bookend`.
+        let folder = subject.split('/').next().unwrap_or(subject);
+        Named::Subject.require(folder, &arguments.subjects_dir)?;
+    }
+    // Every suite is read before the first is measured: a mistake in the last costs no time.
+    let suites: Result<Vec<_>, _> = suites.iter().map(|name| planned(arguments, name)).collect();
+    let interrupt = Interrupt::of_signals().map_err(Failure::nothing_measured)?;
+    let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
+    let mut status = exit::MEASURED;
+    for (suite, plan) in suites? {
+        let settings = settings(arguments, suite, plan, interrupt.clone())?;
+        let summary = measure(&settings, &mut store)?;
+        status = status.max(summary.exit_status());
+        if summary.interrupted {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+/// Reads a suite and decides what is done of it.
+fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> {
+    let suite = Suite::read(&arguments.suites.join(name)).map_err(Failure::usage)?;
+    let overrides = Overrides::from_environment(std::env::vars()).map_err(Failure::usage)?;
+    let selection = Selection {
+        extent: if arguments.quick {
+            Extent::Quick
+        } else {
+            Extent::Full
+        },
+        subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),
+        rounds: arguments.rounds,
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let plan = suite
+        .plan(
+            &selection,
+            &overrides,
+            u32::try_from(cpus).unwrap_or(u32::MAX),
+        )
+        .map_err(Failure::usage)?;
+    Ok((suite, plan))
+}
+
+fn settings(
+    arguments: &Arguments,
+    suite: Suite,
+    plan: Plan,
+    interrupt: Interrupt,
+) -> Result<RunSettings, Failure> {
+    let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
+    let call = probe::CALL.map(str::to_owned).to_vec();
+    let mut semantics = call.clone();
+    semantics.push("--semantics".to_owned());
+    Ok(RunSettings {
+        message: request::encode(&suite, &plan.request)?,
+        suite,
+        plan,
+        resume: arguments.resume,
+        subjects: arguments.subjects_dir.clone(),
+        launcher: Launcher {
+            program: bookend.clone(),
+            arguments: vec!["launch".into()],
+        },
+        bookend,
+        probe: Some(call),
+        semantics: Some(semantics),
+        command: command_line(),
+        seed: arguments.seed,
+        interrupt,
+        patience: Patience::default(),
+        isolation: true,
+    })
+}
+
+/// What the user typed, kept with the result. The path of the program is left out: it says where
+/// somebody's home is.
+fn command_line() -> String {
+    let words = std::env::args().skip(1);
+    words.fold("bookend".to_owned(), |line, word| line + " " + &word)
+}
+
+/// Does one suite and prints its tables.
+fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Failure> {
+    let mut stderr = std::io::stderr();
+    let is_terminal = stderr.is_terminal();
+    let mut progress = Progress::new(&mut stderr, is_terminal);
+    let summary = run(settings, store, &mut progress).map_err(Failure::nothing_measured)?;
+    if let Some(id) = summary.id {
+        let text = tables(store, id)?;
+        output::write(&text, None).map_err(Failure::nothing_measured)?;
+    }
+    Ok(summary)
+}
+
+fn tables(store: &Store, id: RunId) -> Result<String, Failure> {
+    let run = store.run(id).map_err(Failure::nothing_measured)?;
+    let rows = store.rows(id).map_err(Failure::nothing_measured)?;
+    let tables = Report::new(&run, &rows).text();
+    Ok(format!(
+        "{tables}\nkept as run {id}: bookend report {id} --format md|csv|json\n"
+    ))
+}

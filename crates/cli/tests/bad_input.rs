@@ -1,0 +1,258 @@
+//! Whatever is wrong on the command line is told in one line that names it, with status 2.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs the command in the root of the repository, with `input` on standard input.
+fn refused_with_input(words: &[&str], input: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bookend"))
+        .args(words)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    let mut standard_input = child.stdin.take().expect("it is a pipe");
+    // A command that has complained already does not read.
+    let _ = standard_input.write_all(input.as_bytes());
+    drop(standard_input);
+    let output = child.wait_with_output().expect("the command ends");
+    let line = String::from_utf8(output.stderr).expect("complaints are text");
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {line}");
+    assert_eq!(line.lines().count(), 1, "{words:?}: {line}");
+    assert!(output.stdout.is_empty(), "{words:?}");
+    line.trim_end().to_owned()
+}
+
+fn refused(words: &[&str]) -> String {
+    refused_with_input(words, "")
+}
+
+/// A `bookend load` of the complex message where only `more` can be wrong.
+fn load(more: &[&str]) -> String {
+    let right = [
+        "load",
+        "127.0.0.1:1",
+        "--insecure",
+        "--proto=proto/complex_proto.proto",
+        "--call=complex_proto.Greeter/SayHello",
+    ];
+    refused(&[&right[..], more].concat())
+}
+
+#[test]
+fn a_misspelt_word_comes_with_the_right_one() {
+    for (words, said) in [
+        (
+            &["laod"][..],
+            "bookend: unknown command laod; did you mean load?",
+        ),
+        (
+            &["load", "--conections", "4"],
+            "bookend load: unknown flag --conections; did you mean --connections?",
+        ),
+        (
+            &["load", "--skiptls"],
+            "bookend load: unknown flag --skiptls; did you mean --skipTLS?",
+        ),
+        (
+            &["load", "--io", "epol"],
+            "bookend load: --io epol: did you mean epoll? (there is auto, blocking, epoll)",
+        ),
+        (
+            &["load", "-O", "prety"],
+            "bookend load: --format prety: did you mean pretty? (there is summary, json, pretty)",
+        ),
+        (
+            &["report", "--format", "cvs"],
+            "bookend report: --format cvs: did you mean csv?",
+        ),
+        (
+            &["run", "pajamax-tonik"],
+            "bookend run: there is no suite pajamax-tonik in suites; did you mean pajamax-tonic?",
+        ),
+    ] {
+        let line = refused(words);
+        assert!(line.starts_with(said), "{line}");
+    }
+}
+
+#[test]
+fn a_word_like_no_other_is_named_with_the_place_to_look() {
+    assert_eq!(
+        refused(&["load", "--weather"]),
+        "bookend load: unknown flag --weather; see bookend load --help"
+    );
+    assert_eq!(
+        refused(&["load", "-q", "4"]),
+        "bookend load: unknown flag -q; see bookend load --help"
+    );
+    assert!(refused(&["weather"]).starts_with("bookend: unknown command weather; there is run,"));
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_flag() {
+    for (words, said) in [
+        (
+            &["-c", "many"][..],
+            "--concurrency many: not a whole number, or too large",
+        ),
+        (
+            &["-c", "-1"],
+            "--concurrency -1: not a whole number, or too large",
+        ),
+        (
+            &["-n", "99999999999999999999"],
+            "--total 99999999999999999999: not a whole number",
+        ),
+        (
+            &["-z", "10"],
+            "--duration 10: the unit is missing after 10: write 10s or 10ms",
+        ),
+        (
+            &["-t", "fast"],
+            "--timeout fast: \"fast\" is not a duration",
+        ),
+        (&["-O", "csv"], "--format csv: csv has a row for every call"),
+        (&["--name"], "--name needs a value"),
+        (&["-c", "2", "-c", "3"], "--concurrency is given twice"),
+        (&["--insecure=yes"], "--insecure takes no value"),
+        (&["a:1", "b:2"], "\"b:2\" is one word too many"),
+    ] {
+        let line = refused(&[&["load"], words].concat());
+        assert!(line.starts_with(&format!("bookend load: {said}")), "{line}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    assert_eq!(
+        refused(&["load"]),
+        "bookend load: the target is missing: add HOST:PORT"
+    );
+    assert_eq!(
+        refused(&["load", "localhost", "--insecure"]),
+        "bookend load: target localhost has no port: write localhost:50051"
+    );
+    assert_eq!(
+        refused(&["load", "localhost:1"]),
+        "bookend load: TLS is not built yet: add --insecure to use plain text"
+    );
+    assert_eq!(
+        refused(&["load", "localhost:1", "--insecure"]),
+        "bookend load: the method is missing: add --call pkg.Service/Method"
+    );
+    assert!(refused(&["compare", "a"]).contains("<B> is missing"));
+}
+
+#[test]
+fn a_wrong_file_service_or_method_comes_with_the_right_one() {
+    let call = |proto: &str, call: &str| {
+        refused(&[
+            "load",
+            "127.0.0.1:1",
+            "--insecure",
+            "--proto",
+            proto,
+            "--call",
+            call,
+        ])
+    };
+    let line = call("proto/helloword.proto", "helloworld.Greeter/SayHello");
+    let said = "bookend load: cannot read proto/helloword.proto: no such file or folder; did you \
+                mean proto/helloworld.proto?";
+    assert!(line.starts_with(said), "{line}");
+    assert_eq!(
+        call("proto/helloworld.proto", "helloworld.Greter/SayHello"),
+        "bookend load: there is no service helloworld.Greter in proto/helloworld.proto; did you \
+         mean helloworld.Greeter?"
+    );
+    assert_eq!(
+        call("proto/helloworld.proto", "helloworld.Greeter/SayHelo"),
+        "bookend load: there is no method SayHelo in helloworld.Greeter \
+         (proto/helloworld.proto); did you mean SayHello?"
+    );
+}
+
+#[test]
+fn wrong_data_is_named_by_its_place() {
+    assert_eq!(
+        load(&["-d", r#"{"request": {"nmae": "x"}}"#]),
+        "bookend load: -d, line 1 column 19: complex_proto.Hello has no field nmae; did you mean \
+         name?"
+    );
+    assert!(
+        load(&["-d", r#"{"request": {"name": "{{.UUID}}"}}"#]).contains("--disable-template-data")
+    );
+    assert!(load(&["-D", "absent.json"]).contains("cannot read absent.json: no such file"));
+    assert!(load(&["-m", r#"{"grpc-timeout": "1S"}"#]).contains("\"grpc-timeout\""));
+    let line = refused_with_input(
+        &[
+            "load",
+            "127.0.0.1:1",
+            "--insecure",
+            "--proto=proto/helloworld.proto",
+            "--call=helloworld.Greeter/SayHello",
+            "-d@",
+        ],
+        "{\n  \"name\": 5}",
+    );
+    assert_eq!(
+        line,
+        "bookend load: standard input, line 2 column 11, field name: invalid type: integer `5`, \
+         expected a string"
+    );
+}
+
+#[test]
+fn a_wrong_subject_comes_with_the_right_one() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::create_dir(folder.path().join("rust-tonic")).unwrap();
+    std::fs::write(folder.path().join("rust-tonic/subject.toml"), "").unwrap();
+    let subjects = folder.path().to_str().expect("it is text");
+    let line = refused(&[
+        "run",
+        "--subjects-dir",
+        subjects,
+        "--subjects",
+        "rust-tonik/one",
+    ]);
+    assert_eq!(
+        line,
+        format!(
+            "bookend run: there is no subject rust-tonik in {subjects}; did you mean rust-tonic?"
+        )
+    );
+    let line = refused(&["list", "--suites", "absent"]);
+    assert_eq!(
+        line,
+        "bookend list: cannot read absent: no such file or folder; say where with --suites DIR"
+    );
+}
+
+#[test]
+fn contradictions_name_both_flags() {
+    assert!(
+        load(&["--connections=3", "-c2"]).contains("--connections 3 is more than --concurrency 2")
+    );
+    assert!(load(&["-z1s", "-x1s"]).contains("--duration and --max-duration exclude each other"));
+    assert!(load(&["-d{}", "-b"]).contains("--data and --binary exclude each other"));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_the_run() {
+    let line = load(&["-o", "absent-folder/result.json"]);
+    assert!(
+        line.contains("cannot write absent-folder/result.json: its folder:"),
+        "{line}"
+    );
+    assert!(load(&["-o", "proto"]).contains("cannot write proto: it is a folder"));
+}
+
+#[test]
+fn control_characters_do_not_break_the_line() {
+    assert!(load(&["-D", "two\nlines"]).contains("cannot read two lines"));
+    assert!(refused(&["load", "--two\nlines"]).contains("unknown flag --two lines"));
+}

@@ -1,0 +1,101 @@
+//! No descriptors left. Alone in its file: the limit is the whole process's.
+
+mod support;
+
+use bookend_io::{
+    Closed, Io, Opened, Received, ServeOptions, Session, Shard, Statistics, Stopper, Then, Turn,
+    listen, serve,
+};
+use rustix::fd::OwnedFd;
+use rustix::net::{AddressFamily, SocketType, connect, socket};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::num::NonZeroUsize;
+use std::thread::{self, JoinHandle};
+use support::{guard, loopback, peer};
+
+/// Answers each byte with the number of accepts that have failed so far.
+struct CountsErrors;
+
+impl Shard for CountsErrors {
+    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let errors = turn.statistics().accept_errors.min(9) as u8;
+        turn.output(session).resize(bytes.len(), errors);
+        Received {
+            consumed: bytes.len(),
+            then: Then::Continue,
+        }
+    }
+
+    fn writable(&mut self, _: Session, _: &mut Turn) {}
+
+    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
+
+    fn woken(&mut self, _: &mut Turn) {}
+
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn a_server_without_descriptors_backs_off_and_then_goes_on() {
+    let (alone, together) = (NonZeroUsize::MIN, NonZeroUsize::new(2).unwrap());
+
+    let (address, stopper, server) = start(alone);
+    let mut first = peer(address);
+    assert_eq!(failed_accepts(&mut first), 0);
+    let (second, taken) = connect_without_descriptors(address);
+    while failed_accepts(&mut first) == 0 {}
+    drop(taken);
+    failed_accepts(&mut guard(second.into()));
+    stopper.stop();
+    let statistics = server.join().unwrap();
+    assert_eq!(statistics.accepted, 2);
+    assert!(
+        (1..100).contains(&statistics.accept_errors),
+        "it did not spin"
+    );
+
+    // The thread that accepts for others is not heard of before the end.
+    let (address, stopper, server) = start(together);
+    failed_accepts(&mut peer(address));
+    let (second, taken) = connect_without_descriptors(address);
+    drop(taken);
+    failed_accepts(&mut guard(second.into()));
+    stopper.stop();
+    assert_eq!(server.join().unwrap().accepted, 2);
+}
+
+fn start(threads: NonZeroUsize) -> (SocketAddr, Stopper, JoinHandle<Statistics>) {
+    let listener = listen(loopback()).unwrap();
+    let address = listener.local_address();
+    let stopper = Stopper::new();
+    let mut options = ServeOptions::new(stopper.clone());
+    options.io = Io::Epoll;
+    options.threads = threads;
+    let server = thread::spawn(move || serve(listener, &options, |_| CountsErrors).unwrap());
+    (address, stopper, server)
+}
+
+fn failed_accepts(client: &mut TcpStream) -> u8 {
+    let mut answer = [0];
+    client.write_all(b"?").unwrap();
+    client.read_exact(&mut answer).unwrap();
+    answer[0]
+}
+
+/// A connection that nobody can accept while the files are open.
+fn connect_without_descriptors(address: SocketAddr) -> (OwnedFd, Vec<File>) {
+    let client = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = Some(128);
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let taken = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    connect(&client, &address).unwrap();
+    (client, taken)
+}

@@ -1,0 +1,291 @@
+//! Whole servers: listeners, threads, hand-out, and the end of it all.
+
+mod support;
+
+use bookend_io::{
+    Closed, Driver, Io, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace,
+    Statistics, Stopper, Then, Turn, Wait, allowed_cpus, listen, serve,
+};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::num::NonZeroUsize;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use support::{loopback, peer};
+
+/// Echoes, and says on which thread its connections are opened and closed.
+struct Desk {
+    place: (Driver, usize),
+    told: Sender<Told>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Opened(Driver, usize),
+    Closed(Driver, usize),
+}
+
+impl Shard for Desk {
+    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {
+        let _ = self.told.send(Told::Opened(self.place.0, self.place.1));
+    }
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        assert_ne!(bytes, b"panic", "on purpose");
+        turn.output(session).extend_from_slice(bytes);
+        Received {
+            consumed: bytes.len(),
+            then: Then::Continue,
+        }
+    }
+
+    fn writable(&mut self, _: Session, _: &mut Turn) {}
+
+    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {
+        let _ = self.told.send(Told::Closed(self.place.0, self.place.1));
+    }
+
+    fn woken(&mut self, _: &mut Turn) {}
+
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+}
+
+struct Serving {
+    address: SocketAddr,
+    stopper: Stopper,
+    told: Receiver<Told>,
+    thread: JoinHandle<Statistics>,
+}
+
+impl Serving {
+    fn opened_on(&self) -> (Driver, usize) {
+        match self.told.recv().unwrap() {
+            Told::Opened(driver, thread) => (driver, thread),
+            Told::Closed(..) => panic!("nobody has left"),
+        }
+    }
+
+    fn stop(self) -> Statistics {
+        self.stopper.stop();
+        self.thread.join().unwrap()
+    }
+}
+
+fn serving(io: Io, threads: usize) -> Serving {
+    serving_with(|options| {
+        options.io = io;
+        options.threads = NonZeroUsize::new(threads).unwrap();
+    })
+}
+
+fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
+    let listener = listen(loopback()).unwrap();
+    let address = listener.local_address();
+    let stopper = Stopper::new();
+    let mut options = ServeOptions::new(stopper.clone());
+    choose(&mut options);
+    let (sender, told) = channel();
+    let thread = thread::spawn(move || {
+        let make = |place: ShardPlace| {
+            let name = format!("{}-{}", place.driver, place.thread);
+            let own = thread::current().name() == Some(name.as_str());
+            assert!(
+                own || options.threads.get() == 1,
+                "threads say what they are"
+            );
+            Desk {
+                place: (place.driver, place.thread),
+                told: sender.clone(),
+            }
+        };
+        serve(listener, &options, make).unwrap()
+    });
+    Serving {
+        address,
+        stopper,
+        told,
+        thread,
+    }
+}
+
+fn ask(client: &mut TcpStream, text: &[u8]) {
+    let mut answer = vec![0; text.len()];
+    client.write_all(text).unwrap();
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, text);
+}
+
+#[test]
+fn two_hundred_connections_are_served_by_every_choice_of_drivers() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        for threads in [1, 3] {
+            let server = serving(io, threads);
+            let mut clients: Vec<_> = (0..200).map(|_| peer(server.address)).collect();
+            for client in &mut clients {
+                client.write_all(b"all at once").unwrap();
+            }
+            for client in &mut clients {
+                let mut answer = [0; 11];
+                client.read_exact(&mut answer).unwrap();
+                ask(client, b"once more");
+            }
+            let statistics = server.stop();
+            assert_eq!(statistics.accepted, 200, "{io:?} on {threads}");
+            assert_eq!(statistics.received_bytes, 200 * 20);
+            assert_eq!(statistics.sent_bytes, 200 * 20);
+            assert_eq!(statistics.accept_errors, 0);
+        }
+    }
+}
+
+#[test]
+fn epoll_threads_get_equally_many_connections() {
+    let server = serving(Io::Epoll, 3);
+    let _clients: Vec<_> = (0..30).map(|_| peer(server.address)).collect();
+    let mut counts = [0; 3];
+    for _ in 0..30 {
+        counts[server.opened_on().1] += 1;
+    }
+    assert_eq!(counts, [10, 10, 10]);
+    server.stop();
+}
+
+#[test]
+fn auto_gives_the_first_connections_threads_of_their_own() {
+    let server = serving(Io::Auto, 2);
+    let mut clients = Vec::new();
+    let mut places = Vec::new();
+    for _ in 0..4 {
+        clients.push(peer(server.address));
+        places.push(server.opened_on());
+    }
+    assert_eq!(
+        places,
+        [
+            (Driver::Blocking, 0),
+            (Driver::Blocking, 1),
+            (Driver::Epoll, 0),
+            (Driver::Epoll, 1)
+        ]
+    );
+
+    // One of them leaves, and the next connection gets its thread.
+    drop(clients.remove(1));
+    assert_eq!(
+        server.told.recv().unwrap(),
+        Told::Closed(Driver::Blocking, 1)
+    );
+    let mut next = comes_until_blocking(&server);
+    ask(&mut next, b"served");
+    server.stop();
+}
+
+/// The thread says that it is free just after it has said that its connection is closed.
+fn comes_until_blocking(server: &Serving) -> TcpStream {
+    loop {
+        let client = peer(server.address);
+        if server.opened_on() == (Driver::Blocking, 1) {
+            return client;
+        }
+        drop(client);
+        assert!(matches!(
+            server.told.recv().unwrap(),
+            Told::Closed(Driver::Epoll, _)
+        ));
+    }
+}
+
+#[test]
+fn accepted_connections_send_at_once() {
+    // Linux hands TCP_NODELAY on from the listener; the drivers rely on it.
+    let listener = listen(loopback()).unwrap();
+    let _client = peer(listener.local_address());
+    let accepted = loop {
+        match rustix::net::accept(&listener) {
+            Ok(accepted) => break accepted,
+            Err(error) => assert_eq!(error, rustix::io::Errno::AGAIN),
+        }
+    };
+    assert!(rustix::net::sockopt::tcp_nodelay(&accepted).unwrap());
+}
+
+#[test]
+fn a_server_can_be_stopped_before_it_has_begun() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        for threads in [1, 2] {
+            let server = serving_with(|options| {
+                options.io = io;
+                options.threads = NonZeroUsize::new(threads).unwrap();
+                options.stopper.stop();
+            });
+            assert_eq!(server.thread.join().unwrap().accepted, 0);
+        }
+    }
+}
+
+#[test]
+fn a_stop_closes_every_connection_and_joins_every_thread() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let server = serving(io, 2);
+        let mut clients: Vec<_> = (0..6).map(|_| peer(server.address)).collect();
+        clients.iter_mut().for_each(|client| ask(client, b"served"));
+        server.stopper.stop();
+        for mut client in clients {
+            assert_eq!(client.read(&mut [0]).unwrap(), 0, "closed cleanly");
+        }
+        server.thread.join().unwrap();
+        let told: Vec<_> = server.told.iter().collect();
+        let opened = told
+            .iter()
+            .filter(|told| matches!(told, Told::Opened(..)))
+            .count();
+        assert_eq!((opened, told.len() - opened), (6, 6), "each closed once");
+    }
+}
+
+#[test]
+fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let server = serving(io, 2);
+        let mut other = peer(server.address);
+        ask(&mut other, b"served");
+        let mut client = peer(server.address);
+        client.write_all(b"panic").unwrap();
+        assert!(server.thread.join().is_err());
+        // Reset or closed, but not left hanging.
+        let _ = other.read(&mut [0]);
+    }
+}
+
+#[test]
+fn a_server_keeps_to_its_processors() {
+    let cpu = allowed_cpus().unwrap()[0];
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let server = serving_with(|options| {
+            options.io = io;
+            options.cpus = vec![cpu];
+            options.driver = Options {
+                wait: Wait::Sleep,
+                ..Options::default()
+            };
+        });
+        let mut client = peer(server.address);
+        ask(&mut client, b"served");
+        server.stop();
+    }
+    let listener = listen(loopback()).unwrap();
+    let mut options = ServeOptions::new(Stopper::new());
+    options.io = Io::Epoll;
+    options.cpus = vec![usize::MAX];
+    let (told, _) = channel();
+    let make = |place: ShardPlace| Desk {
+        place: (place.driver, place.thread),
+        told: told.clone(),
+    };
+    assert!(
+        serve(listener, &options, make).is_err(),
+        "no such processor"
+    );
+}

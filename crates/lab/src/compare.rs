@@ -1,0 +1,314 @@
+//! Two results against each other: paired by round and case, with intervals, and a condition that
+//! lets a build fail.
+
+mod condition;
+
+pub use condition::{Condition, ConditionError};
+
+use crate::measurement::{CellId, Row};
+use crate::statistics::{NoRatio, Ratio, paired_ratio};
+use crate::store::RunId;
+use crate::table::layout::{Layout, column};
+use crate::table::round::paired_figures;
+use crate::table::{RoundFigures, significant_text};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// What the user names as one side of a comparison. `FromStr` reads `12` (a run), `rust-tonic`
+/// (that subject in the latest run) and `12:rust-tonic` (that subject in that run).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideName {
+    /// The run. `None`: the latest.
+    pub run: Option<RunId>,
+    /// The subject. `None`: all of the run's, each against itself.
+    pub subject: Option<String>,
+}
+
+impl FromStr for SideName {
+    type Err = SideError;
+
+    fn from_str(text: &str) -> Result<Self, SideError> {
+        let malformed = || SideError(text.to_owned());
+        let run = |digits: &str| digits.parse().map(RunId).map_err(|_| malformed());
+        match text.split_once(':') {
+            _ if text.is_empty() => Err(malformed()),
+            Some((_, "")) => Err(malformed()),
+            Some((number, subject)) => Ok(Self {
+                run: Some(run(number)?),
+                subject: Some(subject.to_owned()),
+            }),
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self {
+                run: Some(run(text)?),
+                subject: None,
+            }),
+            None => Ok(Self {
+                run: None,
+                subject: Some(text.to_owned()),
+            }),
+        }
+    }
+}
+
+/// A side that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideError(String);
+
+impl fmt::Display for SideError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` names no result: write a run as 12, a subject of the latest run as rust-tonic, \
+             or both as 12:rust-tonic",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for SideError {}
+
+/// One side of a comparison: rows of a run, of one subject or of all.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The run they are from.
+    pub run: RunId,
+    /// The run's rows.
+    pub rows: &'a [Row],
+    /// Only this subject's. `None`: every subject's.
+    pub subject: Option<&'a str>,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Requests per CPU-second of the server.
+    #[default]
+    RequestsPerCpuSecond,
+    /// Requests per second.
+    RequestsPerSecond,
+}
+
+/// A compared pair of cells. A cell that only one side has is here too, without a ratio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedCell {
+    /// The case.
+    pub case: String,
+    /// What made the load.
+    pub instrument: String,
+    /// Subject of the first side.
+    pub a: String,
+    /// Subject of the second side.
+    pub b: String,
+    /// A over B.
+    pub ratio: Result<Ratio, NoRatio>,
+}
+
+/// Two results against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What was compared.
+    pub metric: Metric,
+    /// Pairs of cells, by case, in the order of the first side.
+    pub cells: Vec<ComparedCell>,
+    /// Whether both sides were measured in the same run. If not, what changed between the two
+    /// runs is part of the ratio.
+    pub interleaved: bool,
+}
+
+/// Why two sides cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompareError {
+    /// The two sides are the same.
+    SameSide,
+    /// One side names a subject and the other does not.
+    SubjectAgainstRun,
+    /// They have no case and instrument in common.
+    NothingInCommon,
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SameSide => "both sides are the same result",
+            Self::SubjectAgainstRun => {
+                "one side is a subject and the other a whole run: name the subject on both sides, \
+                 as 11:rust-tonic 12:rust-tonic, or on neither"
+            }
+            Self::NothingInCommon => "the two results have no case and instrument in common",
+        })
+    }
+}
+
+impl std::error::Error for CompareError {}
+
+/// Compares A with B: each case and instrument, round by round.
+///
+/// # Errors
+/// When the sides are the same, are not of a kind, or have nothing in common.
+pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison, CompareError> {
+    if a.run == b.run && a.subject == b.subject {
+        return Err(CompareError::SameSide);
+    }
+    if a.subject.is_some() != b.subject.is_some() {
+        return Err(CompareError::SubjectAgainstRun);
+    }
+    let pairs = pairs_of_cells(a, b);
+    let both = |(a_cell, b_cell): &(CellId, CellId)| a.has(a_cell) && b.has(b_cell);
+    if !pairs.iter().any(both) {
+        return Err(CompareError::NothingInCommon);
+    }
+    let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
+        ratio: paired_ratio(&metric.pairs((&a_cell, a.rows), (&b_cell, b.rows))),
+        case: a_cell.case,
+        instrument: a_cell.instrument,
+        a: a_cell.subject,
+        b: b_cell.subject,
+    });
+    Ok(Comparison {
+        metric,
+        cells: cells.collect(),
+        interleaved: a.run == b.run,
+    })
+}
+
+impl Comparison {
+    /// The cells for which the condition holds, and those without a ratio: a build must not pass
+    /// because a subject failed.
+    pub fn failing(&self, condition: &Condition) -> Vec<&ComparedCell> {
+        let fails = |cell: &&ComparedCell| match &cell.ratio {
+            Ok(ratio) => condition.holds(ratio).unwrap_or(true),
+            Err(_) => true,
+        };
+        self.cells.iter().filter(fails).collect()
+    }
+}
+
+impl Side<'_> {
+    fn has(&self, cell: &CellId) -> bool {
+        self.rows.iter().any(|row| row.cell == *cell)
+    }
+
+    fn cells(&self) -> Vec<CellId> {
+        let mut seen = BTreeSet::new();
+        let selected = |row: &&Row| self.subject.is_none_or(|name| row.cell.subject == name);
+        let rows = self.rows.iter().filter(selected);
+        let mut cells: Vec<CellId> = rows
+            .filter(|row| seen.insert(row.cell.clone()))
+            .map(|row| row.cell.clone())
+            .collect();
+        cells.sort_by_key(|cell| (case_order(&cell.case), cell.subject.clone()));
+        cells
+    }
+}
+
+impl Metric {
+    fn pairs(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Vec<(f64, f64)> {
+        let both = paired_figures(a, b).into_iter();
+        both.map(|(a, b)| (self.of(&a), self.of(&b))).collect()
+    }
+
+    fn of(self, figures: &RoundFigures) -> f64 {
+        match self {
+            Self::RequestsPerCpuSecond => figures.requests_per_cpu_second,
+            Self::RequestsPerSecond => figures.requests_per_second,
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::RequestsPerCpuSecond => "requests per CPU-second",
+            Self::RequestsPerSecond => "requests per second",
+        }
+    }
+}
+
+/// Cells in the order of their numbers; what is no `C=1 S=1` comes last.
+fn case_order(case: &str) -> (u32, u32, String) {
+    match case.parse::<crate::suite::Case>() {
+        Ok(case) => (case.connections, case.concurrency, String::new()),
+        Err(_) => (u32::MAX, u32::MAX, case.to_owned()),
+    }
+}
+
+/// Every cell of A with its partner in B, and every cell of B that A has no partner for.
+fn pairs_of_cells(a: &Side<'_>, b: &Side<'_>) -> Vec<(CellId, CellId)> {
+    let partner = |cell: &CellId, subject: Option<&str>| CellId {
+        subject: subject.unwrap_or(&cell.subject).to_owned(),
+        ..cell.clone()
+    };
+    let from_a = a
+        .cells()
+        .into_iter()
+        .map(|cell| (cell.clone(), partner(&cell, b.subject)));
+    let from_b = b
+        .cells()
+        .into_iter()
+        .map(|cell| (partner(&cell, a.subject), cell));
+    let mut pairs: Vec<(CellId, CellId)> = from_a.chain(from_b).collect();
+    pairs.sort_by_key(|(a, _)| (case_order(&a.case), a.clone()));
+    pairs.dedup();
+    pairs
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut layout = Layout::new(&[
+            column("A over B", 30),
+            column("ratio", 7),
+            column("95 % interval", 15),
+            column("rounds", 6),
+        ]);
+        let mut case = None;
+        for cell in &self.cells {
+            if case != Some(&cell.case) {
+                layout.heading(format!("--{}:", cell.case));
+                case = Some(&cell.case);
+            }
+            match &cell.ratio {
+                Ok(ratio) => layout.fields(fields(cell, ratio)),
+                Err(reason) => layout.across(name(cell), format!("no ratio: {reason}")),
+            }
+        }
+        writeln!(f, "{}", self.metric.heading())?;
+        write!(f, "{layout}")?;
+        if !self.interleaved {
+            writeln!(
+                f,
+                "The two were measured in different runs: what changed on the machine between \
+                 them is part of the ratio."
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn name(cell: &ComparedCell) -> String {
+    let subjects = if cell.a == cell.b {
+        cell.a.clone()
+    } else {
+        format!("{} / {}", cell.a, cell.b)
+    };
+    format!("{subjects} via {}", cell.instrument)
+}
+
+fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
+    let sign = if ratio.is_indistinct() { "~" } else { "" };
+    let interval = ratio.interval.map_or_else(
+        || "-".to_owned(),
+        |ends| {
+            format!(
+                "{} - {}",
+                significant_text(ends.low),
+                significant_text(ends.high)
+            )
+        },
+    );
+    vec![
+        name(cell),
+        format!("{sign}{}", significant_text(ratio.median)),
+        interval,
+        ratio.pairs.to_string(),
+    ]
+}

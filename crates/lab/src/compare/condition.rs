@@ -1,0 +1,219 @@
+//! `--fail-if 'ratio<0.95'`: one field, one operator, one number.
+
+use crate::declaration::nearest_word;
+use crate::statistics::Ratio;
+use std::fmt;
+use std::str::FromStr;
+
+/// A condition on a ratio, such as `low<0.95`. `FromStr` reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Condition {
+    field: Field,
+    operator: Operator,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Ratio,
+    Low,
+    High,
+}
+
+const FIELDS: [(&str, Field); 3] = [
+    ("ratio", Field::Ratio),
+    ("low", Field::Low),
+    ("high", Field::High),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+/// Longer signs before those that they begin with.
+const OPERATORS: [(&str, Operator); 4] = [
+    ("<=", Operator::AtMost),
+    (">=", Operator::AtLeast),
+    ("<", Operator::Below),
+    (">", Operator::Above),
+];
+
+impl Condition {
+    /// Whether it is true of `ratio`. `None` when it asks for an end of an interval and there is
+    /// no interval.
+    pub fn holds(&self, ratio: &Ratio) -> Option<bool> {
+        let value = match self.field {
+            Field::Ratio => ratio.median,
+            Field::Low => ratio.interval?.low,
+            Field::High => ratio.interval?.high,
+        };
+        Some(match self.operator {
+            Operator::Below => value < self.bound,
+            Operator::AtMost => value <= self.bound,
+            Operator::Above => value > self.bound,
+            Operator::AtLeast => value >= self.bound,
+        })
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let end = text
+            .find(['<', '>', '=', '!'])
+            .ok_or_else(|| ConditionError::Operator {
+                text: text.to_owned(),
+            })?;
+        let (word, rest) = text.split_at(end);
+        let (sign, operator) = *OPERATORS
+            .iter()
+            .find(|(sign, _)| rest.starts_with(sign))
+            .ok_or_else(|| ConditionError::Operator {
+                text: text.to_owned(),
+            })?;
+        let number = rest[sign.len()..].trim();
+        let bound = number.parse().ok().filter(|bound: &f64| bound.is_finite());
+        Ok(Self {
+            field: field(word.trim())?,
+            operator,
+            bound: bound.ok_or_else(|| ConditionError::Number(number.to_owned()))?,
+        })
+    }
+}
+
+fn field(word: &str) -> Result<Field, ConditionError> {
+    let found = FIELDS.iter().find(|(name, _)| *name == word);
+    found
+        .map(|(_, field)| *field)
+        .ok_or_else(|| ConditionError::Field {
+            word: word.to_owned(),
+            nearest: nearest_word(word, FIELDS.iter().map(|(name, _)| *name)),
+        })
+}
+
+/// Why a condition cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConditionError {
+    /// The field does not exist.
+    Field {
+        /// What was written.
+        word: String,
+        /// What was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// There is no operator, or one that does not exist.
+    Operator {
+        /// The whole condition.
+        text: String,
+    },
+    /// What stands after the operator is no number.
+    Number(String),
+}
+
+impl fmt::Display for ConditionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field {
+                word,
+                nearest: Some(near),
+            } => write!(f, "`{word}` is no field, did you mean `{near}`?"),
+            Self::Field { word, .. } => {
+                write!(f, "`{word}` is no field: there are ratio, low and high")
+            }
+            Self::Operator { text } => {
+                write!(
+                    f,
+                    "`{text}` has none of the operators < <= > >=: write ratio<0.95"
+                )
+            }
+            Self::Number(text) => write!(f, "`{text}` is not a number: write ratio<0.95"),
+        }
+    }
+}
+
+impl std::error::Error for ConditionError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::Interval;
+
+    fn ratio() -> Ratio {
+        Ratio {
+            median: 0.95,
+            interval: Some(Interval {
+                low: 0.9,
+                high: 1.0,
+            }),
+            pairs: 7,
+        }
+    }
+
+    fn holds(text: &str) -> Option<bool> {
+        text.parse::<Condition>()
+            .expect("a condition")
+            .holds(&ratio())
+    }
+
+    #[test]
+    fn each_field_and_operator_means_what_it_says() {
+        assert_eq!(holds("ratio<0.95"), Some(false));
+        assert_eq!(holds("ratio<=0.95"), Some(true));
+        assert_eq!(holds("ratio>0.95"), Some(false));
+        assert_eq!(holds("ratio >= 0.95"), Some(true));
+        assert_eq!(holds("low<0.95"), Some(true));
+        assert_eq!(holds(" high < 0.95 "), Some(false));
+    }
+
+    #[test]
+    fn without_an_interval_its_ends_cannot_be_judged() {
+        let condition: Condition = "low<0.95".parse().expect("a condition");
+        let single = Ratio {
+            interval: None,
+            ..ratio()
+        };
+        assert_eq!(condition.holds(&single), None);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_answered_with_what_to_write() {
+        let complaint = |text: &str| {
+            text.parse::<Condition>()
+                .expect_err("no condition")
+                .to_string()
+        };
+        assert_eq!(
+            complaint("ration<1"),
+            "`ration` is no field, did you mean `ratio`?"
+        );
+        assert_eq!(
+            complaint("speed<1"),
+            "`speed` is no field: there are ratio, low and high"
+        );
+        assert_eq!(
+            complaint("ratio=1"),
+            "`ratio=1` has none of the operators < <= > >=: write ratio<0.95"
+        );
+        assert_eq!(
+            complaint("ratio<one"),
+            "`one` is not a number: write ratio<0.95"
+        );
+        for text in [
+            "",
+            "<",
+            "ratio",
+            "ratio<",
+            "ratio<nan",
+            "ratio<inf",
+            "ratio!<1",
+            "<1",
+        ] {
+            assert!(text.parse::<Condition>().is_err(), "{text}");
+        }
+    }
+}

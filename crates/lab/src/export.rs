@@ -1,0 +1,144 @@
+//! A run as text, Markdown, CSV or JSON.
+
+mod csv;
+mod markdown;
+
+use crate::measurement::Row;
+use crate::store::Run;
+use crate::suite::{Plan, Suite};
+use crate::table::{Cell, Table, cost_table, ledger_table, marks, published_table, resource_table};
+use serde::Serialize;
+use std::path::Path;
+
+/// The version of the JSON export. Raised when a field changes its meaning or goes.
+pub const JSON_SCHEMA_VERSION: u32 = 1;
+
+/// A run with its rows, ready to be printed.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    run: &'a Run,
+    rows: &'a [Row],
+    table: Table,
+}
+
+impl<'a> Report<'a> {
+    /// Sums up a run.
+    pub fn new(run: &'a Run, rows: &'a [Row]) -> Self {
+        Self {
+            run,
+            rows,
+            table: Table::new(&run.new.plan, rows),
+        }
+    }
+
+    /// The summed-up cells.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// What a terminal shows: machine, parameters, notes, the published table, costs, marks.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.run.new.machine);
+        for line in self.parameters() {
+            text.push_str(&format!("- {line}\n"));
+        }
+        text.push('\n');
+        for note in self.notes() {
+            text.push_str(&format!("note: {note}\n"));
+        }
+        text.push_str(&published_table(&self.table));
+        text.push('\n');
+        text.push_str(&cost_table(&self.table));
+        for mark in marks(&self.table) {
+            text.push_str(&format!("mark: {mark}\n"));
+        }
+        text
+    }
+
+    /// A page with everything that is known about the run.
+    pub fn markdown(&self) -> String {
+        markdown::page(self)
+    }
+
+    /// One line a cell, figures in base units, the heading first (RFC 4180).
+    pub fn csv(&self) -> String {
+        csv::sheet(self)
+    }
+
+    /// The run, its cells and the raw rows of all rounds as one JSON document.
+    pub fn json(&self) -> String {
+        let new = &self.run.new;
+        let document = Document {
+            schema_version: JSON_SCHEMA_VERSION,
+            run: self.run.id.0,
+            started: new.started.to_string(),
+            finished: self.run.finished.map(|finished| finished.to_string()),
+            command: &new.command,
+            seed: new.seed,
+            plan: &new.plan,
+            machine: &new.machine,
+            versions: &new.versions,
+            notes: self.notes(),
+            cells: &self.table.cells,
+            rows: self.rows,
+        };
+        // Fails for maps only whose keys are no strings; the document has none.
+        serde_json::to_string_pretty(&document).expect("the keys of the document are strings")
+    }
+
+    /// The lines of the published list of parameters, in its order.
+    fn parameters(&self) -> Vec<String> {
+        let plan = &self.run.new.plan;
+        let memory = plan.server_memory_bytes;
+        let memory = memory.map_or("unlimited".to_owned(), |bytes| {
+            format!("{} MiB", bytes >> 20)
+        });
+        let generator = plan.generator_cpus;
+        let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
+        vec![
+            format!("method: {}", plan.request.method),
+            format!("window: {} ms", plan.window_ms),
+            format!("warm-up: {} ms", plan.warmup_ms),
+            format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
+            format!("server: {} CPU, {memory}", plan.server_cpus),
+            format!("generator: CPUs: {generator}"),
+            format!("seed of the order: {}", self.run.new.seed),
+        ]
+    }
+
+    fn stored_rounds(&self) -> usize {
+        let rounds: std::collections::BTreeSet<u32> =
+            self.rows.iter().map(|row| row.round).collect();
+        rounds.len()
+    }
+
+    fn notes(&self) -> Vec<&str> {
+        let planned = self.run.new.plan.notes.iter();
+        planned.chain(&self.run.notes).map(String::as_str).collect()
+    }
+
+    /// Title and analysis out of the suite's text as it was when the run was made.
+    fn prose(&self) -> (String, String) {
+        let name = &self.run.new.plan.suite;
+        match Suite::parse(Path::new(name), &self.run.new.suite_text) {
+            Ok(suite) => (suite.title, suite.analysis),
+            Err(_) => (name.clone(), String::new()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    run: i64,
+    started: String,
+    finished: Option<String>,
+    command: &'a str,
+    seed: u64,
+    plan: &'a Plan,
+    machine: &'a crate::machine::MachineFacts,
+    versions: &'a std::collections::BTreeMap<String, String>,
+    notes: Vec<&'a str>,
+    cells: &'a [Cell],
+    rows: &'a [Row],
+}

@@ -1,0 +1,85 @@
+//! The page of a run: what was asked, where, with what, what came out, how sure it is.
+
+use super::{Report, cost_table, ledger_table, marks, published_table, resource_table};
+use crate::table::layout::one_line;
+
+pub(super) fn page(report: &Report<'_>) -> String {
+    let (title, analysis) = report.prose();
+    let new = &report.run.new;
+    let mut page = format!("# {title}\n\n");
+    if !analysis.trim().is_empty() {
+        page.push_str(&format!("{}\n\n", analysis.trim()));
+    }
+    page.push_str(&status(report));
+    page.push_str(&section("Machine", &fenced(&new.machine.to_string())));
+    page.push_str(&section("Parameters", &list(&report.parameters())));
+    page.push_str(&section("Versions", &fenced(&versions(report))));
+    let notes: Vec<String> = report.notes().iter().map(|&note| note.to_owned()).collect();
+    if !notes.is_empty() {
+        page.push_str(&section("Notes", &list(&notes)));
+    }
+    page.push_str(&section(
+        "Results",
+        &fenced(&published_table(&report.table)),
+    ));
+    page.push_str(&section(
+        "What a request costs",
+        &fenced(&cost_table(&report.table)),
+    ));
+    page.push_str(&section(
+        "Latency and memory",
+        &fenced(&resource_table(&report.table)),
+    ));
+    let ledger = fenced(&ledger_table(&report.table));
+    page.push_str(&section("Where the machine's CPU went", &ledger));
+    let marks = marks(&report.table);
+    if !marks.is_empty() {
+        page.push_str(&section("Marks", &fenced(&lines(&marks))));
+    }
+    page.push_str(&section(
+        "How to make this again",
+        &fenced(&format!("{}\n", new.command)),
+    ));
+    page.push_str("Every figure is defined in docs/metrics.md.\n");
+    page
+}
+
+fn status(report: &Report<'_>) -> String {
+    let new = &report.run.new;
+    let end = match report.run.finished {
+        Some(finished) => format!("finished {finished}"),
+        None => "not finished".to_owned(),
+    };
+    format!(
+        "Run {} of suite {}, started {}, {end}.\n\n",
+        report.run.id, new.plan.suite, new.started
+    )
+}
+
+fn versions(report: &Report<'_>) -> String {
+    let versions = report.run.new.versions.iter();
+    let said = versions.map(|(program, version)| one_line(&format!("{program}: {version}")));
+    lines(&said.collect::<Vec<_>>())
+}
+
+fn section(title: &str, body: &str) -> String {
+    format!("## {title}\n\n{body}\n")
+}
+
+/// A block that shows its text as it is, whatever characters it has.
+fn fenced(text: &str) -> String {
+    let longest = text
+        .lines()
+        .map(|line| line.chars().take_while(|&c| c == '`').count())
+        .max();
+    let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
+    format!("{fence}\n{text}{fence}\n")
+}
+
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn list(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("- {line}\n")).collect()
+}

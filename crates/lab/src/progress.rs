@@ -1,0 +1,183 @@
+//! How far a run is, on standard error: one line that changes on a terminal, else one a round.
+
+use crate::measurement::CellId;
+use std::fmt;
+use std::io::Write;
+use std::time::Duration;
+
+/// Erases the line and goes back to its beginning.
+const ERASE: &str = "\r\x1b[2K";
+
+/// Tells how far a run is. What cannot be written is not worth failing for.
+pub struct Progress<'a> {
+    out: &'a mut dyn Write,
+    is_terminal: bool,
+    done: Done,
+}
+
+/// What there is to do and how much of it is done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    rounds: u32,
+    rounds_done: u32,
+    cells_a_round: u32,
+    cells_done: u32,
+    /// Time that the measured cells took.
+    taken: Duration,
+    /// What one cell is thought to take before one was measured.
+    guess: Duration,
+}
+
+impl<'a> Progress<'a> {
+    /// Tells on `out`.
+    pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> Progress<'a> {
+        Progress {
+            out,
+            is_terminal,
+            done: Done::default(),
+        }
+    }
+
+    /// A sentence that stays.
+    pub fn say(&mut self, sentence: &str) {
+        let erase = if self.is_terminal { ERASE } else { "" };
+        let _ = writeln!(self.out, "{erase}{sentence}");
+        let _ = self.out.flush();
+    }
+
+    /// Begins with what there is to do; `guess` is what one cell is thought to take.
+    pub fn begin(&mut self, rounds: u32, rounds_done: u32, cells_a_round: usize, guess: Duration) {
+        self.done = Done {
+            rounds,
+            rounds_done,
+            cells_a_round: u32::try_from(cells_a_round).unwrap_or(u32::MAX),
+            guess,
+            ..Done::default()
+        };
+    }
+
+    /// A cell is going to be measured, the `index`th of its round.
+    pub fn cell(&mut self, index: usize, cell: &CellId) {
+        if !self.is_terminal {
+            return;
+        }
+        let CellId {
+            subject,
+            case,
+            instrument,
+        } = cell;
+        let Done {
+            rounds,
+            rounds_done,
+            cells_a_round,
+            ..
+        } = self.done;
+        let left = self.done.left(index);
+        let _ = write!(
+            self.out,
+            "{ERASE}round {}/{rounds}, cell {}/{cells_a_round}, {left} left: {subject} {case} \
+             ({instrument})",
+            rounds_done + 1,
+            index + 1,
+        );
+        let _ = self.out.flush();
+    }
+
+    /// A round is done; it took so long.
+    pub fn round_done(&mut self, taken: Duration) {
+        let done = &mut self.done;
+        done.rounds_done += 1;
+        done.cells_done += done.cells_a_round;
+        done.taken += taken;
+        let (rounds, rounds_done) = (done.rounds, done.rounds_done);
+        let left = done.left(0);
+        if self.is_terminal {
+            return;
+        }
+        match rounds_done < rounds {
+            true => self.say(&format!("round {rounds_done}/{rounds} done, {left} left")),
+            false => self.say(&format!("round {rounds_done}/{rounds} done")),
+        }
+    }
+
+    /// Takes the changing line away.
+    pub fn end(&mut self) {
+        if self.is_terminal {
+            let _ = write!(self.out, "{ERASE}");
+            let _ = self.out.flush();
+        }
+    }
+}
+
+impl Done {
+    /// What the rest takes if it goes on as before. `index` cells of this round are done.
+    fn left(&self, index: usize) -> Clock {
+        let cell = match self.cells_done {
+            0 => self.guess,
+            done => self.taken / done,
+        };
+        let rounds = self.rounds.saturating_sub(self.rounds_done);
+        let cells = u64::from(rounds) * u64::from(self.cells_a_round);
+        let cells = cells.saturating_sub(index as u64);
+        Clock(cell.saturating_mul(u32::try_from(cells).unwrap_or(u32::MAX)))
+    }
+}
+
+/// A length of time as people say it: `45 s`, `12 min`, `3 h 20 min`.
+struct Clock(Duration);
+
+impl fmt::Display for Clock {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        match seconds {
+            0..90 => write!(out, "{seconds} s"),
+            90..5400 => write!(out, "{} min", seconds.div_ceil(60)),
+            _ => write!(out, "{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell() -> CellId {
+        CellId {
+            subject: "rust-tonic".to_owned(),
+            case: "C=1 S=100".to_owned(),
+            instrument: "bookend-load".to_owned(),
+        }
+    }
+
+    fn story(is_terminal: bool) -> String {
+        let mut out = Vec::new();
+        let mut progress = Progress::new(&mut out, is_terminal);
+        progress.begin(3, 1, 10, Duration::from_secs(2));
+        progress.cell(4, &cell());
+        progress.say("hello");
+        progress.round_done(Duration::from_secs(200));
+        progress.end();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_file_gets_one_line_a_round() {
+        assert_eq!(story(false), "hello\nround 2/3 done, 4 min left\n");
+    }
+
+    #[test]
+    fn a_terminal_gets_one_line_that_changes() {
+        let expected = "\r\x1b[2Kround 2/3, cell 5/10, 32 s left: rust-tonic C=1 S=100 \
+                        (bookend-load)\r\x1b[2Khello\n\r\x1b[2K";
+        assert_eq!(story(true), expected);
+    }
+
+    #[test]
+    fn time_is_told_as_people_say_it() {
+        let clock = |seconds| Clock(Duration::from_secs(seconds)).to_string();
+        assert_eq!(clock(0), "0 s");
+        assert_eq!(clock(89), "89 s");
+        assert_eq!(clock(90), "2 min");
+        assert_eq!(clock(12_000), "3 h 20 min");
+    }
+}

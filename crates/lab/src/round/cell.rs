@@ -1,0 +1,136 @@
+//! One cell: a warm-up, a window, and once more if somebody disturbed it.
+
+use super::instrument::{self, Run};
+use super::marks::{Worked, marks};
+use super::server::RunningServer;
+use super::{Bench, Load, Side};
+use crate::build::Prepared;
+use crate::measurement::Measurement;
+use crate::stop::Stop;
+use crate::subject::InstrumentOutput;
+use bookend_contract::latency;
+
+/// One cell of one round, with whom it is measured.
+#[derive(Clone, Copy)]
+pub struct Cell<'a> {
+    /// What all cells share.
+    pub bench: &'a Bench,
+    /// Who calls.
+    pub caller: &'a Prepared,
+    /// How it calls.
+    pub load: Load,
+    /// Which end is measured.
+    pub under_test: Side,
+    /// How often a disturbed window is measured again.
+    pub repeats: u32,
+}
+
+impl Cell<'_> {
+    /// Measures the cell. Every call that is made is added to the server's tally.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    pub fn measure(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+        let mut measured = self.measure_once(server)?;
+        for _ in 0..self.repeats {
+            if measured.marks.is_empty() {
+                break;
+            }
+            // A disturbed window is better than none.
+            let Ok(again) = self.measure_once(server) else {
+                break;
+            };
+            if again.marks.len() <= measured.marks.len() {
+                measured = again;
+            }
+        }
+        Ok(measured)
+    }
+
+    fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+        if self.caller.variant.output == InstrumentOutput::Lines {
+            let run = self.run(server, self.load)?;
+            return measurement(self.bench, run, self.under_test, 0);
+        }
+        let warmup = self.run(server, self.load.warmup_alone())?;
+        let window = self.run(server, self.load.window_alone())?;
+        measurement(self.bench, window, self.under_test, warmup.said.ok)
+    }
+
+    fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
+        let run = instrument::run(&Cell { load, ..*self }, server);
+        match &run {
+            Ok(run) => server.tally.add(&run.said),
+            Err(_) => server.tally.add_unknown(),
+        }
+        run
+    }
+}
+
+fn measurement(
+    bench: &Bench,
+    run: Run,
+    under_test: Side,
+    warmed_up: u64,
+) -> Result<Measurement, Stop> {
+    let Run { said, watched } = run;
+    if said.ok == 0 {
+        return Err(no_answer(&said));
+    }
+    let (server, generator) = (&watched.server, &watched.generator);
+    let tested = match under_test {
+        Side::Server => server,
+        Side::Client => generator,
+    };
+    let own = said.own.as_ref();
+    // Without a control group, threads that ended with the window are only in the generator's own
+    // account.
+    let generator_cpu = own
+        .map_or(0.0, |own| own.cpu_seconds)
+        .max(generator.cpu_seconds);
+    let worked = Worked {
+        window: server.seconds,
+        server: server.cpu_seconds,
+        generator: generator_cpu,
+        lab: watched.lab_seconds,
+    };
+    Ok(Measurement {
+        window_seconds: said.window_seconds.unwrap_or(server.seconds),
+        ok: said.ok,
+        errors: said.errors.clone(),
+        warmup: said.warmup + warmed_up,
+        drained: said.drained,
+        unfinished: said.unfinished,
+        latency_histogram: latency::encode(&said.latencies),
+        server_cpu_seconds: server.cpu_seconds,
+        server_cpu_mean: server.cpu_mean,
+        server_cpu_max: server.cpu_max,
+        server_cpu_limit: bench.server_cpu_limit,
+        generator_cpu_seconds: generator_cpu,
+        generator_busy_seconds: own.map(|own| own.busy_seconds),
+        generator_threads: own.map(|own| own.threads),
+        machine: watched.ledger.total(),
+        memory_mean_bytes: tested.memory_mean_bytes,
+        memory_peak_bytes: tested.memory_peak_bytes,
+        memory_source: tested.memory_source.to_owned(),
+        threads: tested.threads,
+        context_switches: watched.context_switches,
+        requests_per_read: own.map(|own| own.requests_per_read),
+        requests_per_write: own.map(|own| own.requests_per_write),
+        marks: marks(&watched.ledger, &bench.placement, &worked),
+    })
+}
+
+/// A rate of nothing has no logarithm and no latency: the row says which errors there were.
+fn no_answer(said: &super::said::Said) -> Stop {
+    let errors: Vec<String> = said
+        .errors
+        .iter()
+        .map(|(code, count)| format!("{code} {count}"))
+        .collect();
+    let which = match errors.is_empty() {
+        true => "nor with an error".to_owned(),
+        false => format!("but with {}", errors.join(", ")),
+    };
+    Stop::failed(format!("no call of the window ended OK, {which}"))
+}

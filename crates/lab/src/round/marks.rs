@@ -1,0 +1,146 @@
+//! Doubts about a window that the machine's ledger gives: somebody else took its CPUs.
+
+use crate::cpu::{LedgerSpan, Placement};
+
+/// Share of a window that the hypervisor may take from the pinned CPUs: above it, what is
+/// measured is the neighbour.
+pub const STEAL_LIMIT: f64 = 0.02;
+
+/// Share of a window in which others may work on the pinned CPUs: more shows in the rate.
+pub const FOREIGN_LIMIT: f64 = 0.05;
+
+/// What the ledger itself may be wrong by, seconds: a tick at either end of the window.
+const LEDGER_ERROR: f64 = 0.02;
+
+/// Who worked how long on the pinned CPUs in one window, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Worked {
+    /// Length of the window.
+    pub window: f64,
+    /// CPU time of the server's tree.
+    pub server: f64,
+    /// CPU time of the generator's tree.
+    pub generator: f64,
+    /// CPU time of the lab itself, which may run anywhere.
+    pub lab: f64,
+}
+
+/// The doubts about one window, a few words each.
+pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec<String> {
+    let mut marks = Vec::new();
+    if worked.window <= 0.0 {
+        return marks;
+    }
+    let all = all_cpus(placement);
+    let steal = ledger.steal_seconds(&all) / (worked.window * all.len().max(1) as f64);
+    if steal > STEAL_LIMIT {
+        marks.push(format!("steal {:.1} %", steal * 100.0));
+    }
+    for (cpus, own) in shares(placement, worked) {
+        let foreign = ledger.busy_seconds(cpus) - own - worked.lab;
+        let share = foreign / worked.window;
+        if foreign > FOREIGN_LIMIT * worked.window + LEDGER_ERROR {
+            let which: Vec<String> = cpus.iter().map(usize::to_string).collect();
+            let percent = share * 100.0;
+            marks.push(format!(
+                "foreign process on CPU {} ({percent:.0} %)",
+                which.join(",")
+            ));
+        }
+    }
+    marks
+}
+
+/// The CPUs of each end with what it worked itself; of both together where they share some.
+fn shares<'a>(placement: &'a Placement, worked: &Worked) -> Vec<(&'a [usize], f64)> {
+    let both = worked.server + worked.generator;
+    if !placement.is_shared() {
+        return vec![
+            (&placement.server, worked.server),
+            (&placement.generator, worked.generator),
+        ];
+    }
+    let larger = if placement.server.len() >= placement.generator.len() {
+        &placement.server
+    } else {
+        &placement.generator
+    };
+    vec![(larger, both)]
+}
+
+fn all_cpus(placement: &Placement) -> Vec<usize> {
+    let mut all = placement.server.clone();
+    all.extend(&placement.generator);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Ledger;
+
+    /// Two CPUs over ten seconds: so many ticks in user mode, and so many stolen.
+    fn ledger(busy: [u64; 2], stolen: [u64; 2]) -> LedgerSpan {
+        let text = |cpu: usize| format!("cpu{cpu} {} 0 0 0 0 0 0 {}\n", busy[cpu], stolen[cpu]);
+        let before = Ledger::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        Ledger::parse(&(text(0) + &text(1))).since(&before)
+    }
+
+    fn apart() -> Placement {
+        Placement {
+            server: vec![0],
+            generator: vec![1],
+            notes: vec![],
+        }
+    }
+
+    fn worked(server: f64, generator: f64) -> Worked {
+        Worked {
+            window: 10.0,
+            server,
+            generator,
+            lab: 0.1,
+        }
+    }
+
+    #[test]
+    fn a_clean_window_has_no_marks() {
+        let marks = marks(&ledger([1000, 500], [10, 10]), &apart(), &worked(9.9, 4.8));
+        assert_eq!(marks, [""; 0]);
+    }
+
+    #[test]
+    fn steal_is_counted_over_the_pinned_cpus() {
+        let marks = marks(&ledger([0, 0], [0, 62]), &apart(), &worked(0.0, 0.0));
+        assert_eq!(marks, ["steal 3.1 %"]);
+    }
+
+    #[test]
+    fn somebody_else_on_one_cpu_is_named_with_it() {
+        let marks = marks(&ledger([1000, 700], [0, 0]), &apart(), &worked(10.0, 2.9));
+        assert_eq!(marks, ["foreign process on CPU 1 (40 %)"]);
+    }
+
+    #[test]
+    fn on_shared_cpus_both_ends_are_no_strangers() {
+        let shared = Placement {
+            server: vec![0],
+            generator: vec![0],
+            notes: vec![],
+        };
+        let ledger = ledger([1000, 900], [0, 0]);
+        assert_eq!(marks(&ledger, &shared, &worked(5.0, 4.8)), [""; 0]);
+        let strange = marks(&ledger, &shared, &worked(5.0, 2.0));
+        assert_eq!(strange, ["foreign process on CPU 0 (29 %)"]);
+    }
+
+    #[test]
+    fn without_pinning_or_time_there_is_nothing_to_doubt() {
+        let ledger = ledger([1000, 1000], [900, 900]);
+        assert_eq!(marks(&ledger, &apart(), &Worked::default()), [""; 0]);
+        let unpinned = Placement::default();
+        assert_eq!(marks(&ledger, &unpinned, &worked(0.0, 0.0)), [""; 0]);
+    }
+}

@@ -1,0 +1,378 @@
+//! What an instrument or a client said it measured, from the contract's lines or from the
+//! documents of instruments that know nothing of it.
+
+use bookend_contract::latency;
+use bookend_contract::lines::{Line, LineError};
+use bookend_contract::report::LoadReport;
+use hdrhistogram::Histogram;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Counts and latencies of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// Length of the window as the instrument measured it, seconds.
+    pub window_seconds: Option<f64>,
+    /// Calls answered OK in the window.
+    pub ok: u64,
+    /// Failed calls of the window by gRPC code name.
+    pub errors: BTreeMap<String, u64>,
+    /// Calls answered before the window.
+    pub warmup: u64,
+    /// Calls answered after the window.
+    pub drained: u64,
+    /// Calls of which nothing is known.
+    pub unfinished: u64,
+    /// Latencies of OK calls, nanoseconds. Empty where the instrument does not tell.
+    pub latencies: Histogram<u64>,
+    /// What only our own generator tells.
+    pub own: Option<OwnFigures>,
+}
+
+/// What only `bookend load` tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnFigures {
+    /// CPU time of the generator over the window, seconds.
+    pub cpu_seconds: f64,
+    /// Time in turns of the loop that did work, seconds.
+    pub busy_seconds: f64,
+    /// Worker threads.
+    pub threads: u32,
+    /// Requests that one read carried.
+    pub requests_per_read: f64,
+    /// Requests that one write carried.
+    pub requests_per_write: f64,
+}
+
+/// What an instrument said cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SaidError {
+    /// A line that is none of the contract's.
+    Line(LineError),
+    /// A line of the contract that this role does not say.
+    OutOfPlace(String),
+    /// The latencies in the report are no histogram.
+    Histogram(latency::HistogramError),
+    /// There is no `ok` line and no report.
+    NoCounts,
+    /// The latencies do not add up to the OK calls.
+    Latencies {
+        /// Calls that the `LATENCY_NS COUNT` lines add up to.
+        latencies: u64,
+        /// Calls that the `ok` line says.
+        ok: u64,
+    },
+    /// The document of an instrument lacks what it always has.
+    Document(&'static str),
+    /// The document is no JSON of ghz.
+    Json(String),
+}
+
+impl Default for Said {
+    fn default() -> Said {
+        Said {
+            window_seconds: None,
+            ok: 0,
+            errors: BTreeMap::new(),
+            warmup: 0,
+            drained: 0,
+            unfinished: 0,
+            latencies: latency::empty(),
+            own: None,
+        }
+    }
+}
+
+/// The lines of one run as they come.
+#[derive(Clone, Debug, Default)]
+pub struct Saying {
+    said: Said,
+    has_counts: bool,
+}
+
+impl Saying {
+    /// Takes the next line that is not about the window.
+    ///
+    /// # Errors
+    /// It is a line that no instrument says, or its report is broken.
+    pub fn take(&mut self, line: Line) -> Result<(), SaidError> {
+        match line {
+            Line::Latency { latency_ns, count } => {
+                latency::record(&mut self.said.latencies, latency_ns, count);
+            }
+            Line::Warmup(count) => self.said.warmup += count,
+            Line::Ok(count) => {
+                self.said.ok += count;
+                self.has_counts = true;
+            }
+            Line::Error { code, count } => *self.said.errors.entry(code).or_default() += count,
+            Line::Drained(count) => self.said.drained += count,
+            Line::Unfinished(count) => self.said.unfinished += count,
+            Line::Report(report) => {
+                self.said = Said::of_report(&report)?;
+                self.has_counts = true;
+            }
+            Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
+                return Err(SaidError::OutOfPlace(line.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything has been said.
+    ///
+    /// # Errors
+    /// The counts are missing, or the latencies do not add up to them.
+    pub fn finish(self) -> Result<Said, SaidError> {
+        if !self.has_counts {
+            return Err(SaidError::NoCounts);
+        }
+        let (latencies, ok) = (self.said.latencies.len(), self.said.ok);
+        if self.said.own.is_none() && latencies != ok {
+            return Err(SaidError::Latencies { latencies, ok });
+        }
+        Ok(self.said)
+    }
+}
+
+impl Said {
+    /// What the report of `bookend load` says.
+    ///
+    /// # Errors
+    /// Its histogram cannot be read.
+    pub fn of_report(report: &LoadReport) -> Result<Said, SaidError> {
+        let own = &report.bookend;
+        let latencies = latency::decode(&own.latency_histogram).map_err(SaidError::Histogram)?;
+        Ok(Said {
+            window_seconds: Some(own.window_seconds),
+            ok: own.ok,
+            errors: own.errors.clone(),
+            warmup: own.warmup,
+            drained: own.drained,
+            unfinished: own.unfinished,
+            latencies,
+            own: Some(OwnFigures {
+                cpu_seconds: own.cpu_user_seconds + own.cpu_system_seconds,
+                busy_seconds: own.busy_seconds,
+                threads: own.threads,
+                requests_per_read: own.requests_per_read,
+                requests_per_write: own.requests_per_write,
+            }),
+        })
+    }
+
+    /// Reads the JSON document of ghz, or of `bookend load`, which has all of ghz's fields.
+    ///
+    /// # Errors
+    /// It is not such a document.
+    pub fn of_ghz(text: &str) -> Result<Said, SaidError> {
+        if let Ok(report) = serde_json::from_str::<LoadReport>(text) {
+            return Said::of_report(&report);
+        }
+        let report: GhzReport =
+            serde_json::from_str(text).map_err(|error| SaidError::Json(error.to_string()))?;
+        Ok(report.said())
+    }
+
+    /// Reads what h2load prints at its end. It tells no latencies and does not read `grpc-status`:
+    /// answered with HTTP status 200 is all it knows.
+    ///
+    /// # Errors
+    /// It is not such a text.
+    pub fn of_h2load(text: &str) -> Result<Said, SaidError> {
+        let finished = rest_after(text, "finished in ")?;
+        let requests = rest_after(text, "requests: ")?;
+        let statuses = rest_after(text, "status codes: ")?;
+        let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
+        let of = |list: &str, name| count_before(list, name);
+        let done = of(requests, "done").ok_or(SaidError::Document("requests done"))?;
+        let started = of(requests, "started").unwrap_or(done);
+        let ok = of(statuses, "2xx").ok_or(SaidError::Document("status codes"))?;
+        let failed = done.saturating_sub(ok);
+        let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
+        Ok(Said {
+            window_seconds: h2load_seconds(duration),
+            ok,
+            errors: errors.into_iter().collect(),
+            unfinished: started.saturating_sub(done),
+            ..Said::default()
+        })
+    }
+
+    /// Calls that ended with an error in the window.
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// What is needed of ghz's report.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GhzReport {
+    total: u64,
+    #[serde(default)]
+    status_code_distribution: BTreeMap<String, u64>,
+    #[serde(default)]
+    details: Option<Vec<GhzCall>>,
+}
+
+#[derive(Deserialize)]
+struct GhzCall {
+    latency: u64,
+    status: String,
+}
+
+impl GhzReport {
+    fn said(self) -> Said {
+        let mut said = Said {
+            window_seconds: Some(self.total as f64 / 1e9),
+            ..Said::default()
+        };
+        for (status, count) in self.status_code_distribution {
+            match status.as_str() {
+                "OK" => said.ok += count,
+                _ => *said.errors.entry(code_of_ghz(&status)).or_default() += count,
+            }
+        }
+        for call in self.details.unwrap_or_default() {
+            if call.status == "OK" {
+                latency::record(&mut said.latencies, call.latency, 1);
+            }
+        }
+        said
+    }
+}
+
+/// ghz prints codes as Go does: `DeadlineExceeded`, `Canceled`.
+fn code_of_ghz(status: &str) -> String {
+    let mut name = String::new();
+    for character in status.chars() {
+        if character.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(character.to_ascii_uppercase());
+    }
+    match name.as_str() {
+        "CANCELED" => "CANCELLED".to_owned(),
+        known if bookend_contract::code::number(known).is_some() => name,
+        _ => "UNKNOWN".to_owned(),
+    }
+}
+
+fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, SaidError> {
+    let mut lines = text.lines().rev();
+    let line = lines.find_map(|line| line.trim_start().strip_prefix(start));
+    line.ok_or(SaidError::Document(start))
+}
+
+/// The number before `name` in `10 total, 9 started`.
+fn count_before(list: &str, name: &str) -> Option<u64> {
+    let mut parts = list.split(',').map(str::trim);
+    parts.find_map(|part| part.strip_suffix(name)?.trim().parse().ok())
+}
+
+/// `1.5s`, `250.31ms`, `999us`.
+fn h2load_seconds(text: &str) -> Option<f64> {
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    units.iter().find_map(|(unit, seconds)| {
+        let number: f64 = text.trim().strip_suffix(unit)?.parse().ok()?;
+        Some(number * seconds)
+    })
+}
+
+impl fmt::Display for SaidError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SaidError::Line(error) => error.fmt(out),
+            SaidError::OutOfPlace(line) => write!(out, "`{line}` is out of place"),
+            SaidError::Histogram(error) => error.fmt(out),
+            SaidError::NoCounts => out.write_str("it ended without saying `ok N`"),
+            SaidError::Latencies { latencies, ok } => {
+                write!(out, "it told {latencies} latencies of {ok} OK calls")
+            }
+            SaidError::Document(what) => write!(out, "its output lacks `{}`", what.trim_end()),
+            SaidError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SaidError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn say(text: &str) -> Result<Said, SaidError> {
+        let mut saying = Saying::default();
+        for line in text.lines() {
+            saying.take(line.parse().map_err(SaidError::Line)?)?;
+        }
+        saying.finish()
+    }
+
+    #[test]
+    fn lines_add_up_in_whatever_order_they_come() {
+        let said = say("1000 2\nok 5\n1000 1\nerror INTERNAL 1\n2000 2\nwarmup 7\nunfinished 3\n")
+            .unwrap();
+        assert_eq!((said.ok, said.warmup, said.unfinished), (5, 7, 3));
+        assert_eq!(said.errors, BTreeMap::from([("INTERNAL".to_owned(), 1)]));
+        assert_eq!(said.latencies.len(), 5);
+    }
+
+    #[test]
+    fn latencies_that_do_not_add_up_are_told_with_both_numbers() {
+        let error = say("1000 4\nok 5\n").unwrap_err();
+        assert_eq!(
+            error,
+            SaidError::Latencies {
+                latencies: 4,
+                ok: 5
+            }
+        );
+        assert_eq!(say("1000 4\n").unwrap_err(), SaidError::NoCounts);
+    }
+
+    #[test]
+    fn a_server_has_nothing_to_say_here() {
+        let error = say("served 5\n").unwrap_err();
+        assert_eq!(error.to_string(), "`served 5` is out of place");
+    }
+
+    #[test]
+    fn ghz_says_codes_in_its_own_way() {
+        let text = r#"{"count":4,"total":2000000000,"statusCodeDistribution":
+            {"OK":2,"Canceled":1,"DeadlineExceeded":1,"Odd":1},
+            "details":[{"timestamp":"x","latency":1000,"error":"","status":"OK"},
+                       {"timestamp":"x","latency":9000,"error":"y","status":"Canceled"},
+                       {"timestamp":"x","latency":3000,"error":"","status":"OK"}]}"#;
+        let said = Said::of_ghz(text).unwrap();
+        assert_eq!(said.ok, 2);
+        assert_eq!(said.latencies.len(), 2);
+        assert_eq!(said.window_seconds, Some(2.0));
+        let codes: Vec<&str> = said.errors.keys().map(String::as_str).collect();
+        assert_eq!(codes, ["CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
+        assert!(matches!(Said::of_ghz("ghz: oh"), Err(SaidError::Json(_))));
+    }
+
+    #[test]
+    fn h2load_says_how_many_were_answered_but_not_how_fast() {
+        let text = "starting benchmark...\n\nfinished in 2.50s, 40.00 req/s, 3.42KB/s\n\
+             requests: 100 total, 110 started, 100 done, 98 succeeded, 2 failed, 0 errored, 0 \
+             timeout\nstatus codes: 98 2xx, 0 3xx, 0 4xx, 2 5xx\ntraffic: 1KB\n";
+        let said = Said::of_h2load(text).unwrap();
+        assert_eq!((said.ok, said.error_count(), said.unfinished), (98, 2, 10));
+        assert_eq!(said.window_seconds, Some(2.5));
+        assert!(said.latencies.is_empty());
+        let error = Said::of_h2load("oh").unwrap_err();
+        assert_eq!(error.to_string(), "its output lacks `finished in`");
+    }
+
+    #[test]
+    fn h2load_has_three_units_of_time() {
+        assert_eq!(h2load_seconds("250.5ms"), Some(0.2505));
+        assert_eq!(h2load_seconds(" 10.01s"), Some(10.01));
+        assert_eq!(h2load_seconds("500us"), Some(0.0005));
+        assert_eq!(h2load_seconds("1h"), None);
+    }
+}

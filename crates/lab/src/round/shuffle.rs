@@ -1,0 +1,90 @@
+//! A random order that a seed brings back: SplitMix64, whose whole state is one number.
+
+/// The generator of a run's orders.
+#[derive(Clone, Debug)]
+pub struct Shuffle(u64);
+
+impl Shuffle {
+    /// The orders of one round of the run with that seed. Every round has its own, so that a
+    /// resumed run goes on as it would have.
+    pub fn of_round(seed: u64, round: u32) -> Shuffle {
+        let mut shuffle = Shuffle(seed ^ u64::from(round).rotate_left(32));
+        // Seeds that differ in one bit give first numbers that differ in half of theirs.
+        shuffle.0 = shuffle.next();
+        shuffle
+    }
+
+    /// Puts `items` into a random order; each order is as likely as every other.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
+    /// The multiplication maps 64 random bits to the range; for ranges of this size the bias is
+    /// below one in 2^50.
+    fn below(&mut self, range: usize) -> usize {
+        let product = u128::from(self.next()) * range as u128;
+        (product >> 64) as usize
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn order(seed: u64, round: u32) -> Vec<u32> {
+        let mut items: Vec<u32> = (0..20).collect();
+        Shuffle::of_round(seed, round).shuffle(&mut items);
+        items
+    }
+
+    #[test]
+    fn the_generator_is_splitmix64() {
+        // The first numbers of the reference implementation for the seed 1234567.
+        let mut reference = Shuffle(1_234_567);
+        assert_eq!(reference.next(), 6_457_827_717_110_365_317);
+        assert_eq!(reference.next(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn a_seed_brings_an_order_back_and_rounds_differ() {
+        assert_eq!(order(7, 3), order(7, 3));
+        assert_ne!(order(7, 3), order(7, 4));
+        assert_ne!(order(7, 3), order(8, 3));
+        let mut sorted = order(7, 3);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..20).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn every_order_of_three_comes_about_equally_often() {
+        let mut counts: BTreeMap<[u8; 3], u32> = BTreeMap::new();
+        for round in 0..6000 {
+            let mut items = [0, 1, 2];
+            Shuffle::of_round(42, round).shuffle(&mut items);
+            *counts.entry(items).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Five standard deviations of a binomial with 6000 draws and one in six are 144.
+        assert!(counts.values().all(|count| count.abs_diff(1000) < 144));
+    }
+
+    #[test]
+    fn nothing_and_one_thing_stay_as_they_are() {
+        let mut shuffle = Shuffle::of_round(0, 0);
+        shuffle.shuffle::<u8>(&mut []);
+        let mut one = [5];
+        shuffle.shuffle(&mut one);
+        assert_eq!(one, [5]);
+    }
+}

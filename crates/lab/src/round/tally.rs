@@ -1,0 +1,172 @@
+//! Whether both ends agree on how many calls there were.
+
+use super::said::Said;
+use crate::measurement::{Outcome, Row};
+use std::fmt;
+
+/// A server whose count is off by more than this share did not count, or did not answer: its rows
+/// cannot be believed. A smaller difference is marked.
+pub const MISMATCH_LIMIT: f64 = 0.01;
+
+/// What the calling ends of one server know together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls that were answered.
+    answered: u64,
+    /// Calls that may have been answered: errors, and those of which nothing is known.
+    uncertain: u64,
+    /// A caller that told nothing has called as well.
+    is_open: bool,
+}
+
+/// `served N` is not what the calling ends know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountMismatch {
+    /// Calls that the server says it answered.
+    pub served: u64,
+    /// Calls that it must have answered.
+    pub at_least: u64,
+    /// Calls that it can have answered at most.
+    pub at_most: u64,
+}
+
+impl Tally {
+    /// Calls of the probe.
+    pub fn add_probe(&mut self, calls: u64) {
+        self.answered += calls;
+    }
+
+    /// Calls of one run of an instrument or a client.
+    pub fn add(&mut self, said: &Said) {
+        self.answered += said.warmup + said.ok + said.drained;
+        self.uncertain += said.error_count() + said.unfinished;
+    }
+
+    /// A run of which nothing is known.
+    pub fn add_unknown(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Calls of a row's window and its warm-up.
+    pub fn add_row(&mut self, row: &Row) {
+        if let Outcome::Measured(measured) = &row.outcome {
+            self.answered += measured.warmup + measured.ok + measured.drained;
+            self.uncertain += measured.errors.values().sum::<u64>() + measured.unfinished;
+        }
+    }
+
+    /// Answered calls that are not among `in_rows`. Of those that may have been answered, as many
+    /// count as the server says.
+    pub fn beyond(&self, in_rows: &Tally, served: Option<u64>) -> u64 {
+        let certain = self.answered.saturating_sub(in_rows.answered);
+        let possible = certain + self.uncertain.saturating_sub(in_rows.uncertain);
+        let told = served.map_or(certain, |served| served.saturating_sub(in_rows.answered));
+        told.clamp(certain, possible)
+    }
+
+    /// Compares with what the server says.
+    pub fn check(&self, served: u64) -> Option<CountMismatch> {
+        let at_most = match self.is_open {
+            true => u64::MAX,
+            false => self.answered.saturating_add(self.uncertain),
+        };
+        let agrees = (self.answered..=at_most).contains(&served);
+        (!agrees).then_some(CountMismatch {
+            served,
+            at_least: self.answered,
+            at_most,
+        })
+    }
+}
+
+impl CountMismatch {
+    /// Whether the difference is too large for the rows to be believed.
+    pub fn is_grave(&self) -> bool {
+        let (low, high) = (self.at_least as f64, self.at_most as f64);
+        let served = self.served as f64;
+        served < low * (1.0 - MISMATCH_LIMIT) || served > high * (1.0 + MISMATCH_LIMIT)
+    }
+}
+
+impl fmt::Display for CountMismatch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CountMismatch {
+            served,
+            at_least,
+            at_most,
+        } = self;
+        write!(
+            out,
+            "counts differ: the server served {served}, the other end knows "
+        )?;
+        match at_most {
+            most if most == at_least => write!(out, "{at_least}"),
+            &u64::MAX => write!(out, "at least {at_least}"),
+            most => write!(out, "{at_least} to {most}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn tally() -> Tally {
+        let mut tally = Tally::default();
+        tally.add_probe(1);
+        tally.add(&Said {
+            ok: 900,
+            warmup: 90,
+            drained: 9,
+            errors: BTreeMap::from([("UNAVAILABLE".to_owned(), 5)]),
+            unfinished: 3,
+            ..Said::default()
+        });
+        tally
+    }
+
+    #[test]
+    fn errors_and_unfinished_calls_may_have_been_served_or_not() {
+        assert_eq!(tally().check(1000), None);
+        assert_eq!(tally().check(1008), None);
+        let mismatch = tally().check(999).unwrap();
+        let text = "counts differ: the server served 999, the other end knows 1000 to 1008";
+        assert_eq!(mismatch.to_string(), text);
+        assert!(tally().check(1009).is_some());
+    }
+
+    #[test]
+    fn a_small_difference_is_marked_and_a_large_one_is_grave() {
+        assert!(!tally().check(990).unwrap().is_grave());
+        assert!(!tally().check(1018).unwrap().is_grave());
+        assert!(tally().check(989).unwrap().is_grave());
+        assert!(tally().check(1019).unwrap().is_grave());
+        assert!(tally().check(0).unwrap().is_grave());
+    }
+
+    #[test]
+    fn calls_that_are_in_no_row_are_as_many_as_the_server_says() {
+        let rows = Tally {
+            answered: 900,
+            uncertain: 6,
+            is_open: false,
+        };
+        assert_eq!(tally().beyond(&rows, None), 100);
+        assert_eq!(tally().beyond(&rows, Some(1001)), 101);
+        assert_eq!(tally().beyond(&rows, Some(1008)), 102);
+        assert_eq!(tally().beyond(&rows, Some(1)), 100);
+    }
+
+    #[test]
+    fn a_caller_that_told_nothing_leaves_the_upper_end_open() {
+        let mut tally = tally();
+        tally.add_unknown();
+        assert_eq!(tally.check(1_000_000), None);
+        let mismatch = tally.check(10).unwrap();
+        assert!(
+            mismatch.to_string().ends_with("at least 1000"),
+            "{mismatch}"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Both ends and the machine over one window: read when it begins and ends, sampled in between.
+
+use crate::cpu::{ContextSwitches, Ledger, LedgerSpan};
+use crate::process::Process;
+use crate::sampler::{SAMPLE_INTERVAL, Sampler, Used};
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// Context switches are read thread by thread, which takes time that others may need: with each
+/// sample up to this number of threads, else with every tenth.
+const FEW_THREADS: usize = 16;
+
+/// A window that is open.
+#[derive(Debug)]
+pub struct Watch {
+    ledger: Ledger,
+    lab_cpu: Duration,
+    server: Sampler,
+    generator: Sampler,
+    switches: ContextSwitches,
+    next_sample: Instant,
+    samples: usize,
+}
+
+/// What both ends and the machine did in a window.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// The server's tree.
+    pub server: Used,
+    /// The generator's tree.
+    pub generator: Used,
+    /// Context switches of the side under test.
+    pub context_switches: u64,
+    /// The machine.
+    pub ledger: LedgerSpan,
+    /// CPU time of the lab itself, seconds.
+    pub lab_seconds: f64,
+}
+
+impl Watch {
+    /// The window begins now. What takes longest to read is read last, here and at the end.
+    pub fn begin(server: &Process, generator: &Process, under_test: &Process) -> Watch {
+        let server = Sampler::begin(server);
+        let generator = Sampler::begin(generator);
+        Watch {
+            ledger: Ledger::read(),
+            lab_cpu: lab_cpu(),
+            server,
+            generator,
+            switches: ContextSwitches::begin(under_test.tree().clone()),
+            next_sample: Instant::now() + SAMPLE_INTERVAL,
+            samples: 0,
+        }
+    }
+
+    /// When the next sample is due.
+    pub fn next_sample(&self) -> Instant {
+        self.next_sample
+    }
+
+    /// Takes a sample if it is due.
+    pub fn sample_if_due(&mut self) {
+        let now = Instant::now();
+        if now >= self.next_sample {
+            self.server.sample();
+            self.generator.sample();
+            self.samples += 1;
+            if self.switches.threads() <= FEW_THREADS || self.samples.is_multiple_of(10) {
+                self.switches.sample();
+            }
+            // A sample that came late does not make the following ones come early.
+            self.next_sample = now + SAMPLE_INTERVAL;
+        }
+    }
+
+    /// The window ends now.
+    pub fn end(self) -> Watched {
+        let server = self.server.end();
+        let generator = self.generator.end();
+        Watched {
+            server,
+            generator,
+            ledger: Ledger::read().since(&self.ledger),
+            lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
+            context_switches: self.switches.end(),
+        }
+    }
+}
+
+fn lab_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}

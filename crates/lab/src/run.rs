@@ -1,0 +1,400 @@
+//! A whole run: everybody built, a call to each verified, round after round measured and stored.
+
+mod request;
+mod summary;
+
+pub use summary::RunSummary;
+
+use crate::build::{Prepared, Workshop};
+use crate::control_group::ControlGroups;
+use crate::cpu::Placement;
+use crate::launch::Launcher;
+use crate::machine::MachineFacts;
+use crate::measurement::{CellId, Outcome, Row};
+use crate::probe::Probe;
+use crate::process::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::round::{Bench, Crew, Patience, RunningServer, measure_round};
+use crate::stop::Stop;
+use crate::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
+use crate::subject::{Command, Placeholders, Role};
+use crate::suite::{Plan, Suite};
+use request::RequestFolder;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+/// What a run needs to be told.
+#[derive(Clone, Debug)]
+pub struct RunSettings {
+    /// The question.
+    pub suite: Suite,
+    /// What is done of it. When a run is resumed, its own plan is followed.
+    pub plan: Plan,
+    /// Goes on with the last run of this suite that was not finished.
+    pub resume: bool,
+    /// The folder with a folder for every subject and instrument.
+    pub subjects: PathBuf,
+    /// The request message's bytes, where the suite gives it as JSON and the caller can encode it.
+    pub message: Option<Vec<u8>>,
+    /// The running `bookend`: what `{bookend}` stands for.
+    pub bookend: PathBuf,
+    /// How processes are started.
+    pub launcher: Launcher,
+    /// Verifies one call to every server at each start, such as [`crate::probe::CALL`].
+    pub probe: Option<Command>,
+    /// Checks a server's semantics once a version, and prints JSON.
+    pub semantics: Option<Command>,
+    /// The command that is kept with the result.
+    pub command: String,
+    /// The seed of all orders; by default a random one.
+    pub seed: Option<u64>,
+    /// Whether somebody wants the lab to end.
+    pub interrupt: Interrupt,
+    /// How long the lab waits for processes.
+    pub patience: Patience,
+    /// Whether control groups and affinity are used. Without them, figures say so.
+    pub isolation: bool,
+}
+
+/// Why there is no result. What is wrong with a single subject is in its rows instead.
+#[derive(Debug)]
+pub enum RunError {
+    /// The results cannot be kept.
+    Store(StoreError),
+    /// A file of the suite cannot be read, or the temporary folder not be written.
+    Request(std::io::Error),
+    /// There is no run of this suite that was not finished.
+    NothingToResume(String),
+    /// The kernel does not let daemons come back to the lab.
+    Subreaper(std::io::Error),
+}
+
+/// Does a whole run. Every round is stored as it ends, an interrupted one as far as it came.
+///
+/// The calling thread must live as long as the run: the kernel kills what the lab started when the
+/// thread that started it ends.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run(
+    settings: &RunSettings,
+    store: &mut Store,
+    progress: &mut Progress<'_>,
+) -> Result<RunSummary, RunError> {
+    crate::process::adopt_daemons().map_err(RunError::Subreaper)?;
+    let resumed = resumed(settings, store)?;
+    let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
+    let request = RequestFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
+        .map_err(RunError::Request)?;
+    let bench = bench(settings, plan, &request);
+    let Ok(crew) = prepare(settings, plan, progress) else {
+        return Ok(RunSummary::interrupted_before_it_began());
+    };
+    let id = match &resumed {
+        Some(run) => run.id,
+        None => begin(settings, plan, &crew, store)?,
+    };
+    let running = Running {
+        settings,
+        plan,
+        bench: &bench,
+        crew: &crew,
+        id,
+        seed: store.run(id)?.new.seed,
+    };
+    running.note_circumstances(store)?;
+    running.check_semantics(store, progress)?;
+    running.measure(store, progress)
+}
+
+fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, RunError> {
+    if !settings.resume {
+        return Ok(None);
+    }
+    let suite = &settings.suite.name;
+    match store.latest_unfinished(suite)? {
+        Some(run) => Ok(Some(run)),
+        None => Err(RunError::NothingToResume(suite.clone())),
+    }
+}
+
+fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench {
+    let (groups, placement) = match settings.isolation {
+        true => (
+            ControlGroups::prepare(),
+            Placement::on_this_machine(plan.server_cpus, plan.generator_cpus),
+        ),
+        false => (ControlGroups::none(), Placement::default()),
+    };
+    let probe = settings.probe.as_ref().map(|command| Probe {
+        command: command.clone(),
+        launcher: settings.launcher.clone(),
+        cpus: placement.generator.clone(),
+    });
+    Bench {
+        launcher: settings.launcher.clone(),
+        groups,
+        placement,
+        server_cpu_limit: plan.server_cpus,
+        server_memory_bytes: plan.server_memory_bytes,
+        interrupt: settings.interrupt.clone(),
+        bookend: settings.bookend.clone(),
+        probe,
+        request: request.files().clone(),
+        patience: settings.patience,
+    }
+}
+
+/// Somebody wants the lab to end.
+struct Interrupted;
+
+fn prepare(
+    settings: &RunSettings,
+    plan: &Plan,
+    progress: &mut Progress<'_>,
+) -> Result<Crew, Interrupted> {
+    let workshop = Workshop {
+        launcher: settings.launcher.clone(),
+        bookend: settings.bookend.clone(),
+        interrupt: settings.interrupt.clone(),
+    };
+    let mut crew = Crew::new();
+    let subjects = plan.subjects.iter();
+    let names =
+        subjects.flat_map(|subject| std::iter::once(&subject.name).chain(&subject.instruments));
+    for name in names {
+        if crew.contains_key(name) {
+            continue;
+        }
+        let mut tell = |sentence: &str| progress.say(sentence);
+        let prepared = match workshop.prepare(&settings.subjects, name, &mut tell) {
+            Ok(prepared) => Ok(prepared),
+            Err(Stop::Row(outcome)) => Err(outcome),
+            Err(Stop::Interrupted) => return Err(Interrupted),
+        };
+        if let Err(Outcome::Missing { reason }) = &prepared {
+            progress.say(&format!("{name} is missing: {reason}"));
+        }
+        crew.insert(name.clone(), prepared);
+    }
+    Ok(crew)
+}
+
+fn begin(
+    settings: &RunSettings,
+    plan: &Plan,
+    crew: &Crew,
+    store: &mut Store,
+) -> Result<RunId, RunError> {
+    let new = NewRun {
+        started: SystemTime::now().into(),
+        plan: plan.clone(),
+        suite_text: settings.suite.text.clone(),
+        seed: settings.seed.unwrap_or_else(random_seed),
+        machine: MachineFacts::of_this_machine(),
+        versions: versions(crew),
+        command: settings.command.clone(),
+    };
+    Ok(store.begin_run(&new)?)
+}
+
+fn versions(crew: &Crew) -> BTreeMap<String, String> {
+    let known = crew.iter().filter_map(|(name, prepared)| {
+        let prepared = prepared.as_ref().ok()?;
+        Some((name.clone(), prepared.version.clone()))
+    });
+    known.collect()
+}
+
+/// The standard library seeds its hash maps from the system's random numbers.
+fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+struct Running<'a> {
+    settings: &'a RunSettings,
+    plan: &'a Plan,
+    bench: &'a Bench,
+    crew: &'a Crew,
+    id: RunId,
+    seed: u64,
+}
+
+impl Running<'_> {
+    /// What limits and accounts come from, and what is wrong with the placement. A resumed run
+    /// does not say it again, but says what has changed.
+    fn note_circumstances(&self, store: &mut Store) -> Result<(), RunError> {
+        let known = store.run(self.id)?;
+        let mut notes = vec![format!("limits: {}", self.bench.groups.capabilities())];
+        notes.extend(self.bench.placement.notes.iter().cloned());
+        for (name, version) in versions(self.crew) {
+            let before = known.new.versions.get(&name);
+            if let Some(before) = before.filter(|before| **before != version) {
+                notes.push(format!(
+                    "{name} was {before} and is {version} since it was resumed"
+                ));
+            }
+        }
+        for note in notes.iter().filter(|note| !known.notes.contains(note)) {
+            store.add_note(self.id, note)?;
+        }
+        Ok(())
+    }
+
+    fn check_semantics(
+        &self,
+        store: &mut Store,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), RunError> {
+        let Some(command) = &self.settings.semantics else {
+            return Ok(());
+        };
+        for subject in &self.plan.subjects {
+            let Some(Ok(prepared)) = self.crew.get(&subject.name) else {
+                continue;
+            };
+            let known = store.semantics(&subject.name, &prepared.version)?;
+            if known.is_some() || !prepared.subject.plays(Role::Server) {
+                continue;
+            }
+            progress.say(&format!("checking the semantics of {}", subject.name));
+            match self.semantics_of(prepared, command) {
+                Ok(findings) => {
+                    store.write_semantics(&subject.name, &prepared.version, &findings)?;
+                }
+                Err(Stop::Interrupted) => return Ok(()),
+                Err(stop) => progress.say(&format!("{}: {stop}", subject.name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn semantics_of(
+        &self,
+        prepared: &Prepared,
+        command: &Command,
+    ) -> Result<serde_json::Value, Stop> {
+        let limits = self.bench.server_limits(true);
+        let server = RunningServer::start(self.bench, prepared, &limits)?;
+        let probe = Probe {
+            command: command.clone(),
+            launcher: self.bench.launcher.clone(),
+            cpus: self.bench.placement.generator.clone(),
+        };
+        let words = Placeholders {
+            target: Some(server.target()),
+            ..self.bench.words()
+        };
+        let probed = probe.run(&words, &self.bench.interrupt);
+        server.end(self.bench.patience.drain);
+        Ok(probed?.findings)
+    }
+
+    fn measure(
+        &self,
+        store: &mut Store,
+        progress: &mut Progress<'_>,
+    ) -> Result<RunSummary, RunError> {
+        let cells = self.plan.cells().len();
+        let mut summary = RunSummary::new(self.id);
+        let complete = self.complete_rounds(store, cells, &mut summary)?;
+        let done = u32::try_from(complete.len()).unwrap_or(u32::MAX);
+        progress.begin(self.plan.rounds, done, cells, self.guess());
+        progress.say(&format!("seed {}", self.seed));
+        for round in (0..self.plan.rounds).filter(|round| !complete.contains(round)) {
+            if !self.measure_round(round, store, progress, &mut summary)? {
+                break;
+            }
+        }
+        progress.end();
+        if !summary.interrupted {
+            store.finish_run(self.id, Timestamp::from(SystemTime::now()))?;
+        }
+        Ok(summary)
+    }
+
+    /// Whether the run goes on.
+    fn measure_round(
+        &self,
+        round: u32,
+        store: &mut Store,
+        progress: &mut Progress<'_>,
+        summary: &mut RunSummary,
+    ) -> Result<bool, RunError> {
+        let began = Instant::now();
+        let mut index = 0;
+        let mut told = |cell: &CellId| {
+            progress.cell(index, cell);
+            index += 1;
+        };
+        let result = measure_round(
+            self.bench, self.plan, self.crew, round, self.seed, &mut told,
+        );
+        if !result.rows.is_empty() {
+            store.write_round(self.id, round, &result.rows)?;
+        }
+        summary.add(&result.rows);
+        summary.interrupted = result.interrupted;
+        if !result.interrupted {
+            summary.rounds += 1;
+            progress.round_done(began.elapsed());
+        }
+        Ok(!result.interrupted)
+    }
+
+    /// Rounds of a resumed run that have all their rows; one that was interrupted is done again.
+    fn complete_rounds(
+        &self,
+        store: &Store,
+        cells: usize,
+        summary: &mut RunSummary,
+    ) -> Result<Vec<u32>, RunError> {
+        let mut by_round: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+        for row in store.rows(self.id)? {
+            by_round.entry(row.round).or_default().push(row);
+        }
+        by_round.retain(|_, rows| rows.len() == cells);
+        for rows in by_round.values() {
+            summary.add(rows);
+            summary.rounds += 1;
+        }
+        Ok(by_round.into_keys().collect())
+    }
+
+    /// A cell before one was measured: its two times, and a second for starting and ending.
+    fn guess(&self) -> Duration {
+        Duration::from_millis(self.plan.warmup_ms + self.plan.window_ms + 1000)
+    }
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> RunError {
+        RunError::Store(error)
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Store(error) => error.fmt(out),
+            RunError::Request(error) => write!(out, "the request of the suite: {error}"),
+            RunError::NothingToResume(suite) => {
+                write!(
+                    out,
+                    "no run of {suite} is unfinished: start one without --resume"
+                )
+            }
+            RunError::Subreaper(error) => {
+                write!(
+                    out,
+                    "the kernel does not let this process adopt daemons: {error}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

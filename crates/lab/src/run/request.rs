@@ -1,0 +1,113 @@
+//! The request in the forms that instruments take, in a folder that is gone after the run.
+
+use crate::round::RequestFiles;
+use crate::suite::{Request, RequestMessage, Suite};
+use std::fs;
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The files of one run.
+#[derive(Debug)]
+pub struct RequestFolder {
+    folder: PathBuf,
+    files: RequestFiles,
+}
+
+impl RequestFolder {
+    /// Writes what can be written. `encoded` is the message's bytes where the suite gives only
+    /// JSON and the caller could encode it.
+    ///
+    /// # Errors
+    /// A file of the suite cannot be read, or the temporary folder not be written.
+    pub fn write(suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<Self> {
+        let folder = new_folder()?;
+        let mut written = RequestFolder {
+            folder,
+            files: RequestFiles::default(),
+        };
+        written.fill(suite, request, encoded)?;
+        Ok(written)
+    }
+
+    /// Where they are.
+    pub fn files(&self) -> &RequestFiles {
+        &self.files
+    }
+
+    fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {
+        self.files.method.clone_from(&request.method);
+        self.files.proto = Some(suite.path(&request.proto).canonicalize()?);
+        let read;
+        let bytes = match &request.message {
+            RequestMessage::Json(file) => {
+                self.files.json = Some(suite.path(file).canonicalize()?);
+                encoded
+            }
+            RequestMessage::Bytes(file) => {
+                read = fs::read(suite.path(file))?;
+                Some(read.as_slice())
+            }
+        };
+        if let Some(bytes) = bytes {
+            self.files.bytes = Some(put(&self.folder, "request.bin", bytes)?);
+            self.files.framed = Some(put(&self.folder, "request.framed", &framed(bytes)?)?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RequestFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Not compressed, then the length in four bytes, as gRPC frames every message.
+fn framed(message: &[u8]) -> Result<Vec<u8>> {
+    let length = u32::try_from(message.len()).map_err(std::io::Error::other)?;
+    let mut framed = vec![0];
+    framed.extend(length.to_be_bytes());
+    framed.extend(message);
+    Ok(framed)
+}
+
+fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let file = folder.join(name);
+    fs::write(&file, bytes)?;
+    Ok(file)
+}
+
+/// A folder that was not there before: nobody else may have put anything into it.
+fn new_folder() -> Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("bookend-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_framed_message_has_its_length_before_it() {
+        assert_eq!(framed(b"abc").unwrap(), b"\0\0\0\0\x03abc");
+        assert_eq!(framed(b"").unwrap(), b"\0\0\0\0\0");
+    }
+
+    #[test]
+    fn two_folders_are_never_the_same() {
+        let (first, second) = (new_folder().unwrap(), new_folder().unwrap());
+        assert_ne!(first, second);
+        fs::remove_dir(first).unwrap();
+        fs::remove_dir(second).unwrap();
+    }
+}

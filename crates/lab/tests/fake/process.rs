@@ -1,0 +1,266 @@
+//! Starting, listening to and ending single processes.
+
+use crate::stage::{Stage, launcher, processes_with};
+use bookend_lab::control_group::{Capability, ControlGroups, Limits};
+use bookend_lab::cpu::CpuMeter;
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::process::output::Output;
+use bookend_lab::process::{Event, Process, ProcessPlan};
+use std::time::{Duration, Instant};
+
+tests![
+    a_process_says_lines_and_ends_with_its_input,
+    a_program_that_is_not_there_is_named,
+    a_deaf_process_is_killed_with_its_children,
+    a_daemon_comes_back_and_is_killed,
+    a_dropped_process_leaves_nothing,
+    a_process_may_close_its_output_and_go_on,
+    a_child_that_holds_the_pipe_does_not_hold_the_lab,
+    a_late_reader_misses_nothing,
+    an_interrupt_ends_every_wait,
+    a_busy_tree_and_a_sleeping_one_are_told_apart,
+    a_process_is_kept_on_its_cpu,
+    a_process_gets_no_more_memory_than_its_limit,
+];
+
+/// Longer than anything here takes on a machine that is busy with other things.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Control groups as this machine has them, and none: everything must hold with both.
+fn both_ways(test: impl Fn(&Stage, &ControlGroups)) {
+    for groups in [ControlGroups::prepare(), ControlGroups::none()] {
+        let stage = Stage::new();
+        test(&stage, &groups);
+        let left = processes_with(stage.folder().to_str().unwrap());
+        assert_eq!(
+            left,
+            [0; 0],
+            "processes are left with {}",
+            groups.capabilities()
+        );
+    }
+}
+
+fn start(stage: &Stage, groups: &ControlGroups, text: &str) -> Process {
+    start_on(stage, groups, text, vec![])
+}
+
+fn start_on(stage: &Stage, groups: &ControlGroups, text: &str, cpus: Vec<usize>) -> Process {
+    let script = stage.script("fake.sh", text);
+    let plan = ProcessPlan {
+        command: vec![script.into()],
+        folder: stage.folder().to_owned(),
+        cpus,
+        ..ProcessPlan::default()
+    };
+    let group = groups.create(&Limits::default()).unwrap();
+    Process::start(&launcher(), &plan, group).unwrap()
+}
+
+fn next(process: &mut Process) -> Event {
+    process.next_event(Instant::now() + LONG, &Interrupt::new())
+}
+
+fn line(text: &str) -> Event {
+    Event::Output(Output::Line(text.to_owned()))
+}
+
+fn a_process_says_lines_and_ends_with_its_input() {
+    both_ways(|stage, groups| {
+        let mut process = start(
+            stage,
+            groups,
+            "echo ready 1; cat; echo bye; echo why >&2; exit 3",
+        );
+        assert_eq!(next(&mut process), line("ready 1"));
+        let mut said = Vec::new();
+        let ended = process.end(LONG, |output| said.push(output));
+        assert_eq!(said, [Output::Line("bye".to_owned())]);
+        assert_eq!(ended.code(), Some(3));
+        assert_eq!(ended.complaint(), "why (exit status: 3)");
+    });
+}
+
+fn a_program_that_is_not_there_is_named() {
+    both_ways(|stage, groups| {
+        let plan = ProcessPlan {
+            command: vec!["./nowhere".into()],
+            folder: stage.folder().to_owned(),
+            ..ProcessPlan::default()
+        };
+        let group = groups.create(&Limits::default()).unwrap();
+        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        assert_eq!(next(&mut process), Event::Ended);
+        let ended = process.end(LONG, |_| {});
+        assert_eq!(ended.code(), Some(127));
+        assert!(
+            ended.complaint().contains("cannot start ./nowhere"),
+            "{ended:?}"
+        );
+    });
+}
+
+fn a_deaf_process_is_killed_with_its_children() {
+    both_ways(|stage, groups| {
+        let child = stage.script("child.sh", "trap '' TERM HUP; while :; do sleep 1; done");
+        let text = format!(
+            "{} & {} & echo ready 1; trap '' TERM; wait",
+            child.display(),
+            child.display()
+        );
+        let mut process = start(stage, groups, &text);
+        assert_eq!(next(&mut process), line("ready 1"));
+        let ended = process.end(Duration::from_millis(1), |_| {});
+        assert_eq!(ended.status, None);
+        assert_eq!(ended.survivors, None);
+    });
+}
+
+fn a_daemon_comes_back_and_is_killed() {
+    both_ways(|stage, groups| {
+        let daemon = stage.script("daemon.sh", "echo $$ >> daemons; while :; do sleep 1; done");
+        let text = format!(
+            "setsid setsid {} < /dev/null > /dev/null 2>&1 &\n\
+             while [ ! -s daemons ]; do sleep 0.01; done\n echo ready 1; cat",
+            daemon.display()
+        );
+        let mut process = start(stage, groups, &text);
+        assert_eq!(next(&mut process), line("ready 1"));
+        assert!(!processes_with(daemon.to_str().unwrap()).is_empty());
+        let ended = process.end(LONG, |_| {});
+        assert_eq!(ended.code(), Some(0));
+    });
+}
+
+fn a_dropped_process_leaves_nothing() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "sleep 1000 & echo ready 1; sleep 1000");
+        assert_eq!(next(&mut process), line("ready 1"));
+        assert!(process.tree().members().len() >= 2);
+        let tree = process.tree().clone();
+        drop(process);
+        assert_eq!(tree.members(), []);
+    });
+}
+
+fn a_process_may_close_its_output_and_go_on() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "echo last; exec > /dev/null; cat");
+        assert_eq!(next(&mut process), line("last"));
+        let soon = Instant::now() + Duration::from_millis(50);
+        assert_eq!(process.next_event(soon, &Interrupt::new()), Event::TimedOut);
+        process.close_input();
+        assert_eq!(next(&mut process), Event::Ended);
+    });
+}
+
+fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "sleep 1000 & echo last; exit 5");
+        assert_eq!(next(&mut process), line("last"));
+        assert_eq!(next(&mut process), Event::Ended);
+        assert_eq!(process.end(LONG, |_| {}).code(), Some(5));
+    });
+}
+
+fn a_late_reader_misses_nothing() {
+    both_ways(|stage, groups| {
+        let mut process = start(
+            stage,
+            groups,
+            "i=0; while [ $i -lt 500 ]; do echo $i; i=$((i + 1)); done",
+        );
+        while !process.has_ended() && process.tree().members().len() > 1 {
+            std::thread::yield_now();
+        }
+        let mut seen = 0;
+        while let Event::Output(Output::Line(text)) = next(&mut process) {
+            assert_eq!(text, seen.to_string());
+            seen += 1;
+        }
+        assert_eq!(seen, 500);
+    });
+}
+
+fn an_interrupt_ends_every_wait() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "sleep 1000");
+        let interrupt = Interrupt::new();
+        interrupt.raise();
+        let event = process.next_event(Instant::now() + LONG, &interrupt);
+        assert_eq!(event, Event::Interrupted);
+    });
+}
+
+/// How long a tree is watched, long enough for the machine to let it run at all.
+const WATCHED: Duration = Duration::from_millis(500);
+
+fn a_busy_tree_and_a_sleeping_one_are_told_apart() {
+    both_ways(|stage, groups| {
+        // The work is done by a grandchild: it is the tree's all the same.
+        let busy = used(
+            stage,
+            groups,
+            "sh -c 'echo ready 1; while :; do :; done'; :",
+        );
+        let asleep = used(stage, groups, "sh -c 'echo ready 1; sleep 1000'; :");
+        let all = WATCHED.as_nanos() as u64;
+        assert!(asleep < all / 10, "{asleep} ns asleep");
+        assert!(
+            busy > 4 * asleep.max(1),
+            "{busy} ns busy, {asleep} ns asleep"
+        );
+        assert!(busy > all / 20, "{busy} ns busy");
+    });
+}
+
+fn used(stage: &Stage, groups: &ControlGroups, text: &str) -> u64 {
+    let mut process = start(stage, groups, text);
+    assert_eq!(next(&mut process), line("ready 1"));
+    let mut meter = CpuMeter::of(&process);
+    let before = meter.read_ns();
+    let event = process.next_event(Instant::now() + WATCHED, &Interrupt::new());
+    assert_eq!(event, Event::TimedOut);
+    meter.read_ns() - before
+}
+
+fn a_process_is_kept_on_its_cpu() {
+    both_ways(|stage, groups| {
+        let allowed = bookend_lab::cpu::allowed_cpus();
+        let cpu = *allowed.last().unwrap();
+        let text = "grep Cpus_allowed_list /proc/self/status";
+        let mut process = start_on(stage, groups, text, vec![cpu]);
+        assert_eq!(
+            next(&mut process),
+            line(&format!("Cpus_allowed_list:\t{cpu}"))
+        );
+        assert_eq!(process.end(LONG, |_| {}).code(), Some(0));
+    });
+}
+
+fn a_process_gets_no_more_memory_than_its_limit() {
+    both_ways(|stage, groups| {
+        let is_limited = groups.capabilities().of(Capability::Memory).is_some();
+        let limits = Limits {
+            memory_bytes: Some(32 << 20),
+            ..Limits::default()
+        };
+        let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
+        let script = stage.script("fake.sh", text);
+        let plan = ProcessPlan {
+            command: vec![script.into()],
+            folder: stage.folder().to_owned(),
+            ..ProcessPlan::default()
+        };
+        let group = groups.create(&limits).unwrap();
+        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        let has_all = next(&mut process) == line("100000000");
+        assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
+        let complaint = process.end(LONG, |_| {}).complaint();
+        assert_eq!(
+            complaint.contains("memory limit"),
+            is_limited,
+            "{complaint}"
+        );
+    });
+}

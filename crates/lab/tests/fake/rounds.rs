@@ -1,0 +1,519 @@
+//! Whole runs with fake servers and fake instruments: how each ends as a row.
+
+use crate::stage::{CALL, Stage, count, launcher, processes_with, serve};
+use bookend_contract::latency;
+use bookend_lab::measurement::{Measurement, Outcome, Row};
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::progress::Progress;
+use bookend_lab::round::Patience;
+use bookend_lab::run::{RunSettings, RunSummary, run};
+use bookend_lab::store::Store;
+use bookend_lab::suite::{Extent, Plan, PlannedSubject, Request, RequestMessage, Suite};
+use std::fs;
+use std::time::Duration;
+
+tests![
+    an_honest_server_is_measured,
+    a_server_that_fails_at_start_says_why,
+    a_server_that_hangs_is_given_up,
+    a_server_that_prints_junk_is_quoted,
+    a_server_that_lies_is_told_both_numbers,
+    a_server_off_by_little_is_marked,
+    a_deaf_server_is_marked_and_gone,
+    a_server_that_dies_says_so_in_all_its_rows,
+    a_server_with_a_daemon_leaves_none,
+    a_silent_server_is_found_by_its_port,
+    unsupported_is_no_failure,
+    an_instrument_says_what_it_must,
+    foreign_instruments_are_understood,
+    a_client_is_measured_against_a_server,
+    what_is_not_there_is_missing,
+    a_probe_must_be_satisfied_and_is_counted,
+    one_bad_subject_does_not_stop_the_others,
+    variables_reach_both_ends,
+    what_an_interrupt_left_is_resumed,
+];
+
+/// A run of `subjects` with `instrument`, and what is stored of it.
+pub struct Performance {
+    pub stage: Stage,
+    pub settings: RunSettings,
+    pub store: Store,
+}
+
+const SUITE: &str = r#"
+name = "fake"
+title = "fake"
+analysis = "fake"
+instruments = ["load"]
+[request]
+method = "fake.Service/Method"
+proto = "fake.proto"
+bytes = "fake.bin"
+[limits]
+server_cpus = 1.0
+[[subjects]]
+name = "server"
+baseline = true
+[full]
+warmup = "1ms"
+window = "1s"
+rounds = 10
+grid = [{ connections = 1, concurrency = [1] }]
+"#;
+
+impl Performance {
+    pub fn new(stage: Stage, subjects: &[&str], instrument: &str) -> Performance {
+        let folder = stage.folder().join("fake");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("fake.proto"), "").unwrap();
+        fs::write(folder.join("fake.bin"), "abc").unwrap();
+        let settings = RunSettings {
+            suite: Suite::parse(&folder, SUITE).unwrap(),
+            plan: plan(subjects, instrument),
+            resume: false,
+            subjects: stage.folder().to_owned(),
+            message: None,
+            bookend: "/nowhere/bookend".into(),
+            launcher: launcher(),
+            probe: None,
+            semantics: None,
+            command: "bookend run fake".to_owned(),
+            seed: Some(7),
+            interrupt: Interrupt::new(),
+            patience: Patience {
+                ready: None,
+                drain: Duration::from_secs(60),
+                grace: Duration::from_secs(60),
+            },
+            isolation: false,
+        };
+        Performance {
+            stage,
+            settings,
+            store: Store::in_memory().unwrap(),
+        }
+    }
+
+    pub fn run(&mut self) -> RunSummary {
+        let mut told = Vec::new();
+        let mut progress = Progress::new(&mut told, false);
+        let summary = run(&self.settings, &mut self.store, &mut progress).unwrap();
+        let left = processes_with(self.stage.folder().to_str().unwrap());
+        assert_eq!(left, [0; 0], "processes are left");
+        summary
+    }
+
+    fn rows(&mut self) -> Vec<Row> {
+        let summary = self.run();
+        let rows = self.store.rows(summary.id.unwrap()).unwrap();
+        assert!(!rows.is_empty());
+        rows
+    }
+
+    pub fn row(&mut self) -> Row {
+        self.rows().remove(0)
+    }
+}
+
+fn plan(subjects: &[&str], instrument: &str) -> Plan {
+    let subjects = subjects.iter().map(|name| PlannedSubject {
+        name: (*name).to_owned(),
+        baseline: false,
+        calibration: false,
+        instruments: vec![instrument.to_owned()],
+    });
+    Plan {
+        suite: "fake".to_owned(),
+        extent: Extent::Quick,
+        request: Request {
+            method: "fake.Service/Method".to_owned(),
+            proto: "fake.proto".to_owned(),
+            message: RequestMessage::Bytes("fake.bin".to_owned()),
+        },
+        server_cpus: 1.0,
+        server_memory_bytes: None,
+        generator_cpus: None,
+        warmup_ms: 1,
+        window_ms: 1,
+        rounds: 1,
+        subjects: subjects.collect(),
+        cases: vec!["C=1 S=1".parse().unwrap()],
+        handler_waits: false,
+        notes: vec![],
+    }
+}
+
+/// One server that runs `text`, called by the honest instrument.
+fn with_server(text: &str) -> Performance {
+    let stage = Stage::new();
+    stage.subject("server", "server", text);
+    stage.subject("load", "instrument", CALL);
+    Performance::new(stage, &["server"], "load")
+}
+
+/// The honest server, called by an instrument that runs `text`.
+fn with_instrument(text: &str) -> Performance {
+    let stage = Stage::new();
+    stage.subject("server", "server", &serve(1));
+    stage.subject("load", "instrument", text);
+    Performance::new(stage, &["server"], "load")
+}
+
+pub fn measured(row: &Row) -> &Measurement {
+    match &row.outcome {
+        Outcome::Measured(measurement) => measurement,
+        other => panic!("not measured: {other:?}"),
+    }
+}
+
+fn error(row: &Row) -> &str {
+    match &row.outcome {
+        Outcome::Failed { error } => error,
+        other => panic!("not failed: {other:?}"),
+    }
+}
+
+fn an_honest_server_is_measured() {
+    let row = with_server(&serve(1)).row();
+    let measured = measured(&row);
+    assert_eq!((measured.ok, measured.unfinished), (10, 0));
+    assert_eq!(measured.marks, [""; 0]);
+    assert_eq!(row.served, Some(10));
+    assert_eq!(measured.memory_source, "rss");
+    assert!(measured.memory_peak_bytes > 0 && measured.threads > 0);
+    let latencies = latency::decode(&measured.latency_histogram).unwrap();
+    assert_eq!((latencies.len(), latencies.max()), (10, 1000));
+}
+
+fn a_server_that_fails_at_start_says_why() {
+    let row = with_server("echo starting >&2; echo no such option >&2; exit 3").row();
+    assert_eq!(error(&row), "no such option (exit status: 3)");
+}
+
+fn a_server_that_hangs_is_given_up() {
+    let mut performance = with_server("echo thinking >&2; sleep 1000");
+    performance.settings.patience.ready = Some(Duration::from_millis(300));
+    let row = performance.row();
+    assert!(
+        error(&row).starts_with("the server did not say ready within 300ms"),
+        "{row:?}"
+    );
+}
+
+fn a_server_that_prints_junk_is_quoted() {
+    let row = with_server("echo Listening on port 1; cat").row();
+    assert!(error(&row).contains("\"Listening on port 1\""), "{row:?}");
+    let late = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo bye").row();
+    assert!(measured(&late).marks[0].contains("\"bye\""), "{late:?}");
+}
+
+fn a_server_that_lies_is_told_both_numbers() {
+    let row = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo served 7").row();
+    let expected = "counts differ: the server served 7, the other end knows 10";
+    assert_eq!(error(&row), expected);
+    assert_eq!(row.served, Some(7));
+}
+
+fn a_server_off_by_little_is_marked() {
+    let mut performance = with_server("echo ready 1; cat > /dev/null; echo served 999");
+    let text = "echo window start; echo window end; echo 5 1000; echo ok 1000";
+    performance.stage.subject("load", "instrument", text);
+    let row = performance.row();
+    let expected = "counts differ: the server served 999, the other end knows 1000";
+    assert_eq!(measured(&row).marks, [expected]);
+}
+
+fn a_deaf_server_is_marked_and_gone() {
+    let text = "trap '' TERM HUP; : > ../calls-1; echo ready 1; while :; do sleep 1; done";
+    let mut performance = with_server(text);
+    performance.settings.patience.drain = Duration::from_millis(50);
+    let row = performance.row();
+    assert!(
+        measured(&row).marks[0].ends_with("and was killed"),
+        "{row:?}"
+    );
+    assert_eq!(row.served, None);
+}
+
+fn a_server_that_dies_says_so_in_all_its_rows() {
+    let text = format!(
+        ": > ../calls-1; echo ready 1; while [ ! -s ../calls-1 ]; do sleep 0.01; done\n\
+         echo out of luck >&2; exit 9\n{}",
+        count(1)
+    );
+    let mut performance = with_server(&text);
+    let slow =
+        format!("{CALL}\nwhile kill -0 $(cat ../server.pid) 2> /dev/null; do sleep 0.01; done");
+    performance.stage.subject("load", "instrument", &slow);
+    performance.stage.subject(
+        "server",
+        "server",
+        &format!("echo $$ > ../server.pid\n{text}"),
+    );
+    performance
+        .settings
+        .plan
+        .cases
+        .push("C=1 S=2".parse().unwrap());
+    performance.settings.patience.grace = Duration::from_secs(2);
+    let rows = performance.rows();
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        let expected = "the server ended while it was measured: out of luck (exit status: 9)";
+        assert_eq!(error(row), expected);
+    }
+}
+
+fn a_server_with_a_daemon_leaves_none() {
+    let stage = Stage::new();
+    let daemon = stage.script(
+        "daemon.sh",
+        "echo $$ > \"$0.pid\"; while :; do sleep 1; done",
+    );
+    let daemon = daemon.display();
+    let text = format!(
+        "setsid setsid {daemon} < /dev/null > /dev/null 2>&1 &\n\
+         while [ ! -s {daemon}.pid ]; do sleep 0.01; done\n{}",
+        serve(1)
+    );
+    stage.subject("server", "server", &text);
+    stage.subject("load", "instrument", CALL);
+    let row = Performance::new(stage, &["server"], "load").row();
+    assert_eq!(measured(&row).marks, [""; 0]);
+}
+
+fn a_silent_server_is_found_by_its_port() {
+    let stage = Stage::new();
+    let listen = format!("exec '{}' {}", launcher().program.display(), crate::LISTEN);
+    stage.subject("server", "server", &listen);
+    let call = format!("echo $BOOKEND_TARGET > ../target\n{CALL}");
+    stage.subject("load", "instrument", &call);
+    let mut performance = Performance::new(stage, &["server"], "load");
+    let row = performance.row();
+    assert_eq!(measured(&row).ok, 10);
+    let target = fs::read_to_string(performance.stage.folder().join("target")).unwrap();
+    let port = fs::read_to_string(performance.stage.folder().join("server/port")).unwrap();
+    assert_eq!(target.trim(), format!("127.0.0.1:{port}"));
+}
+
+fn unsupported_is_no_failure() {
+    let unsupported = |reason: &str| Outcome::Unsupported {
+        reason: reason.to_owned(),
+    };
+    let row = with_server("echo no TLS here >&2; exit 89").row();
+    assert_eq!(row.outcome, unsupported("no TLS here"));
+    let row = with_instrument("echo one connection only >&2; exit 89").row();
+    assert_eq!(row.outcome, unsupported("one connection only"));
+    let row = with_instrument("exit 89").row();
+    assert_eq!(row.outcome, unsupported("the subject gave no reason"));
+}
+
+fn an_instrument_says_what_it_must() {
+    let window = "echo window start; echo window end;";
+    let error_of = |text: &str| error(&with_instrument(text).row()).to_owned();
+    assert_eq!(
+        error_of("echo ok 1; echo 5 1"),
+        "it ended without `window end`"
+    );
+    assert_eq!(
+        error_of("echo window end"),
+        "`window end` was said without a start"
+    );
+    assert_eq!(error_of(window), "it ended without saying `ok N`");
+    let few = error_of(&format!("{window} echo 5 1; echo ok 2"));
+    assert_eq!(few, "it told 1 latencies of 2 OK calls");
+    let refused = error_of(&format!("{window} echo ok 0; echo error UNAVAILABLE 3"));
+    assert_eq!(
+        refused,
+        "no call of the window ended OK, but with UNAVAILABLE 3"
+    );
+    assert!(error_of("echo Running 10 s test").contains("\"Running 10 s test\""));
+    assert_eq!(
+        error_of("echo no route >&2; exit 1"),
+        "no route (exit status: 1)"
+    );
+}
+
+fn foreign_instruments_are_understood() {
+    let note = "echo 10 >> ../calls-${BOOKEND_TARGET##*:}";
+    let ghz = format!(
+        "{note}; echo '{{\"count\":10,\"total\":5000,\"statusCodeDistribution\":{{\"OK\":10}}}}'"
+    );
+    let h2load = format!(
+        "{note}; echo 'finished in 5us, 1 req/s, 1KB/s'\n\
+         echo 'requests: 10 total, 10 started, 10 done, 10 succeeded, 0 failed'\n\
+         echo 'status codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx'"
+    );
+    for (output, text) in [("ghz-json", ghz), ("h2load-text", h2load)] {
+        let mut performance = with_server(&serve(1));
+        let more = format!("output = \"{output}\"");
+        performance
+            .stage
+            .subject_with("load", "instrument", &text, &more);
+        let row = performance.row();
+        let measured = measured(&row);
+        assert_eq!((measured.ok, measured.warmup), (10, 10), "{output}");
+        assert!((measured.window_seconds - 5e-6).abs() < 1e-9, "{output}");
+        assert_eq!(row.served, Some(20), "{output}");
+        assert_eq!(measured.marks, [""; 0], "{output}");
+    }
+}
+
+fn a_client_is_measured_against_a_server() {
+    let stage = Stage::new();
+    stage.subject("server", "server", &serve(1));
+    let client = format!("[ $BOOKEND_ROLE = client ] || exit 1\n{CALL}");
+    stage.subject("client", "client", &client);
+    stage.subject("other", "client", &client);
+    let rows = Performance::new(stage, &["client", "other"], "server").rows();
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert_eq!(measured(row).ok, 10);
+        assert_eq!(measured(row).marks, [""; 0]);
+        assert_eq!(row.served, None, "the server has served both clients");
+    }
+}
+
+fn what_is_not_there_is_missing() {
+    let reason = |more: &str| {
+        let mut performance = with_server(&serve(1));
+        performance
+            .stage
+            .subject_with("server", "server", &serve(1), more);
+        let summary = performance.run();
+        assert_eq!(
+            (summary.missing, summary.failed, summary.measured),
+            (1, 0, 0)
+        );
+        assert_eq!(summary.exit_status(), 1);
+        let row = performance
+            .store
+            .rows(summary.id.unwrap())
+            .unwrap()
+            .remove(0);
+        match row.outcome {
+            Outcome::Missing { reason } => reason,
+            other => panic!("not missing: {other:?}"),
+        }
+    };
+    let absent = reason(
+        "[[dependencies]]\ncommand = [\"no-such-tool\", \"-v\"]\ninstall = \"apt-get install it\"",
+    );
+    assert_eq!(absent, "`no-such-tool -v` does not run: apt-get install it");
+    let old = reason(
+        "[[dependencies]]\ncommand = [\"echo\", \"v1\"]\nregex = \"v2\"\ninstall = \"get v2\"",
+    );
+    assert_eq!(old, "`echo v1` is another version: get v2");
+    let broken =
+        "build = [[\"sh\", \"-c\", \"echo error: no E here >&2; echo sorry >&2; exit 1\"]]";
+    assert!(reason(broken).ends_with("failed: error: no E here"));
+}
+
+fn a_probe_must_be_satisfied_and_is_counted() {
+    let mut performance = with_server(&serve(1));
+    let probe = performance.stage.script(
+        "probe.sh",
+        "echo 3 >> calls-${1##*:}; echo \"$@\" > probed; echo '{\"calls\": 3}'",
+    );
+    let folder = performance.stage.folder().to_owned();
+    let words = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
+    let here = format!(
+        "cd '{}' && {} {{target}} {{method}}",
+        folder.display(),
+        probe.display()
+    );
+    performance.settings.probe = Some(words(&here));
+    let row = performance.row();
+    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!((row.served, row.probe_calls), (Some(13), 3));
+    let probed = fs::read_to_string(folder.join("probed")).unwrap();
+    assert_eq!(probed.trim(), "127.0.0.1:1 fake.Service/Method");
+    performance.settings.probe = Some(words("echo wrong answer >&2; exit 1"));
+    let row = performance.row();
+    assert_eq!(
+        error(&row),
+        "the verified call failed: wrong answer (exit status: 1)"
+    );
+}
+
+fn one_bad_subject_does_not_stop_the_others() {
+    let stage = Stage::new();
+    stage.subject("good", "server", &serve(1));
+    stage.subject("bad", "server", "exit 1");
+    stage.subject("better", "server", &serve(2));
+    stage.subject("load", "instrument", CALL);
+    let mut performance = Performance::new(stage, &["good", "bad", "better", "none"], "load");
+    performance.settings.plan.rounds = 2;
+    let summary = performance.run();
+    assert_eq!(
+        (summary.measured, summary.failed, summary.missing),
+        (4, 2, 2)
+    );
+    assert_eq!((summary.rounds, summary.exit_status()), (2, 4));
+    let stored = performance.store.run(summary.id.unwrap()).unwrap();
+    assert!(stored.finished.is_some());
+    assert_eq!(stored.new.versions["good"], "fake 1.0");
+    assert!(
+        stored.notes[0].contains("affinity alone"),
+        "{:?}",
+        stored.notes
+    );
+}
+
+fn variables_reach_both_ends() {
+    let stage = Stage::new();
+    let note = |name: &str| format!("env | grep BOOKEND | sort > ../{name}.env\n");
+    stage.subject("server", "server", &(note("server") + &serve(1)));
+    let read = "cat $BOOKEND_REQUEST_FILE > ../request\n";
+    stage.subject("load", "instrument", &(note("load") + read + CALL));
+    let mut performance = Performance::new(stage, &["server"], "load");
+    measured(&performance.row());
+    let text = |name: &str| fs::read_to_string(performance.stage.folder().join(name)).unwrap();
+    let (server, load) = (text("server.env"), text("load.env"));
+    for variable in ["CONTRACT=1", "ROLE=server", "VARIANT=default"] {
+        assert!(
+            server.contains(&format!("BOOKEND_{variable}\n")),
+            "{variable}: {server}"
+        );
+    }
+    for variable in [
+        "CONTRACT=1",
+        "ROLE=instrument",
+        "TARGET=127.0.0.1:1",
+        "METHOD=fake.Service/Method",
+        "CONNECTIONS=1",
+        "CONCURRENCY=1",
+        "WARMUP_MS=1",
+        "MEASURE_MS=1",
+    ] {
+        assert!(
+            load.contains(&format!("BOOKEND_{variable}\n")),
+            "{variable}: {load}"
+        );
+    }
+    assert_eq!(text("request"), "abc");
+    assert!(!load.contains("BOOKEND_CALLS"), "{load}");
+}
+
+fn what_an_interrupt_left_is_resumed() {
+    let mut performance = with_server(&serve(1));
+    performance.settings.plan.rounds = 3;
+    performance.settings.interrupt.raise();
+    let nothing = performance.run();
+    assert_eq!((nothing.id, nothing.exit_status()), (None, 130));
+    performance.settings.interrupt = Interrupt::new();
+    let whole = performance.run();
+    let rows = performance.store.rows(whole.id.unwrap()).unwrap();
+    assert_eq!(rows.len(), 3);
+    let new = performance.store.run(whole.id.unwrap()).unwrap().new;
+    let id = performance.store.begin_run(&new).unwrap();
+    performance.store.write_round(id, 1, &rows[1..2]).unwrap();
+    performance.settings.resume = true;
+    let resumed = performance.run();
+    assert_eq!(
+        (resumed.id, resumed.rounds, resumed.measured),
+        (Some(id), 3, 3)
+    );
+    assert_eq!(performance.store.rows(id).unwrap().len(), 3);
+}

@@ -1,0 +1,72 @@
+//! From options to the plan that workers follow, once the method, the messages and the server's
+//! address are known.
+
+use super::{DurationStop, Io, Options, OptionsError};
+use crate::payload::Payload;
+use crate::plan::{AtEnd, Driver, Plan};
+use crate::schema::Method;
+use bookend_wire::Config;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+impl Options {
+    /// The plan. `cpus` is how many processors this process may use.
+    ///
+    /// # Errors
+    /// [`OptionsError`] when there are fewer threads than the driver needs.
+    pub fn to_plan(
+        &self,
+        method: &Method,
+        payload: Payload,
+        target: SocketAddr,
+        cpus: u32,
+    ) -> Result<Plan, OptionsError> {
+        let (driver, threads) = self.choose_driver(cpus)?;
+        Ok(Plan {
+            target,
+            path: method.path.clone(),
+            authority: self.authority.clone(),
+            messages: payload.into_messages(),
+            metadata: self.metadata.constant.clone(),
+            varying_metadata: self.metadata.varying.clone(),
+            connections: self.connections.get(),
+            concurrency: self.concurrency.get(),
+            threads,
+            driver,
+            warmup_ns: nanoseconds(self.warmup),
+            window_ns: self.until.elapsed().map(nanoseconds),
+            calls: self.until.calls(),
+            timeout_ns: self.timeout.map(nanoseconds),
+            connect_timeout_ns: self.connect_timeout.map_or(u64::MAX, nanoseconds),
+            at_end: match self.duration_stop {
+                DurationStop::Close => AtEnd::Close,
+                DurationStop::Wait => AtEnd::Wait,
+                DurationStop::Ignore => AtEnd::Drain,
+            },
+            count_errors: self.count_errors,
+            config: Config::trusted(),
+        })
+    }
+
+    /// A thread of its own for each connection is cheapest, as long as there are processors for
+    /// the threads.
+    fn choose_driver(&self, cpus: u32) -> Result<(Driver, u32), OptionsError> {
+        let connections = self.connections.get();
+        let most = self.threads.map_or(cpus.max(1), |threads| threads.get());
+        match self.io {
+            Io::Auto if connections <= most => Ok((Driver::Blocking, connections)),
+            Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
+            Io::Blocking => match self.threads {
+                Some(threads) if threads.get() < connections => Err(OptionsError::ThreadsMissing {
+                    threads: threads.get(),
+                    connections,
+                }),
+                _ => Ok((Driver::Blocking, connections)),
+            },
+        }
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

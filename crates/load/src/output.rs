@@ -1,0 +1,134 @@
+//! Where a report goes: standard output or a file that is never half written.
+
+use crate::options::Format;
+use crate::summary;
+use crate::system::reason;
+use bookend_contract::report::LoadReport;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a report could not be delivered. The user's fault or the system's, never the run's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputError {
+    /// The file; `None` is standard output.
+    pub file: Option<PathBuf>,
+    /// What the system said.
+    pub reason: String,
+}
+
+/// The report in one of its formats, ending with a line break.
+pub fn render(report: &LoadReport, format: Format) -> String {
+    const WRITABLE: &str = "every key of a report is a string";
+    match format {
+        Format::Summary => summary::text(report),
+        Format::Json => serde_json::to_string(report).expect(WRITABLE) + "\n",
+        Format::Pretty => serde_json::to_string_pretty(report).expect(WRITABLE) + "\n",
+    }
+}
+
+/// Checks before a run that its report can be written afterwards.
+///
+/// # Errors
+/// [`OutputError`] when the folder is not there or the path is a folder.
+pub fn check(file: &Path) -> Result<(), OutputError> {
+    let reason = match fs::metadata(folder_of(file)) {
+        _ if file.is_dir() => "it is a folder".to_owned(),
+        Ok(folder) if folder.is_dir() => return Ok(()),
+        Ok(_) => "its folder is a file".to_owned(),
+        Err(error) => format!("its folder: {}", reason(&error)),
+    };
+    Err(OutputError {
+        file: Some(file.to_owned()),
+        reason,
+    })
+}
+
+/// Writes to a file, or to standard output. A file is replaced as a whole: whoever reads it sees
+/// the old text or the new, and a full disk leaves the old. Pipes and devices are written to.
+///
+/// # Errors
+/// [`OutputError`] with what the system said. A reader that closes standard output is no error.
+pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
+    let written = match file {
+        Some(file) => replace(file, text),
+        None => write_to_standard_output(text),
+    };
+    written.map_err(|error| OutputError {
+        file: file.map(Path::to_owned),
+        reason: reason(&error),
+    })
+}
+
+fn write_to_standard_output(text: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    // Renaming would put a file in place of a link, a pipe or a device.
+    let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    if fs::metadata(file).is_ok_and(|facts| !facts.is_file()) {
+        return OpenOptions::new()
+            .write(true)
+            .open(file)?
+            .write_all(text.as_bytes());
+    }
+    let temporary = temporary_beside(file)?;
+    let moved = write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, file));
+    if moved.is_err() {
+        // The first error is the one to tell; a file that cannot be removed is left to the user.
+        let _ = fs::remove_file(&temporary);
+    }
+    moved
+}
+
+/// Renaming is atomic only within one file system, so the new text is written next to the old.
+fn temporary_beside(file: &Path) -> io::Result<PathBuf> {
+    let name = file.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.part", std::process::id()));
+    Ok(file.with_file_name(hidden))
+}
+
+fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(file)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(
+                formatter,
+                "cannot write {}: {}",
+                file.display(),
+                self.reason
+            ),
+            None => write!(
+                formatter,
+                "cannot write to standard output: {}",
+                self.reason
+            ),
+        }
+    }
+}
+
+impl std::error::Error for OutputError {}

@@ -1,0 +1,306 @@
+//! Runs against real servers over loopback, well-behaved and not.
+
+use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::run::{Outcome, Progress, RunError, run};
+use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_wire::Config;
+use bookend_wire::grpc::{Code, Status};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What the service has seen.
+#[derive(Default)]
+struct Seen {
+    calls: AtomicU64,
+    requests: Mutex<Vec<Vec<u8>>>,
+    traces: Mutex<Vec<Vec<u8>>>,
+}
+
+struct Echo(Arc<Seen>);
+
+impl Service for Echo {
+    fn name(&self) -> &'static str {
+        "test.Echo"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        const METHODS: &[Method] = &[
+            Method {
+                name: "Echo",
+                kind: Kind::Inline,
+            },
+            Method {
+                name: "Keep",
+                kind: Kind::Inline,
+            },
+            Method {
+                name: "Fail",
+                kind: Kind::Inline,
+            },
+        ];
+        METHODS
+    }
+
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
+        self.0.calls.fetch_add(1, Ordering::Relaxed);
+        if method == 1 {
+            self.0.requests.lock().unwrap().push(request.to_vec());
+            let trace = context.metadata().find("trace").unwrap_or_default();
+            self.0.traces.lock().unwrap().push(trace.to_vec());
+        }
+        if method == 2 {
+            return reply.fail(Status::new(Code::NotFound, "no café here"));
+        }
+        reply.message(|output| output.extend_from_slice(request));
+    }
+}
+
+fn serve() -> (Handle, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    let server = Server::builder()
+        .add_service(Echo(Arc::clone(&seen)))
+        .limits(Limits::trusted())
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .spawn()
+        .unwrap();
+    (server, seen)
+}
+
+fn plan(target: SocketAddr, calls: u64) -> Plan {
+    Plan {
+        target,
+        path: "/test.Echo/Echo".into(),
+        authority: target.to_string(),
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connections: 1,
+        concurrency: 10,
+        threads: 1,
+        driver: Driver::Blocking,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(calls),
+        timeout_ns: Some(20 * SECOND_NS),
+        connect_timeout_ns: 10 * SECOND_NS,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Config::trusted(),
+    }
+}
+
+fn measure(plan: Plan) -> Outcome {
+    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
+}
+
+#[test]
+fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
+    for (driver, connections, concurrency, threads) in [
+        (Driver::Blocking, 1, 1, 1),
+        (Driver::Blocking, 1, 64, 1),
+        (Driver::Epoll, 7, 50, 1),
+        (Driver::Epoll, 10, 10, 3),
+        (Driver::Blocking, 2, 10, 2),
+    ] {
+        let (server, seen) = serve();
+        let plan = Plan {
+            driver,
+            connections,
+            concurrency,
+            threads,
+            ..plan(server.local_address(), 5_003)
+        };
+        let outcome = measure(plan);
+        assert_eq!(
+            outcome.ok, 5_003,
+            "{driver:?} {connections} {concurrency} {threads}"
+        );
+        assert_eq!(outcome.errors.total(), 0);
+        assert_eq!(seen.calls.load(Ordering::Relaxed), 5_003);
+        assert_eq!(outcome.latencies.histogram.len(), 5_003);
+        assert_eq!(outcome.connections_opened, u64::from(connections));
+        assert_eq!(outcome.unfinished, 0);
+    }
+}
+
+#[test]
+fn by_time_the_counts_of_both_ends_agree() {
+    let (server, seen) = serve();
+    let outcome = measure(Plan {
+        calls: None,
+        warmup_ns: SECOND_NS / 20,
+        window_ns: Some(SECOND_NS / 5),
+        ..plan(server.local_address(), 0)
+    });
+    assert!(outcome.ok > 0 && outcome.warmup > 0);
+    let all = outcome.warmup + outcome.ok + outcome.drained;
+    assert_eq!(outcome.unfinished, 0);
+    assert_eq!(seen.calls.load(Ordering::Relaxed), all);
+    assert_eq!(outcome.window_ns, SECOND_NS / 5);
+}
+
+#[test]
+fn messages_are_drawn_in_turn_and_metadata_varies() {
+    let (server, seen) = serve();
+    let messages: Vec<Vec<u8>> = (0..3).map(|number| vec![number; 3]).collect();
+    measure(Plan {
+        path: "/test.Echo/Keep".into(),
+        messages: messages.clone(),
+        varying_metadata: Some(b"trace".to_vec()),
+        concurrency: 1,
+        ..plan(server.local_address(), 7)
+    });
+    let expected: Vec<_> = messages.iter().cycle().take(7).cloned().collect();
+    assert_eq!(*seen.requests.lock().unwrap(), expected);
+    let mut traces = seen.traces.lock().unwrap().clone();
+    traces.dedup();
+    assert_eq!(traces.len(), 7);
+}
+
+#[test]
+fn failed_calls_are_counted_by_code_and_text() {
+    let (server, _) = serve();
+    let outcome = measure(Plan {
+        path: "/test.Echo/Fail".into(),
+        ..plan(server.local_address(), 100)
+    });
+    assert_eq!(outcome.ok, 0);
+    assert_eq!(outcome.errors.by_code[&Code::NotFound], 100);
+    let text = "rpc error: code = NotFound desc = no café here";
+    assert_eq!(outcome.errors.by_text[text], 100);
+    let unknown = measure(Plan {
+        path: "/no/such".into(),
+        ..plan(server.local_address(), 5)
+    });
+    assert_eq!(unknown.errors.by_code[&Code::Unimplemented], 5);
+}
+
+#[test]
+fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let (server, seen) = serve();
+        let mut config = Config::trusted();
+        config.first_stream_id = (1 << 31) - 2_001;
+        let outcome = measure(Plan {
+            driver,
+            config,
+            ..plan(server.local_address(), 2_500)
+        });
+        assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
+        assert_eq!(outcome.ok, 2_500);
+        assert_eq!(outcome.connections_opened, 3);
+        assert_eq!(seen.calls.load(Ordering::Relaxed), 2_500);
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let (server, _) = serve();
+        let plan = Plan {
+            driver,
+            calls: None,
+            window_ns: Some(SECOND_NS / 2),
+            ..plan(server.local_address(), 0)
+        };
+        let server = Mutex::new(Some(server));
+        let outcome = run(plan, &AtomicBool::new(false), |progress| {
+            if progress == Progress::WindowStart
+                && let Some(server) = server.lock().unwrap().take()
+            {
+                server.stop();
+                server.join().unwrap();
+            }
+        })
+        .unwrap();
+        let unavailable = outcome.errors.by_code[&Code::Unavailable];
+        // Half a second of back-off from 100 ms leaves room for three attempts after the first.
+        assert!((1..=20).contains(&unavailable), "{:?}", outcome.errors);
+        assert_eq!(outcome.errors.total(), unavailable);
+        assert!(outcome.first_failure.is_some());
+    }
+}
+
+fn nothing_measured(target: SocketAddr) -> String {
+    let plan = Plan {
+        connect_timeout_ns: SECOND_NS / 5,
+        ..plan(target, 10)
+    };
+    match run(plan, &AtomicBool::new(false), |_| {}) {
+        Err(RunError::NoConnection(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A server that does `behave` with its first connection.
+fn misbehaving(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || behave(listener.accept().unwrap().0));
+    address
+}
+
+#[test]
+fn a_port_with_nobody_behind_it_is_told_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    assert!(nothing_measured(address).contains("refused"));
+}
+
+#[test]
+fn garbage_silence_and_an_early_close_are_told_apart() {
+    let garbage = misbehaving(|mut socket| {
+        socket
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .unwrap();
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    assert!(nothing_measured(garbage).contains("broke HTTP/2"));
+    let silent = misbehaving(|mut socket| {
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    assert!(nothing_measured(silent).contains("no SETTINGS"));
+    let closing = misbehaving(drop);
+    let why = nothing_measured(closing);
+    assert!(why.contains("closed") || why.contains("reset"), "{why}");
+}
+
+#[test]
+fn a_server_that_greets_and_never_answers_costs_deadlines() {
+    let address = misbehaving(|mut socket| {
+        socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let outcome = measure(Plan {
+        timeout_ns: Some(SECOND_NS / 20),
+        calls: None,
+        window_ns: Some(SECOND_NS / 4),
+        ..plan(address, 0)
+    });
+    assert_eq!(outcome.ok, 0);
+    assert!(outcome.errors.by_code[&Code::DeadlineExceeded] >= 10);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_measured() {
+    let (server, _) = serve();
+    let plan = Plan {
+        calls: None,
+        ..plan(server.local_address(), 0)
+    };
+    let interrupt = AtomicBool::new(false);
+    let outcome = run(plan, &interrupt, |progress| {
+        if progress == Progress::WindowStart {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert!(outcome.cancelled);
+}

@@ -1,0 +1,413 @@
+//! Reports from invented records, and how they are printed and delivered.
+
+use bookend_contract::report::LoadReport;
+use bookend_load::options::{Flags, Format, Options};
+use bookend_load::output;
+use bookend_load::plan::Driver;
+use bookend_load::recorder::{Errors, Latencies, Recorder};
+use bookend_load::run::Outcome;
+use bookend_load::summary::{self, Ended};
+use bookend_wire::grpc::Code;
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+fn options() -> Options {
+    Options::from_flags(Flags {
+        target: Some("localhost:50051".to_owned()),
+        call: Some("helloworld.Greeter/SayHello".to_owned()),
+        insecure: true,
+        total: 1_003,
+        warmup: Duration::from_secs(1),
+        name: Some("nightly".to_owned()),
+        tags: Some(r#"{"branch": "main"}"#.to_owned()),
+        ..Flags::default()
+    })
+    .expect("the flags are right")
+}
+
+fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
+    let mut recorder = Recorder::default();
+    values_ns
+        .into_iter()
+        .for_each(|value_ns| recorder.latency(value_ns));
+    recorder.finish()
+}
+
+/// Four seconds in which 1,000 calls took 100 µs to 1,099 µs, and three failed.
+fn outcome() -> Outcome {
+    let mut errors = Errors::default();
+    errors.add(Code::Unavailable, "connection refused", 2);
+    errors.add(Code::DeadlineExceeded, "the deadline has passed", 1);
+    let mut outcome = empty_outcome();
+    outcome.latencies = latencies((100..1_100).map(|microseconds| microseconds * 1_000));
+    outcome.ok = 1_000;
+    outcome.errors = errors;
+    outcome.warmup = 250;
+    outcome.unfinished = 7;
+    outcome.window_ns = 4_000_000_000;
+    outcome.cpu_user_seconds = 0.2;
+    outcome.cpu_system_seconds = 0.3;
+    outcome.driver.busy_ns = 600_000_000;
+    outcome.driver.writes = 100;
+    outcome.driver.reads = 50;
+    outcome
+}
+
+fn empty_outcome() -> Outcome {
+    Outcome {
+        latencies: latencies([]),
+        ok: 0,
+        errors: Errors::default(),
+        warmup: 0,
+        warmup_errors: Errors::default(),
+        drained: 0,
+        unfinished: 0,
+        window_ns: 0,
+        driver: Default::default(),
+        cpu_user_seconds: 0.0,
+        cpu_system_seconds: 0.0,
+        memory_peak_bytes: 8 << 20,
+        connections_opened: 1,
+        cancelled: false,
+        first_failure: None,
+    }
+}
+
+fn report_of(outcome: Outcome) -> LoadReport {
+    let started = UNIX_EPOCH + Duration::from_secs(1_234_567_890);
+    let ended = Ended {
+        started,
+        threads: 2,
+        driver: Driver::Epoll,
+        outcome,
+    };
+    summary::build_report(&options(), &ended)
+}
+
+fn report() -> LoadReport {
+    report_of(outcome())
+}
+
+/// Lines end in spaces where ghz's do; here they are left out.
+const SUMMARY: &str = "
+Summary:
+  Name:\t\tnightly
+  Count:\t1003
+  Total:\t4.00 s
+  Slowest:\t1.10 ms
+  Fastest:\t0.10 ms
+  Average:\t0.60 ms
+  Requests/sec:\t250.75
+
+Response time histogram:
+  0.100 [1]   |
+  0.200 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.300 [101] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.400 [99]  |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.500 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.600 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.699 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.799 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.899 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  0.999 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+  1.099 [100] |∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎∎
+
+Latency distribution:
+  10 % in 0.20 ms
+  25 % in 0.35 ms
+  50 % in 0.60 ms
+  75 % in 0.85 ms
+  90 % in 1.00 ms
+  95 % in 1.05 ms
+  99 % in 1.09 ms
+  99.9 % in 1.10 ms
+
+Status code distribution:
+  [DeadlineExceeded]   1 responses
+  [OK]                 1000 responses
+  [Unavailable]        2 responses
+
+Error distribution:
+  [1]   rpc error: code = DeadlineExceeded desc = the deadline has passed
+  [2]   rpc error: code = Unavailable desc = connection refused
+
+Bookend:
+  Requests per CPU-second:\t2000.00
+  CPU:\t0.20 s user, 0.30 s system in 4.00 s
+  Busy:\t7.5 % of 2 threads (epoll)
+  Requests per write:\t10.03
+  Requests per read:\t20.06
+  Warm-up:\t250 calls
+  Unfinished:\t7 calls
+";
+
+#[test]
+fn the_summary_is_that_of_ghz_with_ours_below() {
+    let text = summary::text(&report());
+    let lines: String = text
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect();
+    assert_eq!(lines, SUMMARY);
+    assert!(
+        text.contains("  50 % in 0.60 ms \n"),
+        "a space ends a line as in ghz"
+    );
+    assert!(
+        text.contains("1000 responses   \n"),
+        "columns are padded as in ghz"
+    );
+}
+
+#[test]
+fn durations_take_the_units_of_ghz() {
+    let shown = |total| {
+        let text = summary::text(&LoadReport { total, ..report() });
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("  Total:"))
+            .expect("it is there");
+        line.trim_start_matches("  Total:\t").to_owned()
+    };
+    assert_eq!(shown(0), "0 ns");
+    assert_eq!(shown(9_999), "9999 ns");
+    assert_eq!(shown(10_000), "0.01 ms");
+    assert_eq!(shown(999_000_000), "999.00 ms");
+    assert_eq!(shown(1_000_000_000), "1.00 s");
+}
+
+#[test]
+fn a_generator_that_was_the_limit_says_so() {
+    let limit = |busy_ns| {
+        let mut outcome = outcome();
+        outcome.driver.busy_ns = busy_ns;
+        summary::text(&report_of(outcome)).contains("this generator was the limit")
+    };
+    assert!(!limit(7_100_000_000), "busy for 88.75 % of two threads");
+    assert!(limit(7_200_000_000), "busy for 90 % of two threads");
+}
+
+#[test]
+fn a_run_without_calls_has_a_report_without_infinities() {
+    let report = report_of(empty_outcome());
+    assert_eq!(
+        (report.count, report.fastest, report.slowest, report.average),
+        (0, 0, 0, 0)
+    );
+    assert_eq!(
+        (report.rps, report.bookend.requests_per_cpu_second),
+        (0.0, 0.0)
+    );
+    assert_eq!(
+        (
+            report.bookend.requests_per_write,
+            report.bookend.requests_per_read
+        ),
+        (0.0, 0.0)
+    );
+    assert!(report.histogram.is_empty() && report.latency_distribution.is_empty());
+    assert!(report.status_code_distribution.is_empty());
+    let text = summary::text(&report);
+    assert!(
+        text.contains("  Count:\t0\n") && !text.contains("distribution:\n  ["),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_says_why_it_ended() {
+    let all_made = report().end_reason;
+    let mut cancelled = outcome();
+    cancelled.cancelled = true;
+    let mut on_time = outcome();
+    on_time.ok -= 1;
+    let reasons = [
+        all_made,
+        report_of(cancelled).end_reason,
+        report_of(on_time).end_reason,
+    ];
+    assert_eq!(reasons, ["normal", "cancel", "timeout"]);
+}
+
+#[test]
+fn counts_and_codes_agree() {
+    let report = report();
+    assert_eq!(report.count, 1_003);
+    assert_eq!(report.rps, 1_003.0 / 4.0);
+    let statuses: u64 = report.status_code_distribution.values().sum();
+    assert_eq!(statuses, report.count);
+    let errors = [
+        ("DEADLINE_EXCEEDED".to_owned(), 1),
+        ("UNAVAILABLE".to_owned(), 2),
+    ];
+    assert_eq!(report.bookend.errors, BTreeMap::from(errors));
+    assert_eq!(report.date, "2009-02-13T23:31:30Z");
+    assert_eq!(report.options["host"], "localhost:50051");
+}
+
+#[test]
+fn two_messages_of_one_code_are_two_errors_and_one_status() {
+    let mut outcome = outcome();
+    outcome.errors = Errors::default();
+    outcome.errors.add(Code::Unavailable, "refused", 2);
+    outcome.errors.add(Code::Unavailable, "reset", 3);
+    let report = report_of(outcome);
+    assert_eq!(report.error_distribution.len(), 2);
+    assert_eq!(report.status_code_distribution["Unavailable"], 5);
+    assert_eq!(report.bookend.errors["UNAVAILABLE"], 5);
+}
+
+fn report_of_latencies(values_ns: &[u64]) -> LoadReport {
+    let latencies = latencies(values_ns.iter().copied());
+    report_of(Outcome {
+        latencies,
+        ..outcome()
+    })
+}
+
+#[test]
+fn the_histogram_has_every_call_in_the_first_edge_that_is_not_below_it() {
+    let values_ns = [
+        1_000, 1_000, 1_000, 1_000, 1_100, 1_100, 1_100, 1_101, 1_101, 2_000,
+    ];
+    let report = report_of_latencies(&values_ns);
+    let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
+    assert_eq!(counts, [4, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(report.histogram[0].mark, 1e-6);
+    assert_eq!(report.histogram[0].frequency, 0.4);
+}
+
+#[test]
+fn one_latency_alone_is_a_histogram_of_one_edge() {
+    let report = report_of_latencies(&[123_456_789; 5]);
+    let counts: Vec<u64> = report.histogram.iter().map(|bucket| bucket.count).collect();
+    assert_eq!(counts, [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert!(
+        report
+            .latency_distribution
+            .iter()
+            .all(|at| at.latency == 123_456_789)
+    );
+    assert_eq!(
+        (report.fastest, report.average, report.slowest),
+        (123_456_789, 123_456_789, 123_456_789)
+    );
+}
+
+#[test]
+fn latencies_longer_than_the_histogram_are_still_in_it() {
+    let report = report_of_latencies(&[5_000, u64::MAX / 4]);
+    assert_eq!(report.slowest, u64::MAX / 4);
+    assert_eq!(
+        report
+            .histogram
+            .iter()
+            .map(|bucket| bucket.count)
+            .sum::<u64>(),
+        2
+    );
+}
+
+#[test]
+fn percentiles_rise_and_stay_between_fastest_and_slowest() {
+    let report = report();
+    let latencies: Vec<u64> = report
+        .latency_distribution
+        .iter()
+        .map(|at| at.latency)
+        .collect();
+    assert!(latencies.is_sorted());
+    assert!(report.fastest <= latencies[0] && latencies[7] <= report.slowest);
+    let percentages: Vec<f64> = report
+        .latency_distribution
+        .iter()
+        .map(|at| at.percentage)
+        .collect();
+    assert_eq!(
+        percentages,
+        [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9]
+    );
+}
+
+#[test]
+fn the_same_records_make_the_same_bytes() {
+    let render = || output::render(&report(), Format::Json);
+    assert_eq!(render(), render());
+    assert_eq!(render().lines().count(), 1);
+}
+
+#[test]
+fn json_and_pretty_are_the_same_report() {
+    for format in [Format::Json, Format::Pretty] {
+        let text = output::render(&report(), format);
+        assert!(text.ends_with('\n'));
+        assert_eq!(serde_json::from_str::<LoadReport>(&text).unwrap(), report());
+    }
+    assert!(output::render(&report(), Format::Pretty).contains("\n  \"endReason\": \"normal\""));
+}
+
+#[test]
+fn a_message_with_line_breaks_stays_on_its_line() {
+    let mut outcome = outcome();
+    outcome
+        .errors
+        .add(Code::Internal, "first\nsecond\u{1b}[31m", 1);
+    let text = summary::text(&report_of(outcome));
+    assert!(text.contains("desc = first second [31m"), "{text}");
+}
+
+#[test]
+fn the_histogram_of_the_report_can_be_read_back() {
+    let text = report().bookend.latency_histogram;
+    let read_back = bookend_contract::latency::decode(&text).expect("it is a histogram");
+    assert_eq!(read_back, outcome().latencies.histogram);
+}
+
+#[test]
+fn a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result.json");
+    fs::write(&file, "old").unwrap();
+    output::check(&file).unwrap();
+    output::write("new", Some(&file)).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_still_links_after_its_file_was_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (
+        folder.path().join("result.json"),
+        folder.path().join("latest.json"),
+    );
+    fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    output::write("new", Some(&link)).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+}
+
+#[test]
+fn a_socket_in_the_place_of_the_file_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert!(output::write("new", Some(&socket)).is_err());
+    assert!(!fs::metadata(&socket).unwrap().is_file());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent").join("result.json");
+    let said = output::check(&absent).unwrap_err().to_string();
+    assert!(
+        said.ends_with("its folder: no such file or folder"),
+        "{said}"
+    );
+    let said = output::check(folder.path()).unwrap_err().to_string();
+    assert!(said.ends_with("it is a folder"), "{said}");
+    assert!(output::write("new", Some(&absent)).is_err());
+}

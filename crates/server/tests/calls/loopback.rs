@@ -1,0 +1,186 @@
+//! The same service behind real sockets and every driver.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use bookend_server::prost::Message;
+use bookend_server::{BindError, Handle, Io, Server};
+use bookend_wire::{Config, Connection, Role, Stream};
+
+use crate::pair::{Heard, Listener, head};
+use crate::shop::{self, Item, Money, Waiting};
+use crate::{PLACE, PRICE};
+
+/// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Client {
+    socket: TcpStream,
+    connection: Connection,
+    listener: Listener,
+    unread: Vec<u8>,
+}
+
+impl Client {
+    fn connect(address: SocketAddr) -> Self {
+        let socket = TcpStream::connect(address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        let connection = Connection::new(Role::Client, &Config::trusted());
+        Client {
+            socket,
+            connection,
+            listener: Listener::default(),
+            unread: Vec::new(),
+        }
+    }
+
+    fn start(&mut self, path: &str, item: &str) -> Stream {
+        let message = Item { name: item.into() }.encode_to_vec();
+        self.connection
+            .sender
+            .request(&mut head(path), &[], &message)
+            .unwrap()
+    }
+
+    fn flush(&mut self) {
+        let output = std::mem::take(&mut self.connection.sender.output);
+        self.socket.write_all(&output).unwrap();
+    }
+
+    /// Reads once. False at the end.
+    fn read(&mut self) -> bool {
+        let mut buffer = [0; 65_536];
+        let length = self.socket.read(&mut buffer).expect("the server answers");
+        self.unread.extend_from_slice(&buffer[..length]);
+        let used = self
+            .connection
+            .receive(&self.unread, &mut self.listener)
+            .unwrap();
+        self.unread.drain(..used);
+        length > 0
+    }
+
+    fn wait_for(&mut self, stream: Stream) -> &Heard {
+        self.flush();
+        while !self
+            .listener
+            .calls
+            .get(&stream.id)
+            .is_some_and(|heard| heard.ended)
+        {
+            assert!(self.read(), "the server closed before it answered");
+        }
+        self.flush();
+        &self.listener.calls[&stream.id]
+    }
+}
+
+fn serve(io: Io) -> (Handle, Waiting) {
+    let waiting = Waiting::default();
+    let server = Server::builder().add_service(shop::service(&waiting));
+    let server = server
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .io(io)
+        .threads(2)
+        .spawn()
+        .unwrap();
+    (server, waiting)
+}
+
+#[test]
+fn every_driver_answers_and_says_how_often() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let (server, _) = serve(io);
+        let mut clients: Vec<_> = (0..5)
+            .map(|_| Client::connect(server.local_address()))
+            .collect();
+        for length in 0..10 {
+            for client in &mut clients {
+                let stream = client.start(PRICE, &"x".repeat(length));
+                assert_eq!(client.wait_for(stream).cents(), [length as i64]);
+            }
+        }
+        server.stop();
+        let statistics = server.join().unwrap();
+        assert_eq!(
+            (statistics.calls.answered_ok, statistics.io.accepted),
+            (50, 5),
+            "{io:?}"
+        );
+    }
+}
+
+#[test]
+fn a_batch_of_requests_is_answered_by_few_writes() {
+    let (server, _) = serve(Io::Epoll);
+    let mut client = Client::connect(server.local_address());
+    let streams: Vec<_> = (0..100).map(|_| client.start(PRICE, "x")).collect();
+    for stream in streams {
+        client.wait_for(stream);
+    }
+    server.stop();
+    let statistics = server.join().unwrap();
+    assert_eq!(statistics.calls.answered_ok, 100);
+    // One for the greeting, one for the goodbye.
+    assert!(
+        statistics.io.writes <= statistics.io.reads + 2,
+        "{statistics:?}"
+    );
+}
+
+#[test]
+fn answers_from_other_threads_wake_every_driver() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let (server, waiting) = serve(io);
+        let mut client = Client::connect(server.local_address());
+        for _ in 0..3 {
+            let placed = client.start(PLACE, "wait");
+            let priced = client.start(PRICE, "passes by");
+            assert_eq!(client.wait_for(priced).cents(), [9]);
+            // It came after the call that waits, which is known by now.
+            let (_, responder) = waiting.lock().unwrap().pop().unwrap();
+            std::thread::spawn(move || responder.send(Ok(Money { cents: 5 })));
+            assert_eq!(client.wait_for(placed).cents(), [5]);
+        }
+        server.stop();
+        assert_eq!(server.join().unwrap().calls.answered_ok, 6);
+    }
+}
+
+#[test]
+fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let (server, waiting) = serve(io);
+        let mut client = Client::connect(server.local_address());
+        let placed = client.start(PLACE, "wait");
+        let priced = client.start(PRICE, "");
+        client.wait_for(priced);
+        server.stop();
+        while client.listener.goaway.is_none() {
+            assert!(client.read(), "a goodbye comes before the end");
+        }
+        let (_, responder) = waiting.lock().unwrap().pop().unwrap();
+        responder.send(Ok(Money { cents: 5 }));
+        assert_eq!(client.wait_for(placed).cents(), [5]);
+        while client.read() {}
+        assert_eq!(server.join().unwrap().calls.answered_ok, 2);
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let (server, waiting) = serve(Io::Epoll);
+    let second = Server::builder().add_service(shop::service(&waiting));
+    let result = second.bind(server.local_address());
+    assert!(matches!(result, Err(BindError::Address(_))));
+    let shop = || shop::service(&waiting);
+    let twice = Server::builder()
+        .add_service(shop())
+        .add_service(shop())
+        .bind("127.0.0.1:0");
+    assert!(matches!(twice, Err(BindError::DuplicateService(_))));
+    server.stop();
+    server.join().unwrap();
+}

@@ -1,0 +1,126 @@
+//! A service written by hand, which does what generated code does not.
+
+use bookend_server::{Code, Context, InlineStream, Kind, Method, Reply, Service, StreamReply};
+
+use crate::pair::{Pair, fields, framed};
+
+const METHODS: &[Method] = &[
+    Method {
+        name: "Echo",
+        kind: Kind::Inline,
+    },
+    Method {
+        name: "Forget",
+        kind: Kind::Inline,
+    },
+    Method {
+        name: "Break",
+        kind: Kind::Inline,
+    },
+    Method {
+        name: "Follow",
+        kind: Kind::Stream,
+    },
+];
+
+pub struct Raw;
+
+impl Service for Raw {
+    fn name(&self) -> &'static str {
+        "test.Raw"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        METHODS
+    }
+
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
+        match METHODS[method].name {
+            "Echo" => reply.message(|output| output.extend_from_slice(request)),
+            "Break" => {
+                if !request.is_empty() {
+                    context.add_header("x-header", b"1");
+                }
+                reply.message(broken_encoder);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        Some(Box::new(Raw))
+    }
+}
+
+/// Echoes until it is asked to break.
+impl InlineStream for Raw {
+    fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
+        match message {
+            b"break" => reply.message(broken_encoder),
+            _ => reply.message(|output| output.extend_from_slice(message)),
+        }
+    }
+
+    fn on_end(&mut self, reply: &mut StreamReply<'_>) {
+        reply.end(Ok(()));
+    }
+}
+
+fn broken_encoder(output: &mut Vec<u8>) {
+    output.extend_from_slice(b"the beginning of ");
+    panic!("an encoder that breaks off");
+}
+
+fn call(pair: &mut Pair, method: &str, body: &[u8]) -> bookend_wire::Stream {
+    let stream = pair.open(&fields(&format!("/test.Raw/{method}")), false);
+    pair.client.sender.data(stream, body, true);
+    pair.pump();
+    stream
+}
+
+#[test]
+fn any_encoding_of_messages_will_do() {
+    let mut pair = Pair::new();
+    let stream = call(&mut pair, "Echo", &framed(b"\xff\0not protobuf"));
+    assert_eq!(pair.heard(stream).messages, [b"\xff\0not protobuf"]);
+}
+
+#[test]
+fn a_service_that_gives_no_answer_costs_one_call() {
+    let mut pair = Pair::new();
+    let stream = call(&mut pair, "Forget", &framed(b""));
+    assert_eq!(pair.heard(stream).code(), Code::Internal);
+    let stream = call(&mut pair, "Echo", &framed(b"on"));
+    assert_eq!(pair.heard(stream).code(), Code::Ok);
+}
+
+#[test]
+fn an_encoder_that_panics_leaves_the_connection_whole() {
+    let mut pair = Pair::new();
+    for body in [framed(b""), framed(b"with metadata"), framed(b"")] {
+        let broken = call(&mut pair, "Break", &body);
+        assert_eq!(pair.heard(broken).code(), Code::Internal);
+        assert!(pair.heard(broken).messages.is_empty());
+        let stream = call(&mut pair, "Echo", &framed(b"on"));
+        assert_eq!(pair.heard(stream).code(), Code::Ok);
+    }
+    let body = [framed(b"one"), framed(b"break"), framed(b"two")].concat();
+    let stream = call(&mut pair, "Follow", &body);
+    assert_eq!(pair.heard(stream).code(), Code::Internal);
+    assert_eq!(pair.heard(stream).messages[0], b"one");
+    let stream = call(&mut pair, "Follow", &framed(b"three"));
+    assert_eq!(pair.heard(stream).code(), Code::Ok);
+}
+
+#[test]
+fn what_flow_control_holds_back_arrives_when_the_window_opens() {
+    let mut settings = bookend_wire::Config::internet();
+    settings.settings.initial_window_bytes = 10;
+    let mut pair = Pair::with(bookend_server::Limits::internet(), &settings);
+    for method in ["Echo", "Follow"] {
+        let message = vec![b'x'; 1_000];
+        let stream = call(&mut pair, method, &framed(&message));
+        assert_eq!(pair.heard(stream).code(), Code::Ok);
+        assert_eq!(pair.heard(stream).messages, [message]);
+    }
+}
