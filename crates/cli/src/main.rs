@@ -10,7 +10,6 @@ mod list;
 mod load;
 mod names;
 mod number;
-mod prepared;
 mod probe;
 mod report;
 mod request;

@@ -6,7 +6,7 @@ use bookend_load::contract::exit;
 use bookend_load::duration;
 use bookend_load::options::{Flags, Options};
 use bookend_load::output;
-use bookend_load::probe::{self, Depth, PrepareError, Report, Request};
+use bookend_load::probe::{self, Depth, Report, Request};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -121,20 +121,14 @@ impl Arguments {
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let (depth, format) = (arguments.depth(), arguments.format);
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
-    let request = Request::prepare(&options, &mut std::io::stdin().lock()).map_err(unprepared)?;
+    let request =
+        Request::prepare(&options, &mut std::io::stdin().lock()).map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);
     let text = format!("{}\n", shown(&report, format));
     output::write(&text, None).map_err(Failure::nothing_measured)?;
     match report.failure() {
         None => Ok(exit::MEASURED),
         Some(reason) => Err(Failure::nothing_measured(reason)),
-    }
-}
-
-fn unprepared(error: PrepareError) -> Failure {
-    match error.is_usage() {
-        true => Failure::usage(error),
-        false => Failure::nothing_measured(error),
     }
 }
 

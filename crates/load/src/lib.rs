@@ -12,6 +12,7 @@ pub mod output;
 pub mod payload;
 mod phase;
 pub mod plan;
+pub mod prepare;
 pub mod probe;
 pub mod recorder;
 mod redial;

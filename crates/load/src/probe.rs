@@ -14,7 +14,7 @@ mod verify;
 
 pub use check::{Check, Finding};
 pub use report::Report;
-pub use request::{PrepareError, Request};
+pub use request::Request;
 pub use verify::{CallOutcome, Failure, Verified};
 
 use schedule::Semantics;
