@@ -20,13 +20,12 @@ pub const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 const TEXT_LIMIT_BYTES: usize = 1 << 20;
 
 /// The command of a verified call to a server. Its words are those of instruments.
-pub const CALL: [&str; 7] = [
+pub const CALL: [&str; 6] = [
     "{bookend}",
     "probe",
     "{target}",
     "--call={method}",
     "--proto={proto}",
-    "--data-file={data_file}",
     "--binary-file={request_file}",
 ];
 
@@ -80,7 +79,7 @@ impl Probed {
     /// A probe that does not say how many calls it made has made one.
     fn read(text: &str) -> Probed {
         let findings: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        let calls = findings.get("calls").and_then(serde_json::Value::as_u64);
+        let calls = findings.pointer("/call/calls_made").and_then(serde_json::Value::as_u64);
         Probed {
             calls: calls.unwrap_or(1),
             findings,

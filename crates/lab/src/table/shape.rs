@@ -85,19 +85,22 @@ pub fn ledger_table(table: &Table) -> String {
 
 /// Every doubt and every reason, a line each: `C=1 S=100 rust-tonic: ...`.
 pub fn marks(table: &Table) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut places_of: Vec<(String, Vec<String>)> = Vec::new();
     for cell in &table.cells {
         let place = format!("{} {}", cell.case, table.row_name(cell));
-        match &cell.result {
-            CellResult::NotMeasured { why, reason } => {
-                lines.push(format!("{place}: {why}: {reason}"));
-            }
-            CellResult::Measured(summary) => {
-                lines.extend(summary_marks(cell, summary).map(|mark| format!("{place}: {mark}")));
+        let marks = match &cell.result {
+            CellResult::NotMeasured { why, reason } => vec![format!("{why}: {reason}")],
+            CellResult::Measured(summary) => summary_marks(cell, summary).collect(),
+        };
+        for mark in marks {
+            match places_of.iter_mut().find(|(known, _)| *known == mark) {
+                Some((_, places)) => places.push(place.clone()),
+                None => places_of.push((mark, vec![place.clone()])),
             }
         }
     }
-    lines.iter().map(|line| one_line(line)).collect()
+    let lines = places_of.iter().map(|(mark, places)| format!("{}: {mark}", places.join(", ")));
+    lines.map(|line| one_line(&line)).collect()
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String> {

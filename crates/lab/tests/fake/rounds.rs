@@ -414,7 +414,7 @@ fn a_probe_must_be_satisfied_and_is_counted() {
     let mut performance = with_server(&serve(1));
     let probe = performance.stage.script(
         "probe.sh",
-        "echo 3 >> calls-${1##*:}; echo \"$@\" > probed; echo '{\"calls\": 3}'",
+        "echo 3 >> calls-${1##*:}; echo \"$@\" > probed; echo '{\"call\": {\"calls_made\": 3}}'",
     );
     let folder = performance.stage.folder().to_owned();
     let words = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
