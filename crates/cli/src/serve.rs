@@ -78,7 +78,11 @@ fn run(arguments: &ServeArguments) -> Result<Statistics, Box<dyn std::error::Err
     if env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1") {
         stop_at_end_of_input(server.stopper());
     }
-    eprintln!("bookend serve: {} ({})", server.local_address(), server.chosen());
+    eprintln!(
+        "bookend serve: {} ({})",
+        server.local_address(),
+        server.chosen()
+    );
     tell(&format!("ready {}", server.local_address().port()));
     Ok(server.serve()?)
 }
@@ -108,20 +112,22 @@ fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>>
 fn threads(arguments: &ServeArguments) -> Result<usize, String> {
     match (arguments.threads, env::var("BOOKEND_CPUS")) {
         (Some(threads), _) => Ok(threads),
-        (None, Ok(text)) => {
-            text.parse().map_err(|_| format!("BOOKEND_CPUS={text:?} is not a number"))
-        }
+        (None, Ok(text)) => text
+            .parse()
+            .map_err(|_| format!("BOOKEND_CPUS={text:?} is not a number")),
         (None, Err(_)) => Ok(0),
     }
 }
 
 fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        if signals.forever().next().is_some() {
-            stopper.stop();
-        }
-    })?;
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                stopper.stop();
+            }
+        })?;
     Ok(())
 }
 
@@ -163,7 +169,16 @@ mod tests {
 
     #[test]
     fn flags_choose_driver_and_threads() {
-        let words = ["--port", "0", "--io", "epoll", "--threads", "3", "--preset", "trusted"];
+        let words = [
+            "--port",
+            "0",
+            "--io",
+            "epoll",
+            "--threads",
+            "3",
+            "--preset",
+            "trusted",
+        ];
         let server = bind(&parse(&words)).unwrap();
         assert_eq!(server.chosen(), "epoll on 3 thread(s)");
     }
