@@ -2,7 +2,7 @@
 .PHONY: bench test
 
 bench:
-	@sh scripts/bench
+	@/bin/sh scripts/bench
 
 test:
-	@sh scripts/test
+	@/bin/sh scripts/test

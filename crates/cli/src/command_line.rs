@@ -1,7 +1,7 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{compare, complaint, list, load, probe, report, run};
+use crate::{compare, complaint, list, load, probe, report, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -34,6 +34,8 @@ pub enum Command {
     Run(run::Arguments),
     /// Load a gRPC server; ghz's flags work unchanged
     Load(Box<load::Arguments>),
+    /// Serve every service of proto/, the reference server
+    Serve(serve::Arguments),
     /// Make one verified call and check the peer's HTTP/2 and gRPC, as JSON
     Probe(probe::Arguments),
     /// Compare two results, with intervals and an exit code for CI
@@ -52,6 +54,7 @@ impl Command {
         match self {
             Command::Run(_) => "run",
             Command::Load(_) => "load",
+            Command::Serve(_) => "serve",
             Command::Probe(_) => "probe",
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",

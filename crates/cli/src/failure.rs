@@ -1,6 +1,7 @@
 //! Why a command ended early: one line for people and an exit status for scripts.
 
 use bookend_load::contract::exit;
+use bookend_load::prepare::PrepareError;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -21,6 +22,14 @@ impl Failure {
     /// The command made sense and nothing could be measured.
     pub fn nothing_measured(error: impl ToString) -> Failure {
         Failure::new(exit::NOTHING_MEASURED, error)
+    }
+
+    /// There is nothing to call: other flags are needed, or another server.
+    pub fn unprepared(error: PrepareError) -> Failure {
+        match error.is_usage() {
+            true => Failure::usage(error),
+            false => Failure::nothing_measured(error),
+        }
     }
 
     fn new(status: u8, error: impl ToString) -> Failure {

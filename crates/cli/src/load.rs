@@ -7,15 +7,16 @@ mod not_built;
 pub use arguments::Arguments;
 
 use crate::failure::Failure;
-use crate::prepared::Prepared;
 use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::LoadReport;
-use bookend_load::options::{DurationStop, Flags, Options, Target};
+use bookend_load::options::{Flags, Options, Target};
 use bookend_load::output;
 use bookend_load::plan::Plan;
+use bookend_load::prepare::Prepared;
 use bookend_load::run::{self, Progress};
+use bookend_load::schema::Method;
 use bookend_load::summary::{self, Ended};
 use std::env;
 use std::time::SystemTime;
@@ -26,27 +27,36 @@ use std::time::SystemTime;
 /// [`Failure`] when the flags make no sense or nothing could be measured.
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let audience = Audience::from_environment();
-    let flags = arguments.into_flags(audience.defaults())?;
+    let flags = arguments.into_flags(Flags::default())?;
     let options = Options::from_flags(flags).map_err(Failure::usage)?;
     if let Some(file) = &options.output {
         output::check(file).map_err(Failure::usage)?;
     }
-    let Prepared {
-        options,
-        method,
-        payload,
-    } = Prepared::new(options)?;
+    let mut input = std::io::stdin().lock();
+    let prepared = Prepared::read(&options, &mut input).map_err(Failure::unprepared)?;
+    drop(input);
+    let method = unary(prepared.method)?;
     let target = options
         .target
         .resolve(options.connect_timeout)
         .map_err(Failure::usage)?;
     let plan = options
-        .to_plan(&method, payload, target, cpus())
+        .to_plan(&method, prepared.payload, target, cpus())
         .map_err(Failure::usage)?;
     let ended = measure(plan, &options.target, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;
     status(&ended)
+}
+
+fn unary(method: Method) -> Result<Method, Failure> {
+    match method.client_streaming || method.server_streaming {
+        false => Ok(method),
+        true => Err(Failure::usage(format!(
+            "{} is a streaming method, which is not built yet: calls are unary so far",
+            method.path
+        ))),
+    }
 }
 
 /// Who reads standard output.
@@ -62,18 +72,6 @@ impl Audience {
         match env::var_os(CONTRACT) {
             Some(value) if value == "1" => Audience::Lab,
             _ => Audience::People,
-        }
-    }
-
-    /// ghz counts calls that it cuts off as errors; the contract knows what is unfinished.
-    fn defaults(self) -> Flags {
-        let duration_stop = match self {
-            Audience::People => DurationStop::Close,
-            Audience::Lab => DurationStop::Ignore,
-        };
-        Flags {
-            duration_stop,
-            ..Flags::default()
         }
     }
 }

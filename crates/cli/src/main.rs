@@ -10,11 +10,11 @@ mod list;
 mod load;
 mod names;
 mod number;
-mod prepared;
 mod probe;
 mod report;
 mod request;
 mod run;
+mod serve;
 
 use command_line::Command;
 use failure::Failure;
@@ -44,6 +44,7 @@ fn start(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Run(arguments) => run::start(&arguments),
         Command::Load(arguments) => load::start(*arguments),
+        Command::Serve(arguments) => serve::start(&arguments),
         Command::Probe(arguments) => probe::start(arguments),
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),

@@ -1,20 +1,23 @@
-//! `bookend probe`: one verified call and the semantics check, as JSON.
+//! `bookend probe`: one verified call, and on request a look at what the server does and does not
+//! do.
 
 use crate::failure::Failure;
-use crate::prepared::Prepared;
+use bookend_load::contract::exit;
 use bookend_load::duration;
 use bookend_load::options::{Flags, Options};
-use clap::Args;
+use bookend_load::output;
+use bookend_load::probe::{self, Depth, Report, Request};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What stands after `bookend probe`.
+/// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Where the server listens
     #[arg(value_name = "HOST:PORT")]
     target: Option<String>,
-    /// The .proto file
+    /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
     proto: Option<PathBuf>,
     /// The compiled descriptor set
@@ -26,21 +29,64 @@ pub struct Arguments {
     /// The method, as pkg.Service/Method or pkg.Service.Method
     #[arg(long, value_name = "METHOD")]
     call: Option<String>,
+    /// Plain text instead of TLS, which is not built yet
+    #[arg(long)]
+    insecure: bool,
+    /// The :authority of every request [default: the target]
+    #[arg(long, value_name = "NAME")]
+    authority: Option<String>,
     /// The request as JSON; @ is standard input
     #[arg(short, long, value_name = "JSON")]
     data: Option<String>,
     /// The request as JSON in a file
     #[arg(short = 'D', long, value_name = "FILE")]
     data_file: Option<PathBuf>,
+    /// The request, serialized, on standard input
+    #[arg(short, long)]
+    binary: bool,
     /// The request, serialized, in a file
     #[arg(short = 'B', long, value_name = "FILE")]
     binary_file: Option<PathBuf>,
-    /// Deadline of each call
+    /// Send {{ in data and metadata as it is
+    #[arg(long)]
+    disable_template_data: bool,
+    /// Metadata as a JSON object of strings
+    #[arg(short, long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// The metadata in a file
+    #[arg(short = 'M', long, value_name = "FILE")]
+    metadata_file: Option<PathBuf>,
+    /// Deadline of the call, 0 is none
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
     timeout: Duration,
+    /// How long a connection may take to be made
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
+    connect_timeout: Duration,
+    /// Check also what the server does and does not do
+    #[arg(long)]
+    semantics: bool,
+    /// How the result is printed
+    #[arg(short = 'O', long, value_name = "FORMAT", value_enum, default_value_t = Format::Json)]
+    format: Format,
+}
+
+/// How the result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line for programs.
+    Json,
+    /// A line a finding, for people.
+    Text,
 }
 
 impl Arguments {
+    fn depth(&self) -> Depth {
+        match self.semantics {
+            true => Depth::Semantics,
+            false => Depth::Call,
+        }
+    }
+
     fn into_flags(self) -> Flags {
         Flags {
             target: self.target,
@@ -48,11 +94,18 @@ impl Arguments {
             protoset: self.protoset,
             import_paths: self.import_paths,
             call: self.call,
+            // There is no other way yet, and the lab's servers are all on this machine.
             insecure: true,
+            authority: self.authority,
             data: self.data,
             data_file: self.data_file,
+            binary: self.binary,
             binary_file: self.binary_file,
+            disable_template_data: self.disable_template_data,
+            metadata: self.metadata,
+            metadata_file: self.metadata_file,
             timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
             connections: 1,
             concurrency: 1,
             total: 1,
@@ -61,19 +114,27 @@ impl Arguments {
     }
 }
 
-/// Checks one server.
+/// Checks one server and prints what was found, a failed call too. The number is the exit status.
 ///
 /// # Errors
-/// [`Failure`] when the arguments make no sense or the server cannot be reached.
+/// [`Failure`] when the arguments make no sense, or the call did not succeed.
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
+    let (depth, format) = (arguments.depth(), arguments.format);
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
-    probe(&Prepared::new(options)?)
+    let request =
+        Request::prepare(&options, &mut std::io::stdin().lock()).map_err(Failure::unprepared)?;
+    let report = probe::probe(&request, depth);
+    let text = format!("{}\n", shown(&report, format));
+    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    match report.failure() {
+        None => Ok(exit::MEASURED),
+        Some(reason) => Err(Failure::nothing_measured(reason)),
+    }
 }
 
-/// The check itself.
-fn probe(prepared: &Prepared) -> Result<u8, Failure> {
-    Err(Failure::nothing_measured(format!(
-        "{} is not built yet",
-        prepared.method.path
-    )))
+fn shown(report: &Report, format: Format) -> String {
+    match format {
+        Format::Json => report.to_json(),
+        Format::Text => report.to_string(),
+    }
 }

@@ -3,12 +3,13 @@
 mod delay;
 mod greeters;
 
+use crate::failure::Failure;
 use std::env;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::process::ExitCode;
 use std::thread;
 
+use bookend_load::contract::exit;
 use bookend_server::io::{Stopper, raise_descriptor_limit};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
@@ -17,7 +18,7 @@ use signal_hook::iterator::Signals;
 
 /// What `bookend serve` is told.
 #[derive(Args, Clone, Debug)]
-pub struct ServeArguments {
+pub struct Arguments {
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
@@ -57,20 +58,16 @@ enum Preset {
 
 /// Serves until the process is told to end, by a signal or, started by the lab, by the end of its
 /// standard input.
-pub fn serve(arguments: ServeArguments) -> ExitCode {
-    match run(&arguments) {
-        Ok(statistics) => {
-            tell(&format!("served {}", statistics.calls.served()));
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("bookend serve: {error}");
-            ExitCode::FAILURE
-        }
-    }
+///
+/// # Errors
+/// [`Failure`] when the address is taken or the machine gives no threads.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let statistics = run(arguments).map_err(Failure::nothing_measured)?;
+    tell(&format!("served {}", statistics.calls.served()));
+    Ok(exit::MEASURED)
 }
 
-fn run(arguments: &ServeArguments) -> Result<Statistics, Box<dyn std::error::Error>> {
+fn run(arguments: &Arguments) -> Result<Statistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
     let _ = raise_descriptor_limit();
     let server = bind(arguments)?;
@@ -87,7 +84,7 @@ fn run(arguments: &ServeArguments) -> Result<Statistics, Box<dyn std::error::Err
     Ok(server.serve()?)
 }
 
-fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>> {
+fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
     let limits = match arguments.preset {
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
@@ -109,7 +106,7 @@ fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>>
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
-fn threads(arguments: &ServeArguments) -> Result<usize, String> {
+fn threads(arguments: &Arguments) -> Result<usize, String> {
     match (arguments.threads, env::var("BOOKEND_CPUS")) {
         (Some(threads), _) => Ok(threads),
         (None, Ok(text)) => text
@@ -153,10 +150,10 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        serve: ServeArguments,
+        serve: Arguments,
     }
 
-    fn parse(words: &[&str]) -> ServeArguments {
+    fn parse(words: &[&str]) -> Arguments {
         Line::parse_from([&["serve"], words].concat()).serve
     }
 

@@ -160,11 +160,10 @@ fn a_wrong_file_service_or_method_comes_with_the_right_one() {
             call,
         ])
     };
-    assert_eq!(
-        call("proto/helloword.proto", "helloworld.Greeter/SayHello"),
-        "bookend load: cannot read proto/helloword.proto: no such file or folder; did you mean \
-         proto/helloworld.proto? (there is proto/complex_proto.proto, proto/helloworld.proto)"
-    );
+    let line = call("proto/helloword.proto", "helloworld.Greeter/SayHello");
+    let said = "bookend load: cannot read proto/helloword.proto: no such file or folder; did you \
+                mean proto/helloworld.proto?";
+    assert!(line.starts_with(said), "{line}");
     assert_eq!(
         call("proto/helloworld.proto", "helloworld.Greter/SayHello"),
         "bookend load: there is no service helloworld.Greter in proto/helloworld.proto; did you \

@@ -1,6 +1,6 @@
 //! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The version of [`Extension`]. Raised when a field changes its meaning or goes.
@@ -49,10 +49,19 @@ pub struct LoadReport {
 /// A point of the latency distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyAt {
-    /// Percent of the calls that were at most this slow.
+    /// Percent of the calls that were at most this slow. Whole numbers are written as such: readers
+    /// of ghz's JSON expect integers.
+    #[serde(serialize_with = "whole_if_possible")]
     pub percentage: f64,
     /// Nanoseconds.
     pub latency: u64,
+}
+
+fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match number.fract() == 0.0 {
+        true => serializer.serialize_i64(*number as i64),
+        false => serializer.serialize_f64(*number),
+    }
 }
 
 /// A bar of the response time histogram.

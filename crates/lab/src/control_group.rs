@@ -34,8 +34,10 @@ pub struct Limits {
 pub enum Capability {
     /// Keep the tree on its CPUs.
     CpuSet,
-    /// Tell the CPU time of the whole tree, ended threads included, and limit it.
+    /// Tell the CPU time of the whole tree, ended threads included.
     CpuTime,
+    /// Limit the CPU time of the whole tree to a share of its CPUs.
+    CpuQuota,
     /// Tell and limit the memory of the whole tree.
     Memory,
     /// Count and limit processes and threads.
@@ -68,9 +70,10 @@ pub struct ControlGroup {
 
 impl Capability {
     /// All of them, in the order in which they are reported.
-    pub const ALL: [Capability; 5] = [
+    pub const ALL: [Capability; 6] = [
         Capability::CpuSet,
         Capability::CpuTime,
+        Capability::CpuQuota,
         Capability::Memory,
         Capability::Processes,
         Capability::Kill,
@@ -80,7 +83,8 @@ impl Capability {
     fn without(self) -> &'static str {
         match self {
             Capability::CpuSet => "affinity alone",
-            Capability::CpuTime => "no limit, summed over threads",
+            Capability::CpuTime => "summed over threads",
+            Capability::CpuQuota => "none",
             Capability::Memory => "no limit, summed resident sets",
             Capability::Processes => "no limit",
             Capability::Kill => "process by process",
@@ -149,6 +153,7 @@ impl fmt::Display for Capability {
         out.write_str(match self {
             Capability::CpuSet => "CPU set",
             Capability::CpuTime => "CPU time",
+            Capability::CpuQuota => "CPU quota",
             Capability::Memory => "memory",
             Capability::Processes => "processes",
             Capability::Kill => "kill",
@@ -181,7 +186,7 @@ mod tests {
         capabilities.add(Capability::Memory, Version::One);
         capabilities.add(Capability::Memory, Version::Two);
         capabilities.add(Capability::Kill, Version::Two);
-        let expected = "CPU set: affinity alone; CPU time: no limit, summed over threads; \
+        let expected = "CPU set: affinity alone; CPU time: summed over threads; CPU quota: none; \
                         memory: cgroup v1; processes: no limit; kill: cgroup v2";
         assert_eq!(capabilities.to_string(), expected);
     }

@@ -71,15 +71,15 @@ pub struct Measurement {
     pub generator_threads: Option<u32>,
     /// The machine's ledger over the window.
     pub machine: MachineCpu,
-    /// Mean memory of the server's tree over the window, bytes.
+    /// Mean memory of the tree under test over the window, bytes.
     pub memory_mean_bytes: u64,
-    /// Peak memory of the server's tree over the window, bytes.
+    /// Peak memory of the tree under test over the window, bytes.
     pub memory_peak_bytes: u64,
     /// Where the memory figures come from: `cgroup` or `rss`.
     pub memory_source: String,
-    /// Largest number of threads of the server's tree.
+    /// Largest number of threads of the tree under test.
     pub threads: u32,
-    /// Context switches of the server's tree, voluntary and not.
+    /// Context switches of the tree under test, voluntary and not.
     pub context_switches: u64,
     /// Requests a read carried, and a write, at our generator.
     pub requests_per_read: Option<f64>,
@@ -129,7 +129,8 @@ pub struct Row {
     pub outcome: Outcome,
     /// `served N` of the server in this round, where it said so: whole round, all cells.
     pub served: Option<u64>,
-    /// Calls that the probe made to this server before this cell; they are among those served.
+    /// Calls of the lab to this server that are in no row: of the probe, and of windows that were
+    /// disturbed and measured again. They are among those served, and stand in one row a server.
     #[serde(default)]
     pub probe_calls: u64,
 }

@@ -12,11 +12,12 @@ use crate::launch::{Launcher, Orders};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
 use interrupt::Interrupt;
 use output::{Output, Tail};
-use rustix::process::{Pid, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tree::{Survivors, TOKEN_VARIABLE, Tree};
@@ -27,7 +28,7 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two looks at the interrupt flag and at whether the process is still there.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the rest of a killed process's output may take to arrive.
+/// How long the rest of an ended process's output may take to arrive.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to start.
@@ -78,7 +79,7 @@ pub struct Ended {
     pub status: Option<ExitStatus>,
     /// The last line of its standard error that says something.
     pub last_error: Option<String>,
-    /// The first line of its standard error with the word "error".
+    /// The first line of its standard error with which a compiler would begin an error.
     pub first_error: Option<String>,
     /// Processes of the tree that could not be killed.
     pub survivors: Option<Survivors>,
@@ -124,8 +125,9 @@ impl Process {
             command: plan.command.clone(),
         };
         let token = tree::new_token();
-        let spawned = launcher
-            .command(&orders)
+        let mut command = launcher.command(&orders);
+        forget_contract(&mut command);
+        let spawned = command
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (name, value)))
             .env(TOKEN_VARIABLE, &token)
@@ -179,31 +181,35 @@ impl Process {
             if interrupt.is_raised() {
                 return Event::Interrupted;
             }
-            // Asked before the wait: what an ended process printed is then already on its way.
-            let has_ended = self.has_ended();
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left.min(LOOK_INTERVAL)) {
+            let has_ended = self.has_ended();
+            // What an ended process printed is on its way, however busy the machine is. Only a
+            // child that holds the pipe open keeps its end from coming.
+            let patience = if has_ended {
+                REST_TIMEOUT
+            } else {
+                left.min(LOOK_INTERVAL)
+            };
+            match self.output.recv_timeout(patience) {
                 Ok(output) => return Event::Output(output),
-                Err(RecvTimeoutError::Disconnected) => return self.output_ended(deadline),
-                Err(RecvTimeoutError::Timeout) if has_ended => return Event::Ended,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::TimedOut,
+                Err(_) if has_ended => return Event::Ended,
+                Err(_) if left.is_zero() => return Event::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
+                // It has closed its standard output and goes on.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
             }
         }
     }
 
-    /// A process may close its standard output and go on; nothing more can be learnt from it.
-    fn output_ended(&self, deadline: Instant) -> Event {
-        match self.wait_until(deadline) {
-            true => Event::Ended,
-            false => Event::TimedOut,
-        }
+    /// Closes standard input: the contract's word for "end".
+    pub fn close_input(&mut self) {
+        self.input = None;
     }
 
     /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
     /// whatever is left of its tree. `see` is shown everything that it still prints.
     pub fn end(mut self, drain: Duration, mut see: impl FnMut(Output)) -> Ended {
-        self.input = None;
+        self.close_input();
         let deadline = Instant::now() + drain;
         // An interrupt does not end the ending: it is short, and processes would be left behind.
         let never = Interrupt::new();
@@ -244,20 +250,6 @@ impl Process {
         !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
     }
 
-    /// Whether it has ended before `deadline`.
-    fn wait_until(&self, deadline: Instant) -> bool {
-        loop {
-            if self.has_ended() {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            std::thread::sleep(left.min(LOOK_INTERVAL));
-        }
-    }
-
     fn kill(&mut self) -> Result<Option<ExitStatus>, Survivors> {
         if self.collected {
             return Ok(None);
@@ -281,6 +273,15 @@ impl Process {
     }
 }
 
+/// Variables of the contract that the lab itself was started with are not for its processes.
+fn forget_contract(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
+            command.env_remove(name);
+        }
+    }
+}
+
 impl Ended {
     /// The exit status, of one that ended by itself and was not killed by a signal.
     pub fn code(&self) -> Option<i32> {
@@ -290,6 +291,10 @@ impl Ended {
     /// One line on how it ended, for a row: the last line of standard error, else the status.
     pub fn complaint(&self) -> String {
         let status = match self.status {
+            Some(status) if status.signal() == Some(Signal::KILL.as_raw()) => {
+                // Nobody else kills like this, and the process itself cannot say so.
+                format!("{status}: was it beyond its memory limit?")
+            }
             Some(status) => status.to_string(),
             None => "it did not end by itself and was killed".to_owned(),
         };

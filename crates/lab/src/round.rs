@@ -25,6 +25,7 @@ use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
 use crate::subject::{Placeholders, Role};
 use crate::suite::{Case, Plan, PlannedCell};
+use cell::Cell;
 use shuffle::Shuffle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,6 +33,18 @@ use std::time::Duration;
 
 /// How much longer than warm-up and window an instrument may take: connecting, draining, printing.
 pub const INSTRUMENT_GRACE: Duration = Duration::from_secs(10);
+
+/// How often a disturbed window is measured again. A neighbour who stays that long stays longer;
+/// then the mark stays too.
+pub const REPEATS: u32 = 2;
+
+/// After so many cells in a row whose repeats were in vain, the machine is not going to be quiet
+/// in this round, and repeating would only make it take three times as long.
+pub const VAIN_REPEATS: u32 = 3;
+
+/// Processes and threads of one subject: more than the largest published cell needs with a thread
+/// a call, and where a fork bomb ends.
+pub const PROCESSES_LIMIT: u32 = 131_072;
 
 /// Everything that all rounds of a run share.
 #[derive(Debug)]
@@ -135,6 +148,7 @@ pub fn measure_round(
         servers: BTreeMap::new(),
         result: RoundResult::default(),
         sides: BTreeMap::new(),
+        vain: 0,
     };
     if measuring.start_servers(&cells).is_ok() {
         measuring.measure_all(&cells, told);
@@ -151,6 +165,8 @@ struct Round<'a> {
     result: RoundResult,
     /// For every row that has a server, its name and which end was measured.
     sides: BTreeMap<usize, (String, Side)>,
+    /// Cells in a row that were repeated in vain.
+    vain: u32,
 }
 
 /// The two ends of a cell.
@@ -182,7 +198,7 @@ impl Round<'_> {
                 return Ok(());
             }
         };
-        let limits = self.bench.limits(is_tested);
+        let limits = self.bench.server_limits(is_tested);
         let started = match RunningServer::start(self.bench, prepared, &limits) {
             Ok(server) => Ok(server),
             Err(Stop::Row(outcome)) => Err(outcome),
@@ -214,11 +230,6 @@ impl Round<'_> {
             Ok(ends) => (ends.server.to_owned(), ends.side, ends.caller.clone()),
             Err(outcome) => return Ok(outcome),
         };
-        let load = Load {
-            case: cell.case,
-            warmup_ms: self.plan.warmup_ms,
-            window_ms: self.plan.window_ms,
-        };
         let Some(server) = self.servers.get_mut(&name) else {
             return Ok(failed("its server was never started"));
         };
@@ -226,14 +237,32 @@ impl Round<'_> {
             Ok(server) => server,
             Err(outcome) => return Ok(outcome.clone()),
         };
+        let cell = Cell {
+            bench,
+            caller: &caller,
+            load: Load {
+                case: cell.case,
+                warmup_ms: self.plan.warmup_ms,
+                window_ms: self.plan.window_ms,
+            },
+            under_test: side,
+            repeats: if self.vain < VAIN_REPEATS { REPEATS } else { 0 },
+        };
+        let measured = cell.measure(server);
         self.sides
             .insert(self.result.rows.len(), (name.clone(), side));
-        let measured = cell::measure(bench, server, &caller, &load, side);
         if let Some(outcome) = self.bury(&name) {
             return Ok(outcome);
         }
         match measured {
-            Ok(measurement) => Ok(Outcome::Measured(Box::new(measurement))),
+            Ok(measurement) => {
+                self.vain = if measurement.marks.is_empty() {
+                    0
+                } else {
+                    self.vain + 1
+                };
+                Ok(Outcome::Measured(Box::new(measurement)))
+            }
             Err(Stop::Row(outcome)) => Ok(outcome),
             Err(Stop::Interrupted) => Err(Interrupted),
         }
@@ -266,6 +295,10 @@ impl Round<'_> {
     }
 
     fn finish(mut self) -> RoundResult {
+        // All are told first, so that they drain at the same time.
+        for server in self.servers.values_mut().flatten() {
+            server.close_input();
+        }
         for (name, server) in std::mem::take(&mut self.servers) {
             if let Ok(server) = server {
                 let tally = server.tally;
@@ -351,21 +384,28 @@ impl Bench {
         (count > 0).then_some(count)
     }
 
+    /// Worker threads of the server: one a CPU, at least one.
+    pub fn server_threads(&self) -> u32 {
+        self.server_cpu_limit.ceil().max(1.0) as u32
+    }
+
     /// Only what is measured is limited. A whole number of CPUs needs no ration of their time.
-    pub fn limits(&self, is_tested: bool) -> Limits {
-        let cpus = self.placement.server.clone();
-        if !is_tested {
-            return Limits {
-                cpus,
-                ..Limits::default()
-            };
-        }
-        let rationed = self.server_cpu_limit.fract() != 0.0;
+    pub fn server_limits(&self, is_tested: bool) -> Limits {
+        let rationed = is_tested && self.server_cpu_limit.fract() != 0.0;
         Limits {
-            cpus,
+            cpus: self.placement.server.clone(),
             cpu_time: rationed.then_some(self.server_cpu_limit),
-            memory_bytes: self.server_memory_bytes,
-            processes: None,
+            memory_bytes: self.server_memory_bytes.filter(|_| is_tested),
+            processes: Some(PROCESSES_LIMIT),
+        }
+    }
+
+    /// A caller has its CPUs to itself and takes what it needs.
+    pub fn caller_limits(&self) -> Limits {
+        Limits {
+            cpus: self.placement.generator.clone(),
+            processes: Some(PROCESSES_LIMIT),
+            ..Limits::default()
         }
     }
 }

@@ -5,12 +5,12 @@ mod summary;
 
 pub use summary::RunSummary;
 
-use crate::build::Workshop;
+use crate::build::{Prepared, Workshop};
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
 use crate::launch::Launcher;
 use crate::machine::MachineFacts;
-use crate::measurement::{Outcome, Row};
+use crate::measurement::{CellId, Outcome, Row};
 use crate::probe::Probe;
 use crate::process::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -266,7 +266,7 @@ impl Running<'_> {
                     store.write_semantics(&subject.name, &prepared.version, &findings)?;
                 }
                 Err(Stop::Interrupted) => return Ok(()),
-                Err(Stop::Row(outcome)) => progress.say(&format!("{}: {outcome:?}", subject.name)),
+                Err(stop) => progress.say(&format!("{}: {stop}", subject.name)),
             }
         }
         Ok(())
@@ -274,10 +274,10 @@ impl Running<'_> {
 
     fn semantics_of(
         &self,
-        prepared: &crate::build::Prepared,
+        prepared: &Prepared,
         command: &Command,
     ) -> Result<serde_json::Value, Stop> {
-        let limits = self.bench.limits(true);
+        let limits = self.bench.server_limits(true);
         let server = RunningServer::start(self.bench, prepared, &limits)?;
         let probe = Probe {
             command: command.clone(),
@@ -326,7 +326,7 @@ impl Running<'_> {
     ) -> Result<bool, RunError> {
         let began = Instant::now();
         let mut index = 0;
-        let mut told = |cell: &crate::measurement::CellId| {
+        let mut told = |cell: &CellId| {
             progress.cell(index, cell);
             index += 1;
         };

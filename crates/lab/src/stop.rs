@@ -41,6 +41,20 @@ impl Stop {
     }
 }
 
+impl fmt::Display for Stop {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Row(Outcome::Measured(_)) => out.write_str("measured"),
+            Stop::Row(Outcome::Unsupported { reason }) => write!(out, "unsupported: {reason}"),
+            Stop::Row(Outcome::Failed { error }) => write!(out, "failed: {error}"),
+            Stop::Row(Outcome::Missing { reason }) => write!(out, "missing: {reason}"),
+            Stop::Interrupted => out.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
 fn one_line(text: impl fmt::Display) -> String {
     let text = text.to_string();
     let words: Vec<&str> = text.lines().map(str::trim).collect();

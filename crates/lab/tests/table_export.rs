@@ -32,7 +32,7 @@ fn the_page_says_where_with_what_how_and_how_again() {
         "CPU: AMD EPYC 9754 128-Core Processor, 2 CPUs (virtual machine)",
         "## Parameters",
         "- rounds: 7 (7 stored)",
-        "- rust-tonic: tonic 0.14.2",
+        "rust-tonic: tonic 0.14.2\n",
         "- GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all",
         "- round 2 was measured twice",
         include_str!("table_snapshots/published.txt"),

@@ -144,12 +144,13 @@ pub enum Format {
 /// What happens to the calls in flight when the time is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DurationStop {
-    /// They end as errors with the code `Unavailable`.
-    #[default]
+    /// They end as errors with the code `Unavailable`: ghz's default, which makes every run by time
+    /// end with errors that no server made.
     Close,
     /// They are waited for and counted.
     Wait,
-    /// They are not counted.
+    /// They may end, and are not counted.
+    #[default]
     Ignore,
 }
 

@@ -469,7 +469,7 @@ impl Shard for LoadShard {
         if self.phase != Phase::Window || by_number {
             self.advance(turn);
         }
-        if greeting && self.phase == Phase::WarmUp {
+        if greeting && matches!(self.phase, Phase::WarmUp | Phase::Window) {
             self.fill_all(turn);
         }
         match consumed {

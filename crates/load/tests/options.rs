@@ -48,7 +48,7 @@ fn the_defaults_are_those_of_ghz() {
     assert_eq!(options.warmup, Duration::ZERO);
     assert_eq!((options.io, options.threads), (Io::Auto, None));
     assert_eq!(options.format, Format::Summary);
-    assert_eq!(options.duration_stop, DurationStop::Close);
+    assert_eq!(options.duration_stop, DurationStop::Ignore);
     assert!(options.tags.is_empty() && options.metadata.constant.is_empty());
 }
 
@@ -272,7 +272,7 @@ fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
         "binary": false,
         "metadata": {"tenant": "blue"},
         "count-errors": false,
-        "duration-stop": "close",
+        "duration-stop": "ignore",
         "io": "auto",
         "warmup": 1_000_000_000,
     });

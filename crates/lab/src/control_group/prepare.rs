@@ -105,6 +105,7 @@ impl ControlGroups {
             let kinds = [
                 ("cpuset", Capability::CpuSet),
                 ("cpu", Capability::CpuTime),
+                ("cpu", Capability::CpuQuota),
                 ("memory", Capability::Memory),
                 ("pids", Capability::Processes),
             ];
@@ -122,7 +123,7 @@ impl ControlGroups {
             found.add(Capability::Kill, Version::One);
         }
         if self.two.is_some() {
-            // Every group of version 2 tells its CPU time, but only the controller limits it.
+            // Every group of version 2 tells its CPU time, with or without the controller.
             found.add(Capability::CpuTime, Version::Two);
         }
         found
@@ -260,6 +261,7 @@ fn capability_of_one(controller: &str) -> Option<Capability> {
     match controller {
         "cpuset" => Some(Capability::CpuSet),
         "cpuacct" => Some(Capability::CpuTime),
+        "cpu" => Some(Capability::CpuQuota),
         "memory" => Some(Capability::Memory),
         "pids" => Some(Capability::Processes),
         _ => None,
@@ -416,6 +418,88 @@ mod tests {
         assert_eq!(lab_of_name("bookend.x.3"), None);
         assert_eq!(lab_of_name("bookends.17.3"), None);
         assert!(lab_of_name(&next_name()).is_some());
+    }
+
+    fn limits() -> Limits {
+        Limits {
+            cpus: vec![0, 2],
+            cpu_time: Some(0.5),
+            memory_bytes: Some(1 << 29),
+            processes: Some(100),
+        }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn said(folder: &Path, file: &str) -> String {
+        std::fs::read_to_string(folder.join(file)).unwrap()
+    }
+
+    #[test]
+    fn version_two_is_told_limits_in_its_own_words() {
+        let folder = folder();
+        let unified = Unified {
+            folder: folder.path().to_owned(),
+            controllers: WANTED.to_vec(),
+            enabled: vec![],
+            home: None,
+        };
+        unified.limit(folder.path(), &limits()).unwrap();
+        assert_eq!(said(folder.path(), "cpuset.cpus"), "0,2");
+        assert_eq!(said(folder.path(), "cpu.max"), "50000 100000");
+        assert_eq!(said(folder.path(), "memory.max"), "536870912");
+        assert_eq!(said(folder.path(), "pids.max"), "100");
+        let account = unified.account(folder.path());
+        assert_eq!(
+            account.cpu,
+            Some(CpuFile::Two(folder.path().join("cpu.stat")))
+        );
+        assert!(account.memory.is_some() && account.tasks.is_some());
+    }
+
+    #[test]
+    fn version_two_without_controllers_still_tells_cpu_time() {
+        let folder = folder();
+        let unified = Unified {
+            folder: folder.path().to_owned(),
+            controllers: vec![],
+            enabled: vec![],
+            home: None,
+        };
+        unified.limit(folder.path(), &limits()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let account = unified.account(folder.path());
+        assert!(account.cpu.is_some() && account.memory.is_none());
+    }
+
+    #[test]
+    fn version_one_is_told_limits_in_its_own_words() {
+        let parent = folder();
+        std::fs::write(parent.path().join("cpuset.mems"), "0-1\n").unwrap();
+        let folder = parent.path().join("group");
+        std::fs::create_dir(&folder).unwrap();
+        let mut account = Account::default();
+        for controller in ["cpuset", "cpu", "cpuacct", "memory", "pids"] {
+            limit_one(controller, &folder, &limits()).unwrap();
+            account_one(controller, &folder, &mut account);
+        }
+        assert_eq!(said(&folder, "cpuset.mems"), "0-1");
+        assert_eq!(said(&folder, "cpuset.cpus"), "0,2");
+        assert_eq!(said(&folder, "cpu.cfs_quota_us"), "50000");
+        assert_eq!(said(&folder, "memory.limit_in_bytes"), "536870912");
+        assert_eq!(said(&folder, "pids.max"), "100");
+        assert_eq!(
+            account.cpu,
+            Some(CpuFile::One(folder.join("cpuacct.usage")))
+        );
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_set_names_its_file() {
+        let error = limit_one("pids", Path::new("/nowhere"), &limits()).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/pids.max"), "{error}");
     }
 
     #[test]

@@ -12,11 +12,12 @@ pub struct ThreadClock {
     seen_ns: HashMap<ThreadId, u64>,
 }
 
-/// Counts a tree's context switches between two moments.
+/// Counts a tree's context switches in a window.
 #[derive(Debug)]
 pub struct ContextSwitches {
     tree: Tree,
-    begin: HashMap<ThreadId, u64>,
+    /// For every thread seen, the count from which it counts, and the last that was seen.
+    seen: HashMap<ThreadId, (u64, u64)>,
 }
 
 /// Process and thread. The kernel gives a thread's number again only after many others.
@@ -47,27 +48,43 @@ impl ThreadClock {
 impl ContextSwitches {
     /// Begins to count.
     pub fn begin(tree: Tree) -> ContextSwitches {
-        let begin = ContextSwitches::read(&tree);
-        ContextSwitches { tree, begin }
+        let seen = read_switches(&tree);
+        let seen = seen
+            .into_iter()
+            .map(|(thread, count)| (thread, (count, count)));
+        ContextSwitches {
+            seen: seen.collect(),
+            tree,
+        }
     }
 
-    /// Switches, voluntary and not, of the threads that still live; what began later counts whole.
-    pub fn end(self) -> u64 {
-        let now = ContextSwitches::read(&self.tree);
-        let since = now.iter().map(|(thread, count)| {
-            let before = self.begin.get(thread).copied().unwrap_or(0);
-            count.saturating_sub(before)
-        });
-        since.sum()
+    /// Looks again, so that threads which end before the window does are not lost whole. A thread
+    /// that was not there at the beginning counts from its own.
+    pub fn sample(&mut self) {
+        for (thread, count) in read_switches(&self.tree) {
+            self.seen.entry(thread).or_insert((0, count)).1 = count;
+        }
     }
 
-    fn read(tree: &Tree) -> HashMap<ThreadId, u64> {
-        let counted = threads(tree).into_iter().filter_map(|(thread, path)| {
-            let text = std::fs::read_to_string(path.join("status")).ok()?;
-            Some((thread, parse_switches(&text)))
-        });
-        counted.collect()
+    /// Threads that were seen so far.
+    pub fn threads(&self) -> usize {
+        self.seen.len()
     }
+
+    /// Switches in the window, voluntary and not.
+    pub fn end(mut self) -> u64 {
+        self.sample();
+        let each = self.seen.values();
+        each.map(|(first, last)| last.saturating_sub(*first)).sum()
+    }
+}
+
+fn read_switches(tree: &Tree) -> Vec<(ThreadId, u64)> {
+    let counted = threads(tree).into_iter().filter_map(|(thread, path)| {
+        let text = std::fs::read_to_string(path.join("status")).ok()?;
+        Some((thread, parse_switches(&text)))
+    });
+    counted.collect()
 }
 
 fn threads(tree: &Tree) -> Vec<(ThreadId, PathBuf)> {

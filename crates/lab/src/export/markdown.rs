@@ -1,6 +1,7 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
 use super::{Report, cost_table, ledger_table, marks, published_table, resource_table};
+use crate::table::layout::one_line;
 
 pub(super) fn page(report: &Report<'_>) -> String {
     let (title, analysis) = report.prose();
@@ -12,7 +13,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     page.push_str(&status(report));
     page.push_str(&section("Machine", &fenced(&new.machine.to_string())));
     page.push_str(&section("Parameters", &list(&report.parameters())));
-    page.push_str(&section("Versions", &list(&versions(report))));
+    page.push_str(&section("Versions", &fenced(&versions(report))));
     let notes: Vec<String> = report.notes().iter().map(|&note| note.to_owned()).collect();
     if !notes.is_empty() {
         page.push_str(&section("Notes", &list(&notes)));
@@ -33,7 +34,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     page.push_str(&section("Where the machine's CPU went", &ledger));
     let marks = marks(&report.table);
     if !marks.is_empty() {
-        page.push_str(&section("Marks", &list(&marks)));
+        page.push_str(&section("Marks", &fenced(&lines(&marks))));
     }
     page.push_str(&section(
         "How to make this again",
@@ -55,11 +56,10 @@ fn status(report: &Report<'_>) -> String {
     )
 }
 
-fn versions(report: &Report<'_>) -> Vec<String> {
+fn versions(report: &Report<'_>) -> String {
     let versions = report.run.new.versions.iter();
-    versions
-        .map(|(program, version)| format!("{program}: {version}"))
-        .collect()
+    let said = versions.map(|(program, version)| one_line(&format!("{program}: {version}")));
+    lines(&said.collect::<Vec<_>>())
 }
 
 fn section(title: &str, body: &str) -> String {
@@ -74,6 +74,10 @@ fn fenced(text: &str) -> String {
         .max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     format!("{fence}\n{text}{fence}\n")
+}
+
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn list(lines: &[String]) -> String {

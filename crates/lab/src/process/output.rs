@@ -114,7 +114,7 @@ impl Tail {
         self.kept().last.back().cloned()
     }
 
-    /// The first line with the word "error": of a failed build it says more than the last.
+    /// The first line that a compiler would begin an error with: of a failed build it says more than the last.
     pub fn first_error(&self) -> Option<String> {
         self.kept().first_error.clone()
     }
@@ -135,7 +135,7 @@ impl Tail {
             return;
         }
         let mut kept = self.kept();
-        if kept.first_error.is_none() && line.to_ascii_lowercase().contains("error") {
+        if kept.first_error.is_none() && is_error(line) {
             kept.first_error = Some(line.to_owned());
         }
         if kept.last.len() == TAIL_LINES {
@@ -143,6 +143,19 @@ impl Tail {
         }
         kept.last.push_back(line.to_owned());
     }
+}
+
+/// `error: ...`, `error[E0425]: ...`, `a.c:1:2: error: ...`, `[ERROR] ...`; but not a line about a
+/// library called `thiserror`.
+fn is_error(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let mut found = line.match_indices("error");
+    found.any(|(start, word)| {
+        let before = line[..start].chars().next_back();
+        let after = line[start + word.len()..].chars().next();
+        let is_part = |character: char| character.is_alphanumeric() || "-_.".contains(character);
+        !before.is_some_and(is_part) && matches!(after, Some(':' | '[' | ']'))
+    })
 }
 
 #[cfg(test)]
@@ -178,6 +191,26 @@ mod tests {
         let endless = std::io::repeat(b'x').take(64 << 20);
         let read: Vec<Output> = read_lines(endless, 1 << 20).iter().collect();
         assert_eq!(read, [Output::TooLong("x".repeat(TAIL_LINE_BYTES))]);
+    }
+
+    #[test]
+    fn compilers_begin_errors_in_many_ways() {
+        for line in [
+            "error: no such command",
+            "error[E0425]: cannot find value",
+            "main.cc:1:2: error: expected ;",
+            "[ERROR] Failed to execute goal",
+        ] {
+            assert!(is_error(line), "{line}");
+        }
+        for line in [
+            "Compiling thiserror-impl v2",
+            "error-chain: fetched",
+            "terror: 1",
+            "errors",
+        ] {
+            assert!(!is_error(line), "{line}");
+        }
     }
 
     #[test]

@@ -84,19 +84,20 @@ impl Tree {
     /// Some are still there after five seconds.
     pub fn kill(&self) -> Result<(), Survivors> {
         let deadline = Instant::now() + KILL_PATIENCE;
+        let mut killed: Vec<ProcessStat> = Vec::new();
         loop {
             self.kill_groups();
             let members = self.all_members();
             if members.is_empty() {
+                // Orphans among them came to the lab, and wait for it to ask how they ended.
+                killed.iter().for_each(|ended| self.collect(ended.pid));
                 return Ok(());
             }
             if Instant::now() >= deadline {
                 return Err(Survivors(members.iter().map(|stat| stat.pid).collect()));
             }
-            for member in &members {
-                kill_exactly(member);
-                self.collect(member);
-            }
+            members.iter().for_each(kill_exactly);
+            killed.extend(members);
             thread::sleep(KILL_INTERVAL);
         }
     }
@@ -120,7 +121,7 @@ impl Tree {
         let mut members = family(ProcessStat::read_all(), |stat| self.is_sign_of(stat));
         // An ended daemon is a zombie of ours until somebody asks how it ended.
         for ended in members.iter().filter(|stat| !stat.is_alive()) {
-            self.collect(ended);
+            self.collect(ended.pid);
         }
         members.retain(ProcessStat::is_alive);
         members
@@ -137,12 +138,11 @@ impl Tree {
         stat.pid != self.root && lab == Ok(stat.parent)
     }
 
-    /// The root is collected by whoever started it.
-    fn collect(&self, member: &ProcessStat) {
-        if self.is_adopted(member)
-            && let Some(pid) = Pid::from_raw(member.pid)
-        {
-            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+    /// The root is collected by whoever started it. What is not our child, or still runs, is not
+    /// touched by this.
+    fn collect(&self, pid: i32) {
+        if let Some(child) = Pid::from_raw(pid).filter(|_| pid != self.root) {
+            let _ = rustix::process::waitpid(Some(child), WaitOptions::NOHANG);
         }
     }
 

@@ -10,63 +10,61 @@ use crate::stop::Stop;
 use crate::subject::InstrumentOutput;
 use bookend_contract::latency;
 
-/// How often a disturbed window is measured again. A neighbour who stays that long stays longer;
-/// then the mark stays too.
-pub const REPEATS: u32 = 2;
-
-/// Measures one cell. Every call that is made is added to the server's tally.
-///
-/// # Errors
-/// What the row says instead.
-pub fn measure(
-    bench: &Bench,
-    server: &mut RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Result<Measurement, Stop> {
-    let mut measured = measure_once(bench, server, instrument, load, under_test)?;
-    for _ in 0..REPEATS {
-        if measured.marks.is_empty() {
-            break;
-        }
-        let again = measure_once(bench, server, instrument, load, under_test)?;
-        if again.marks.len() <= measured.marks.len() {
-            measured = again;
-        }
-    }
-    Ok(measured)
+/// One cell of one round, with whom it is measured.
+#[derive(Clone, Copy)]
+pub struct Cell<'a> {
+    /// What all cells share.
+    pub bench: &'a Bench,
+    /// Who calls.
+    pub caller: &'a Prepared,
+    /// How it calls.
+    pub load: Load,
+    /// Which end is measured.
+    pub under_test: Side,
+    /// How often a disturbed window is measured again.
+    pub repeats: u32,
 }
 
-fn measure_once(
-    bench: &Bench,
-    server: &mut RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Result<Measurement, Stop> {
-    if instrument.variant.output == InstrumentOutput::Lines {
-        let run = run(bench, server, instrument, load, under_test)?;
-        return measurement(bench, run, under_test, 0);
+impl Cell<'_> {
+    /// Measures the cell. Every call that is made is added to the server's tally.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    pub fn measure(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+        let mut measured = self.measure_once(server)?;
+        for _ in 0..self.repeats {
+            if measured.marks.is_empty() {
+                break;
+            }
+            // A disturbed window is better than none.
+            let Ok(again) = self.measure_once(server) else {
+                break;
+            };
+            if again.marks.len() <= measured.marks.len() {
+                measured = again;
+            }
+        }
+        Ok(measured)
     }
-    let warmup = run(bench, server, instrument, &load.warmup_alone(), under_test)?;
-    let window = run(bench, server, instrument, &load.window_alone(), under_test)?;
-    measurement(bench, window, under_test, warmup.said.ok)
-}
 
-fn run(
-    bench: &Bench,
-    server: &mut RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Result<Run, Stop> {
-    let run = instrument::run(bench, server, instrument, load, under_test);
-    match &run {
-        Ok(run) => server.tally.add(&run.said),
-        Err(_) => server.tally.add_unknown(),
+    fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+        if self.caller.variant.output == InstrumentOutput::Lines {
+            let run = self.run(server, self.load)?;
+            return measurement(self.bench, run, self.under_test, 0);
+        }
+        let warmup = self.run(server, self.load.warmup_alone())?;
+        let window = self.run(server, self.load.window_alone())?;
+        measurement(self.bench, window, self.under_test, warmup.said.ok)
     }
-    run
+
+    fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
+        let run = instrument::run(&Cell { load, ..*self }, server);
+        match &run {
+            Ok(run) => server.tally.add(&run.said),
+            Err(_) => server.tally.add_unknown(),
+        }
+        run
+    }
 }
 
 fn measurement(

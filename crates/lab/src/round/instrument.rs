@@ -1,11 +1,10 @@
 //! One run of an instrument or a client against a server that is ready.
 
+use super::cell::Cell;
 use super::said::{Said, Saying};
 use super::server::{RunningServer, parse};
 use super::watch::{Watch, Watched};
-use super::{Bench, Load, Side};
-use crate::build::Prepared;
-use crate::control_group::Limits;
+use super::{Bench, Side};
 use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
@@ -44,41 +43,41 @@ enum Reading {
     Document(String),
 }
 
-/// Runs `instrument` once against `server`.
+/// Runs the caller of `cell` once against `server`.
 ///
 /// # Errors
 /// What the row says instead.
-pub fn run(
-    bench: &Bench,
-    server: &RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Result<Run, Stop> {
-    let reading = match instrument.variant.output {
+pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
+    let Cell {
+        bench,
+        caller,
+        load,
+        under_test,
+        ..
+    } = *cell;
+    let reading = match caller.variant.output {
         InstrumentOutput::Lines => Reading::Lines(Saying::default()),
         InstrumentOutput::GhzJson | InstrumentOutput::H2loadText => {
             Reading::Document(String::new())
         }
     };
-    let plan = process_plan(bench, server, instrument, load, under_test)?;
+    let plan = process_plan(cell, server)?;
     let group = bench
         .groups
-        .create(&Limits::default())
+        .create(&bench.caller_limits())
         .map_err(Stop::failed)?;
-    let process = Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?;
     let mut running = Running {
         bench,
         server: server.process(),
         under_test,
-        process,
+        process: Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?,
         watch: None,
         watched: None,
         reading,
     };
     let expected = Duration::from_millis(load.warmup_ms.saturating_add(load.window_ms));
     running.listen(expected.saturating_add(bench.patience.grace))?;
-    running.finish(instrument.variant.output)
+    running.finish(caller.variant.output)
 }
 
 impl Running<'_> {
@@ -183,13 +182,13 @@ impl Running<'_> {
     }
 }
 
-fn process_plan(
-    bench: &Bench,
-    server: &RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Result<ProcessPlan, Stop> {
+fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, Stop> {
+    let Cell {
+        bench,
+        caller,
+        load,
+        ..
+    } = *cell;
     let words = Placeholders {
         target: Some(server.target()),
         connections: Some(load.case.connections),
@@ -201,13 +200,12 @@ fn process_plan(
         total_ms: Some(load.warmup_ms.saturating_add(load.window_ms)),
         ..bench.words()
     };
-    let command = words.fill(&instrument.variant.run).map_err(Stop::failed)?;
-    let environment = environment(bench, server, instrument, load, under_test);
-    let variables = environment.to_variables().into_iter();
-    let is_document = instrument.variant.output != InstrumentOutput::Lines;
+    let command = words.fill(&caller.variant.run).map_err(Stop::failed)?;
+    let variables = environment(cell, server).to_variables().into_iter();
+    let is_document = caller.variant.output != InstrumentOutput::Lines;
     Ok(ProcessPlan {
         command: command.into_iter().map(OsString::from).collect(),
-        folder: instrument.subject.folder.clone(),
+        folder: caller.subject.folder.clone(),
         variables: variables
             .map(|(name, value)| (name.into(), value))
             .collect(),
@@ -216,19 +214,14 @@ fn process_plan(
     })
 }
 
-fn environment(
-    bench: &Bench,
-    server: &RunningServer,
-    instrument: &Prepared,
-    load: &Load,
-    under_test: Side,
-) -> Environment {
-    let role = match under_test {
+fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
+    let Cell { bench, load, .. } = *cell;
+    let role = match cell.under_test {
         Side::Server => Role::Instrument,
         Side::Client => Role::Client,
     };
     Environment {
-        variant: Some(instrument.variant.name.clone()),
+        variant: Some(cell.caller.variant.name.clone()),
         cpus: bench.generator_threads(),
         method: Some(bench.request.method.clone()),
         request_file: bench.request.bytes.clone(),

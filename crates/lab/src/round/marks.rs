@@ -6,9 +6,11 @@ use crate::cpu::{LedgerSpan, Placement};
 /// measured is the neighbour.
 pub const STEAL_LIMIT: f64 = 0.02;
 
-/// Share of a window in which others may work on the pinned CPUs. Above the ledger's own error
-/// (ticks of 10 ms) in a window of a second.
+/// Share of a window in which others may work on the pinned CPUs: more shows in the rate.
 pub const FOREIGN_LIMIT: f64 = 0.05;
+
+/// What the ledger itself may be wrong by, seconds: a tick at either end of the window.
+const LEDGER_ERROR: f64 = 0.02;
 
 /// Who worked how long on the pinned CPUs in one window, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,7 +39,7 @@ pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec
     for (cpus, own) in shares(placement, worked) {
         let foreign = ledger.busy_seconds(cpus) - own - worked.lab;
         let share = foreign / worked.window;
-        if share > FOREIGN_LIMIT {
+        if foreign > FOREIGN_LIMIT * worked.window + LEDGER_ERROR {
             let which: Vec<String> = cpus.iter().map(usize::to_string).collect();
             let percent = share * 100.0;
             marks.push(format!(

@@ -81,6 +81,11 @@ impl RunningServer {
         &self.process
     }
 
+    /// Tells it to end, without waiting for it.
+    pub fn close_input(&mut self) {
+        self.process.close_input();
+    }
+
     /// Its process, for one that has ended already.
     pub fn into_process(self) -> Process {
         self.process
@@ -96,6 +101,9 @@ impl RunningServer {
             )),
             Some(status) if !status.success() => {
                 said.mark(format!("the server's end: {}", ended.complaint()));
+            }
+            Some(_) if said.served.is_none() => {
+                said.mark("the server did not say how many calls it served".to_owned());
             }
             Some(_) => {}
         }
@@ -152,9 +160,7 @@ pub fn parse(output: &Output) -> Result<Line, LineError> {
 fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<ProcessPlan, Stop> {
     let environment = Environment {
         variant: Some(prepared.variant.name.clone()),
-        cpus: u32::try_from(limits.cpus.len())
-            .ok()
-            .filter(|count| *count > 0),
+        cpus: Some(bench.server_threads()),
         method: Some(bench.request.method.clone()),
         ..Environment::of(Role::Server)
     };

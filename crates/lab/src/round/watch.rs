@@ -6,6 +6,10 @@ use crate::sampler::{SAMPLE_INTERVAL, Sampler, Used};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
+/// Context switches are read thread by thread, which takes time that others may need: with each
+/// sample up to this number of threads, else with every tenth.
+const FEW_THREADS: usize = 16;
+
 /// A window that is open.
 #[derive(Debug)]
 pub struct Watch {
@@ -15,6 +19,7 @@ pub struct Watch {
     generator: Sampler,
     switches: ContextSwitches,
     next_sample: Instant,
+    samples: usize,
 }
 
 /// What both ends and the machine did in a window.
@@ -44,6 +49,7 @@ impl Watch {
             generator,
             switches: ContextSwitches::begin(under_test.tree().clone()),
             next_sample: Instant::now() + SAMPLE_INTERVAL,
+            samples: 0,
         }
     }
 
@@ -58,6 +64,10 @@ impl Watch {
         if now >= self.next_sample {
             self.server.sample();
             self.generator.sample();
+            self.samples += 1;
+            if self.switches.threads() <= FEW_THREADS || self.samples.is_multiple_of(10) {
+                self.switches.sample();
+            }
             // A sample that came late does not make the following ones come early.
             self.next_sample = now + SAMPLE_INTERVAL;
         }

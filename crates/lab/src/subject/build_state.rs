@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// Folders that hold what builds make. Hidden folders are left out as well.
 const BUILT_FOLDERS: [&str; 4] = ["target", "node_modules", "__pycache__", "build"];
 
+/// The service definitions that all subjects share, from a subject's folder.
+const SHARED_DEFINITIONS: &str = "../../proto";
+
 /// Deeper nesting than any source tree has; a guard against links that lead in a circle.
 const DEPTH_MAX: usize = 32;
 
@@ -31,14 +34,18 @@ pub enum BuildState {
 }
 
 impl Subject {
-    /// The files that its build reads, in order: its folder without what builds make, then its
-    /// declared `inputs`.
+    /// The files that its build reads, in order: its folder without what builds make, the service
+    /// definitions that all subjects share, and its declared `inputs`.
     ///
     /// # Errors
     /// When a folder cannot be listed or a declared input does not exist.
     pub fn source_files(&self) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         collect(&self.folder, DEPTH_MAX, &mut files)?;
+        let shared = self.folder.join(SHARED_DEFINITIONS);
+        if shared.is_dir() {
+            collect(&shared, DEPTH_MAX, &mut files)?;
+        }
         for input in &self.inputs {
             collect(input, DEPTH_MAX, &mut files)?;
         }

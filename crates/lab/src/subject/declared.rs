@@ -365,7 +365,7 @@ install = "https://rustup.rs"
     fn a_build_is_stale_when_a_source_changes_and_fresh_when_a_product_does() {
         use crate::subject::BuildState;
         let home = tempfile::tempdir().expect("a temporary folder");
-        let folder = home.path().join("rust-tonic");
+        let folder = home.path().join("subjects/rust-tonic");
         std::fs::create_dir_all(folder.join("src")).expect("created");
         std::fs::write(folder.join("src/main.rs"), "fn main() {}").expect("written");
         let subject = parse(&folder, TONIC).expect("well-formed");
@@ -381,6 +381,12 @@ install = "https://rustup.rs"
         assert_eq!(state(), BuildState::Fresh);
 
         std::fs::write(folder.join("src/main.rs"), "fn main() { }").expect("written");
+        assert_eq!(state(), BuildState::Stale("sources changed"));
+
+        subject.note_built(variant).expect("written");
+        assert_eq!(state(), BuildState::Fresh);
+        std::fs::create_dir_all(home.path().join("proto")).expect("created");
+        std::fs::write(home.path().join("proto/a.proto"), "message A {}").expect("written");
         assert_eq!(state(), BuildState::Stale("sources changed"));
     }
 }

@@ -53,7 +53,7 @@ impl Layout {
     }
 
     pub(crate) fn across(&mut self, name: String, text: String) {
-        self.lines.push(Line::Across(name, text));
+        self.lines.push(Line::Across(name, one_line(&text)));
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -115,6 +115,13 @@ fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -
     writeln!(f)
 }
 
+/// What a foreign process said, without what would break a line or command a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(printable).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Cuts what does not fit; reports print the whole text below the table.
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
@@ -165,6 +172,11 @@ mod tests {
             "rust_tonic_mt, 39148, 84.15%, 2.20 s, 5.42 s, 7.15 s, 12.25 s, 465.75 MiB",
         ));
         assert_eq!(layout.to_string(), PUBLISHED);
+    }
+
+    #[test]
+    fn what_a_process_said_cannot_break_the_table() {
+        assert_eq!(one_line("a\r\n\tb \u{1b}[31mred\u{7}"), "a b [31mred");
     }
 
     #[test]

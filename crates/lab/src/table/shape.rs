@@ -3,7 +3,7 @@
 use super::figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
-use super::layout::{Layout, column};
+use super::layout::{Layout, column, one_line};
 use super::{Cell, CellResult, RatioOutcome, Standing, Summary, Table};
 use crate::statistics::{Interval, Ratio};
 use crate::suite::Case;
@@ -97,7 +97,7 @@ pub fn marks(table: &Table) -> Vec<String> {
             }
         }
     }
-    lines
+    lines.iter().map(|line| one_line(line)).collect()
 }
 
 fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String> {
@@ -264,7 +264,7 @@ fn calibration_lines(table: &Table) -> String {
     for cell in table.cells.iter().filter(calibration) {
         let figures = match &cell.result {
             CellResult::Measured(summary) => calibration_figures(summary),
-            CellResult::NotMeasured { why, reason } => format!("{why}: {reason}"),
+            CellResult::NotMeasured { why, reason } => one_line(&format!("{why}: {reason}")),
         };
         let name = table.row_name(cell);
         text.push_str(&format!(

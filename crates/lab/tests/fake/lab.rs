@@ -1,6 +1,5 @@
 //! The lab as a process of its own: interrupted, killed, and with all the isolation there is.
 
-use crate::Test;
 use crate::rounds::{Performance, measured};
 use crate::stage::{CALL, Stage, launcher, processes_with, serve};
 use bookend_lab::control_group::{Capability, ControlGroups};
@@ -11,19 +10,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
-pub const TESTS: &[Test] = &[
-    (
-        "an_interrupted_lab_keeps_its_rows_and_leaves_nothing",
-        an_interrupted_lab_keeps_its_rows,
-    ),
-    (
-        "what_a_killed_lab_left_is_cleared_away",
-        what_a_killed_lab_left_is_cleared_away,
-    ),
-    (
-        "a_run_says_where_its_figures_come_from",
-        a_run_says_where_its_figures_come_from,
-    ),
+tests![
+    an_interrupted_lab_keeps_its_rows_and_leaves_nothing,
+    what_a_killed_lab_left_is_cleared_away,
+    a_run_says_where_its_figures_come_from,
 ];
 
 /// Longer than anything here takes on a machine that is busy with other things.
@@ -78,7 +68,7 @@ fn signal(lab: &Child, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-fn an_interrupted_lab_keeps_its_rows() {
+fn an_interrupted_lab_keeps_its_rows_and_leaves_nothing() {
     let stage = Stage::new();
     let mut lab = hanging_lab(&stage);
     signal(&lab, Signal::INT);

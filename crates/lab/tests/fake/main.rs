@@ -1,6 +1,13 @@
 //! The lab against fake subjects: small shell scripts that do what real ones do, or what they must
 //! not do. Each ends as a row, and none leaves a process behind.
 
+/// Names the tests of a file, which the usual harness would find by itself.
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        pub const TESTS: &[crate::Test] = &[$((stringify!($name), $name)),*];
+    };
+}
+
 mod lab;
 mod process;
 mod rounds;

@@ -1,41 +1,26 @@
 //! Starting, listening to and ending single processes.
 
-use crate::Test;
 use crate::stage::{Stage, launcher, processes_with};
-use bookend_lab::control_group::{ControlGroups, Limits};
+use bookend_lab::control_group::{Capability, ControlGroups, Limits};
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::output::Output;
 use bookend_lab::process::{Event, Process, ProcessPlan};
 use std::time::{Duration, Instant};
 
-pub const TESTS: &[Test] = &[
-    (
-        "a_process_says_lines_and_ends_with_its_input",
-        a_process_says_lines_and_ends_with_its_input,
-    ),
-    (
-        "a_program_that_is_not_there_is_named",
-        a_program_that_is_not_there_is_named,
-    ),
-    (
-        "a_deaf_process_is_killed_with_its_children",
-        a_deaf_process_is_killed_with_its_children,
-    ),
-    (
-        "a_daemon_comes_back_and_is_killed",
-        a_daemon_comes_back_and_is_killed,
-    ),
-    (
-        "a_dropped_process_leaves_nothing",
-        a_dropped_process_leaves_nothing,
-    ),
-    ("an_interrupt_ends_every_wait", an_interrupt_ends_every_wait),
-    (
-        "a_busy_tree_and_a_sleeping_one_are_told_apart",
-        a_busy_tree_and_a_sleeping_one_are_told_apart,
-    ),
-    ("a_process_is_kept_on_its_cpu", a_process_is_kept_on_its_cpu),
+tests![
+    a_process_says_lines_and_ends_with_its_input,
+    a_program_that_is_not_there_is_named,
+    a_deaf_process_is_killed_with_its_children,
+    a_daemon_comes_back_and_is_killed,
+    a_dropped_process_leaves_nothing,
+    a_process_may_close_its_output_and_go_on,
+    a_child_that_holds_the_pipe_does_not_hold_the_lab,
+    a_late_reader_misses_nothing,
+    an_interrupt_ends_every_wait,
+    a_busy_tree_and_a_sleeping_one_are_told_apart,
+    a_process_is_kept_on_its_cpu,
+    a_process_gets_no_more_memory_than_its_limit,
 ];
 
 /// Longer than anything here takes on a machine that is busy with other things.
@@ -141,7 +126,7 @@ fn a_daemon_comes_back_and_is_killed() {
         );
         let mut process = start(stage, groups, &text);
         assert_eq!(next(&mut process), line("ready 1"));
-        assert_eq!(processes_with("daemon.sh").len(), 1);
+        assert!(!processes_with(daemon.to_str().unwrap()).is_empty());
         let ended = process.end(LONG, |_| {});
         assert_eq!(ended.code(), Some(0));
     });
@@ -155,6 +140,45 @@ fn a_dropped_process_leaves_nothing() {
         let tree = process.tree().clone();
         drop(process);
         assert_eq!(tree.members(), []);
+    });
+}
+
+fn a_process_may_close_its_output_and_go_on() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "echo last; exec > /dev/null; cat");
+        assert_eq!(next(&mut process), line("last"));
+        let soon = Instant::now() + Duration::from_millis(50);
+        assert_eq!(process.next_event(soon, &Interrupt::new()), Event::TimedOut);
+        process.close_input();
+        assert_eq!(next(&mut process), Event::Ended);
+    });
+}
+
+fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
+    both_ways(|stage, groups| {
+        let mut process = start(stage, groups, "sleep 1000 & echo last; exit 5");
+        assert_eq!(next(&mut process), line("last"));
+        assert_eq!(next(&mut process), Event::Ended);
+        assert_eq!(process.end(LONG, |_| {}).code(), Some(5));
+    });
+}
+
+fn a_late_reader_misses_nothing() {
+    both_ways(|stage, groups| {
+        let mut process = start(
+            stage,
+            groups,
+            "i=0; while [ $i -lt 500 ]; do echo $i; i=$((i + 1)); done",
+        );
+        while !process.has_ended() && process.tree().members().len() > 1 {
+            std::thread::yield_now();
+        }
+        let mut seen = 0;
+        while let Event::Output(Output::Line(text)) = next(&mut process) {
+            assert_eq!(text, seen.to_string());
+            seen += 1;
+        }
+        assert_eq!(seen, 500);
     });
 }
 
@@ -211,5 +235,32 @@ fn a_process_is_kept_on_its_cpu() {
             line(&format!("Cpus_allowed_list:\t{cpu}"))
         );
         assert_eq!(process.end(LONG, |_| {}).code(), Some(0));
+    });
+}
+
+fn a_process_gets_no_more_memory_than_its_limit() {
+    both_ways(|stage, groups| {
+        let is_limited = groups.capabilities().of(Capability::Memory).is_some();
+        let limits = Limits {
+            memory_bytes: Some(32 << 20),
+            ..Limits::default()
+        };
+        let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
+        let script = stage.script("fake.sh", text);
+        let plan = ProcessPlan {
+            command: vec![script.into()],
+            folder: stage.folder().to_owned(),
+            ..ProcessPlan::default()
+        };
+        let group = groups.create(&limits).unwrap();
+        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        let has_all = next(&mut process) == line("100000000");
+        assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
+        let complaint = process.end(LONG, |_| {}).complaint();
+        assert_eq!(
+            complaint.contains("memory limit"),
+            is_limited,
+            "{complaint}"
+        );
     });
 }

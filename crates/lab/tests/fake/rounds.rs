@@ -1,6 +1,5 @@
 //! Whole runs with fake servers and fake instruments: how each ends as a row.
 
-use crate::Test;
 use crate::stage::{CALL, Stage, count, launcher, processes_with, serve};
 use bookend_contract::latency;
 use bookend_lab::measurement::{Measurement, Outcome, Row};
@@ -13,71 +12,26 @@ use bookend_lab::suite::{Extent, Plan, PlannedSubject, Request, RequestMessage, 
 use std::fs;
 use std::time::Duration;
 
-pub const TESTS: &[Test] = &[
-    ("an_honest_server_is_measured", an_honest_server_is_measured),
-    (
-        "a_server_that_fails_at_start_says_why",
-        a_server_that_fails_at_start_says_why,
-    ),
-    (
-        "a_server_that_hangs_is_given_up",
-        a_server_that_hangs_is_given_up,
-    ),
-    (
-        "a_server_that_prints_junk_is_quoted",
-        a_server_that_prints_junk_is_quoted,
-    ),
-    (
-        "a_server_that_lies_is_told_both_numbers",
-        a_server_that_lies_is_told_both_numbers,
-    ),
-    (
-        "a_server_off_by_little_is_marked",
-        a_server_off_by_little_is_marked,
-    ),
-    (
-        "a_deaf_server_is_marked_and_gone",
-        a_deaf_server_is_marked_and_gone,
-    ),
-    (
-        "a_server_that_dies_says_so_in_all_its_rows",
-        a_server_that_dies_says_so_in_all_its_rows,
-    ),
-    (
-        "a_server_with_a_daemon_leaves_none",
-        a_server_with_a_daemon_leaves_none,
-    ),
-    (
-        "a_silent_server_is_found_by_its_port",
-        a_silent_server_is_found_by_its_port,
-    ),
-    ("unsupported_is_no_failure", unsupported_is_no_failure),
-    (
-        "an_instrument_says_what_it_must",
-        an_instrument_says_what_it_must,
-    ),
-    (
-        "foreign_instruments_are_understood",
-        foreign_instruments_are_understood,
-    ),
-    (
-        "a_client_is_measured_against_a_server",
-        a_client_is_measured_against_a_server,
-    ),
-    ("what_is_not_there_is_missing", what_is_not_there_is_missing),
-    (
-        "a_probe_must_be_satisfied_and_is_counted",
-        a_probe_must_be_satisfied_and_is_counted,
-    ),
-    (
-        "one_bad_subject_does_not_stop_the_others",
-        one_bad_subject_does_not_stop_the_others,
-    ),
-    ("variables_reach_both_ends", variables_reach_both_ends),
-    (
-        "what_an_interrupt_left_is_resumed",
-        what_an_interrupt_left_is_resumed,
-    ),
+tests![
+    an_honest_server_is_measured,
+    a_server_that_fails_at_start_says_why,
+    a_server_that_hangs_is_given_up,
+    a_server_that_prints_junk_is_quoted,
+    a_server_that_lies_is_told_both_numbers,
+    a_server_off_by_little_is_marked,
+    a_deaf_server_is_marked_and_gone,
+    a_server_that_dies_says_so_in_all_its_rows,
+    a_server_with_a_daemon_leaves_none,
+    a_silent_server_is_found_by_its_port,
+    unsupported_is_no_failure,
+    an_instrument_says_what_it_must,
+    foreign_instruments_are_understood,
+    a_client_is_measured_against_a_server,
+    what_is_not_there_is_missing,
+    a_probe_must_be_satisfied_and_is_counted,
+    one_bad_subject_does_not_stop_the_others,
+    variables_reach_both_ends,
+    what_an_interrupt_left_is_resumed,
 ];
 
 /// A run of `subjects` with `instrument`, and what is stored of it.
@@ -539,6 +493,7 @@ fn variables_reach_both_ends() {
         );
     }
     assert_eq!(text("request"), "abc");
+    assert!(!load.contains("BOOKEND_CALLS"), "{load}");
 }
 
 fn what_an_interrupt_left_is_resumed() {

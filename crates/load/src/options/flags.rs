@@ -94,7 +94,7 @@ impl Default for Flags {
             total: 200,
             duration: Duration::ZERO,
             max_duration: Duration::ZERO,
-            duration_stop: DurationStop::Close,
+            duration_stop: DurationStop::Ignore,
             timeout: Duration::from_secs(20),
             warmup: Duration::ZERO,
             connect_timeout: Duration::from_secs(10),

@@ -1,0 +1,164 @@
+//! Equal terms for what is compared: Rust subjects are built alike, pinned, and small.
+
+use crate::offence::Offence;
+use crate::tree::File;
+use std::collections::BTreeMap;
+use toml::Table;
+
+/// The release profile of every Rust subject: the best that the compiler does without being told of
+/// this machine's processor, and enough debugging information to say where the time goes.
+const RELEASE_PROFILE: &str = r#"
+lto = "fat"
+codegen-units = 1
+panic = "unwind"
+debug = "line-tables-only"
+"#;
+
+/// A subject does as little as its library lets it.
+const SUBJECT_LINES: usize = 300;
+
+/// Subjects that may be longer, with the reason.
+const LONG_SUBJECTS: [(&str, &str); 1] = [(
+    "rust-floor",
+    "both ends of a call without a library: the zero of the scale, not a subject",
+)];
+
+/// Whether a path is the manifest of a Rust subject.
+pub fn is_subject_manifest(path: &str) -> bool {
+    subject(path).is_some_and(|name| path == format!("subjects/{name}/Cargo.toml"))
+}
+
+/// Manifests with a release profile of their own, or that are drawn into the workspace.
+pub fn unequal_builds(path: &str, text: &str) -> Vec<Offence> {
+    let parse = |text: &str| -> Table {
+        text.parse()
+            .unwrap_or_else(|error| panic!("{path} is not TOML: {error}"))
+    };
+    let manifest = parse(text);
+    let profiles = manifest.get("profile");
+    let release = profiles
+        .and_then(|all| all.get("release"))
+        .and_then(|value| value.as_table());
+    let mut offences = Vec::new();
+    if release != Some(&parse(RELEASE_PROFILE)) {
+        offences.push(Offence::of_file(
+            path,
+            "its release profile is not the subjects' own",
+        ));
+    }
+    if !manifest.contains_key("workspace") {
+        offences.push(Offence::of_file(path, "is no workspace of its own"));
+    }
+    offences
+}
+
+/// What cargo is told beside the manifest: frame pointers for all, a processor for none.
+pub fn unequal_flags(path: &str, text: &str) -> Vec<Offence> {
+    let complaints = [
+        (
+            !text.contains("force-frame-pointers=yes"),
+            "frame pointers are not kept",
+        ),
+        (text.contains("target-cpu"), "is built for one processor"),
+    ];
+    let found = complaints.into_iter().filter(|(holds, _)| *holds);
+    found
+        .map(|(_, what)| Offence::of_file(path, what))
+        .collect()
+}
+
+/// Rust subjects whose lockfile or flags are not in the tree.
+pub fn missing_files(files: &[File]) -> Vec<Offence> {
+    let present = |path: &str| files.iter().any(|file| file.path == path);
+    let manifests = files.iter().filter(|file| is_subject_manifest(&file.path));
+    let missing = manifests.flat_map(|manifest| {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let wanted = ["Cargo.lock", ".cargo/config.toml"].map(|name| format!("{folder}{name}"));
+        wanted.into_iter().filter(|path| !present(path))
+    });
+    missing
+        .map(|path| Offence::of_file(&path, "is missing"))
+        .collect()
+}
+
+/// Subjects with more lines of Rust in `src` than they may have.
+pub fn long_subjects(files: &[File]) -> Vec<Offence> {
+    let mut lines = BTreeMap::<&str, usize>::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        if let Some(name) = subject(&file.path).filter(|_| file.path.contains("/src/")) {
+            *lines.entry(name).or_default() += file.text().map_or(0, |text| text.lines().count());
+        }
+    }
+    let excused = |name: &str| LONG_SUBJECTS.iter().any(|(long, _)| *long == name);
+    let long = lines
+        .into_iter()
+        .filter(|(name, lines)| *lines > SUBJECT_LINES && !excused(name));
+    long.map(|(name, lines)| {
+        Offence::of_file(&format!("subjects/{name}"), format!("{lines} lines"))
+    })
+    .collect()
+}
+
+fn subject(path: &str) -> Option<&str> {
+    let (name, _) = path.strip_prefix("subjects/")?.split_once('/')?;
+    Some(name)
+}
+
+#[cfg(test)]
+fn file(path: &str, text: &str) -> File {
+    File {
+        path: path.to_owned(),
+        bytes: text.as_bytes().to_owned(),
+    }
+}
+
+#[test]
+fn a_profile_of_ones_own_is_an_offence() {
+    let equal = format!("[workspace]\n[profile.release]{RELEASE_PROFILE}");
+    assert_eq!(unequal_builds("subjects/a/Cargo.toml", &equal), []);
+    for unequal in [
+        equal.replace("\"fat\"", "\"thin\""),
+        format!("{equal}opt-level = 2"),
+        equal.replace("[workspace]", ""),
+        "[workspace]".to_owned(),
+    ] {
+        assert_eq!(
+            unequal_builds("subjects/a/Cargo.toml", &unequal).len(),
+            1,
+            "{unequal}"
+        );
+    }
+}
+
+#[test]
+fn flags_for_one_processor_are_an_offence() {
+    let flags = "rustflags = [\"-C\", \"force-frame-pointers=yes\"]";
+    assert_eq!(unequal_flags("a", flags), []);
+    assert_eq!(unequal_flags("a", &flags.replace("yes", "no")).len(), 1);
+    assert_eq!(
+        unequal_flags("a", &format!("{flags} # target-cpu=native")).len(),
+        1
+    );
+}
+
+#[test]
+fn a_subject_without_a_lockfile_is_an_offence() {
+    let (manifest, flags) = ("subjects/a/Cargo.toml", "subjects/a/.cargo/config.toml");
+    let lockfile = "subjects/a/Cargo.lock";
+    let with = |paths: &[&str]| {
+        missing_files(&paths.iter().map(|path| file(path, "")).collect::<Vec<_>>()).len()
+    };
+    assert_eq!(with(&[manifest, flags, lockfile]), 0);
+    assert_eq!(with(&[manifest, flags]), 1);
+    assert_eq!(with(&[manifest]), 2);
+}
+
+#[test]
+fn a_subject_is_measured_over_all_its_files() {
+    let half = "a\n".repeat(SUBJECT_LINES / 2);
+    let main = file("subjects/a/src/main.rs", &half);
+    let with = |path: &str, text: &str| long_subjects(&[file(path, text), file(&main.path, &half)]);
+    assert_eq!(with("subjects/a/src/b.rs", &half), []);
+    assert_eq!(with("subjects/a/src/b.rs", &format!("{half}a\n")).len(), 1);
+    assert_eq!(with("subjects/a/build.rs", &half.repeat(2)), []);
+}

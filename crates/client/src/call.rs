@@ -1,0 +1,55 @@
+//! What is asked of a server.
+
+use crate::metadata::Metadata;
+use bookend_wire::Block;
+use bookend_wire::grpc::timeout;
+use std::time::Duration;
+
+const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The HTTP/2 `:path`: `/package.Service/Method`.
+    pub path: &'a str,
+    /// Metadata of the request; `None` is none.
+    pub metadata: Option<&'a Metadata>,
+    /// The request messages, without the five-byte prefix of gRPC. A unary call has one.
+    pub messages: &'a [&'a [u8]],
+    /// How long the call may take; `None` is for ever. The server is told.
+    pub timeout: Option<Duration>,
+}
+
+impl<'a> Call<'a> {
+    /// A call without metadata and without a deadline.
+    pub fn new(path: &'a str, messages: &'a [&'a [u8]]) -> Self {
+        Self {
+            path,
+            metadata: None,
+            messages,
+            timeout: None,
+        }
+    }
+
+    pub(crate) fn head(&self, authority: &str) -> Block {
+        let mut head = Block::new(&[
+            (b":method", b"POST"),
+            (b":scheme", b"http"),
+            (b":path", self.path.as_bytes()),
+            (b":authority", authority.as_bytes()),
+            (b"te", b"trailers"),
+            (b"content-type", b"application/grpc"),
+            (b"user-agent", USER_AGENT.as_bytes()),
+        ]);
+        if let Some(time) = self.timeout {
+            let mut value = Vec::new();
+            let timeout_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            timeout::write(timeout_ns, &mut value);
+            head.push(b"grpc-timeout", &value);
+        }
+        if let Some(metadata) = self.metadata {
+            metadata.write(&mut head);
+        }
+        head
+    }
+}

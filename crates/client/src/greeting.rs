@@ -1,0 +1,109 @@
+//! From an address to a connection whose server has sent its SETTINGS.
+
+use crate::error::ConnectError;
+use crate::exchange::Exchange;
+use crate::options::Options;
+use crate::transport::{Event, Transport};
+use bookend_wire::{Connection, Role};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Instant;
+
+/// A TLS record that says "alert": what a server with TLS answers to anything else.
+const TLS_ALERT: &[u8] = &[0x15, 0x03];
+/// Octets of a foreign answer that an error shows.
+const SHOWN_BYTES: usize = 40;
+
+/// Tries every address that the name stands for.
+pub(crate) fn connect(address: &str, options: &Options) -> Result<Transport, ConnectError> {
+    let mut last = unresolved(address, "the name has no address");
+    for socket_address in resolve(address)? {
+        let connected = TcpStream::connect_timeout(&socket_address, options.connect_timeout);
+        match connected.and_then(Transport::new) {
+            Ok(transport) => return Ok(transport),
+            Err(error) => last = refused(address, &error, options),
+        }
+    }
+    Err(last)
+}
+
+fn resolve(address: &str) -> Result<impl Iterator<Item = SocketAddr>, ConnectError> {
+    address
+        .to_socket_addrs()
+        .map_err(|error| unresolved(address, &error.to_string()))
+}
+
+fn unresolved(address: &str, reason: &str) -> ConnectError {
+    ConnectError::Unresolved {
+        address: address.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+fn refused(address: &str, error: &io::Error, options: &Options) -> ConnectError {
+    let address = address.to_owned();
+    match error.kind() {
+        ErrorKind::ConnectionRefused => ConnectError::Refused { address },
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => ConnectError::TimedOut {
+            address,
+            waited: options.connect_timeout,
+        },
+        _ => ConnectError::Unreachable {
+            address,
+            reason: error.to_string(),
+        },
+    }
+}
+
+/// Sends the preface and waits for the server's SETTINGS.
+pub(crate) fn greet(
+    transport: &mut Transport,
+    exchange: &mut Exchange,
+    address: &str,
+    options: &Options,
+) -> Result<Connection, ConnectError> {
+    let mut connection = Connection::new(Role::Client, &options.http2);
+    let deadline = Instant::now().checked_add(options.greeting_timeout);
+    let mut received_bytes = 0;
+    while !exchange.greeted {
+        let before = transport.inbox().len();
+        match transport.exchange(&mut connection.sender.output, deadline) {
+            Ok(Event::Progress) => {}
+            Ok(Event::TimedOut) => {
+                return Err(ConnectError::Silent {
+                    address: address.to_owned(),
+                    waited: options.greeting_timeout,
+                    received_bytes,
+                });
+            }
+            // A reset is a close by a peer that had not read everything.
+            Ok(Event::Closed) | Err(_) if received_bytes == 0 => {
+                return Err(ConnectError::ClosedAtOnce {
+                    address: address.to_owned(),
+                });
+            }
+            Ok(Event::Closed) | Err(_) => {
+                return Err(not_http2(address, transport.inbox()));
+            }
+        }
+        received_bytes += transport.inbox().len() - before;
+        match connection.receive(transport.inbox(), exchange) {
+            Ok(consumed) => transport.consume(consumed),
+            Err(_) => return Err(not_http2(address, transport.inbox())),
+        }
+    }
+    Ok(connection)
+}
+
+fn not_http2(address: &str, inbox: &[u8]) -> ConnectError {
+    let answered = if inbox.starts_with(TLS_ALERT) {
+        "it answered with a TLS alert, and wants TLS".to_owned()
+    } else {
+        let shown = inbox[..inbox.len().min(SHOWN_BYTES)].escape_ascii();
+        format!("it answered \"{shown}\"")
+    };
+    ConnectError::NotHttp2 {
+        address: address.to_owned(),
+        answered,
+    }
+}

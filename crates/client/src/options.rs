@@ -1,0 +1,40 @@
+//! How a client connects.
+
+use bookend_wire::Config;
+use std::time::Duration;
+
+/// How long a connection may take to be made: what ghz and grpc-go allow is 10 to 20 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the server may take to send its SETTINGS, which it owes at once (RFC 9113, section
+/// 3.4). A runtime that starts slowly needs a second or two.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// The largest message that is taken: the default of grpc-go, grpc-java and grpc C++.
+const MAX_MESSAGE_BYTES: usize = 4 << 20;
+
+/// How a client connects, and what it takes.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long the connection may take to be made.
+    pub connect_timeout: Duration,
+    /// How long the server may then take to send its SETTINGS.
+    pub greeting_timeout: Duration,
+    /// The largest message that is taken; a larger one ends its call with `RESOURCE_EXHAUSTED`.
+    pub max_message_bytes: usize,
+    /// The `:authority` of every call; `None` is the address that is connected to.
+    pub authority: Option<String>,
+    /// The limits of HTTP/2.
+    pub http2: Config,
+}
+
+impl Default for Options {
+    /// 10 s to connect, 5 s for the SETTINGS, messages of 4 MiB, a trusted server.
+    fn default() -> Self {
+        Self {
+            connect_timeout: CONNECT_TIMEOUT,
+            greeting_timeout: GREETING_TIMEOUT,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+            authority: None,
+            http2: Config::trusted(),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The committed subjects are well-formed, and what suites name as instruments are instruments.
+
+use bookend_lab::subject::{Role, Subject};
+use bookend_lab::suite::Suite;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn subjects() -> Vec<Subject> {
+    let all = Subject::read_all(&root().join("subjects")).expect("the subjects folder");
+    let read = all
+        .into_iter()
+        .map(|one| one.unwrap_or_else(|error| panic!("{error}")));
+    read.collect()
+}
+
+#[test]
+fn every_committed_subject_can_be_read_and_says_what_it_is() {
+    let subjects = subjects();
+    assert!(
+        subjects.len() >= 3,
+        "only {} subjects were found",
+        subjects.len()
+    );
+    for subject in subjects {
+        assert!(!subject.description.is_empty(), "{}", subject.name);
+        assert!(
+            !subject.source_files().expect("readable").is_empty(),
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[test]
+fn what_makes_the_load_of_a_suite_is_an_instrument() {
+    let subjects = subjects();
+    for name in ["pajamax-tonic", "helloworld-profile"] {
+        let suite = Suite::read(&root().join("suites").join(name)).expect("well-formed");
+        for instrument in &suite.instruments {
+            let found = subjects.iter().find(|subject| subject.name == *instrument);
+            let plays = found.is_some_and(|subject| subject.plays(Role::Instrument));
+            assert!(plays, "{instrument} of {name} is no instrument");
+        }
+    }
+}

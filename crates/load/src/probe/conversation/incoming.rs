@@ -1,0 +1,197 @@
+//! What comes from the server.
+
+use super::{Broken, Conversation, Refill};
+use bookend_wire::ErrorCode;
+use bookend_wire::flow::Window;
+use bookend_wire::frame::{FrameHeader, flag, kind, write_frame};
+
+/// What a stream's window is opened by once it is known to be kept: more than any reply here has.
+const WIDE_WINDOW_BYTES: u32 = 1 << 24;
+
+impl Conversation {
+    pub(super) fn frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        if !self.greeted && (header.kind != kind::SETTINGS || header.has(flag::ACK)) {
+            return Err(Broken::Foul("the first frame is not SETTINGS"));
+        }
+        match header.kind {
+            kind::DATA => self.data(header, payload),
+            kind::HEADERS => self.headers(header, payload),
+            kind::CONTINUATION => self.continuation(header, payload),
+            kind::SETTINGS => self.settings(header, payload),
+            kind::PING => self.ping(header, payload),
+            kind::WINDOW_UPDATE => self.window_update(header, payload),
+            kind::RST_STREAM => {
+                let code = ErrorCode(number_at(payload, 0)?);
+                let reply = self.replies.entry(header.stream_id).or_default();
+                reply.reset(code);
+                Ok(())
+            }
+            kind::GOAWAY => self.goaway(payload),
+            _ => Ok(()),
+        }
+    }
+
+    fn settings(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        if header.has(flag::ACK) {
+            self.acknowledged = true;
+            if let Some(table_bytes) = self.own_table_bytes {
+                self.decoder.set_limit(table_bytes as usize);
+            }
+            return Ok(());
+        }
+        let before_bytes = i64::from(self.peer.initial_window_bytes);
+        let applied = self.peer.apply(payload);
+        applied.map_err(|error| Broken::Foul(error.reason))?;
+        let difference_bytes = i64::from(self.peer.initial_window_bytes) - before_bytes;
+        for window in self.stream_send_windows.values_mut() {
+            window
+                .shift(difference_bytes)
+                .map_err(|_| Broken::Foul("SETTINGS moved a window past 2^31-1"))?;
+        }
+        let table_bytes = self.peer.header_table_bytes as usize;
+        self.encoder.set_peer_limit(table_bytes);
+        self.greeted = true;
+        let mut acknowledgement = Vec::new();
+        write_frame(&mut acknowledgement, kind::SETTINGS, flag::ACK, 0, &[]);
+        self.write(&acknowledgement)
+    }
+
+    fn ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        if header.has(flag::ACK) {
+            self.pong = payload.try_into().ok();
+            return Ok(());
+        }
+        let mut pong = Vec::new();
+        write_frame(&mut pong, kind::PING, flag::ACK, 0, payload);
+        self.write(&pong)
+    }
+
+    fn goaway(&mut self, payload: &[u8]) -> Result<(), Broken> {
+        let code = ErrorCode(number_at(payload, 4)?);
+        if code == ErrorCode::NO_ERROR {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(payload.get(8..).unwrap_or_default());
+        Err(Broken::GoingAway(code, text.into_owned()))
+    }
+
+    fn window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        let increment_bytes = number_at(payload, 0)? & 0x7fff_ffff;
+        let overflow = Broken::Foul("WINDOW_UPDATE moved a window past 2^31-1");
+        let window = match header.stream_id {
+            0 => Some(&mut self.send_window),
+            id => self.stream_send_windows.get_mut(&id),
+        };
+        match window.map(|window| window.add(increment_bytes)) {
+            Some(Err(_)) => Err(overflow),
+            _ => Ok(()),
+        }
+    }
+
+    fn headers(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        let mut block = without_padding(header, payload)?;
+        if header.has(flag::PRIORITY) {
+            let short = Broken::Foul("HEADERS too short for its priority");
+            block = block.get(5..).ok_or(short)?;
+        }
+        let end_stream = header.has(flag::END_STREAM);
+        self.block(header, end_stream, block.to_vec())
+    }
+
+    fn continuation(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        match self.open_block.take() {
+            Some((stream_id, end_stream, mut block)) if stream_id == header.stream_id => {
+                block.extend_from_slice(payload);
+                self.block(header, end_stream, block)
+            }
+            _ => Err(Broken::Foul("CONTINUATION without HEADERS")),
+        }
+    }
+
+    fn block(
+        &mut self,
+        header: FrameHeader,
+        end_stream: bool,
+        block: Vec<u8>,
+    ) -> Result<(), Broken> {
+        if !header.has(flag::END_HEADERS) {
+            self.open_block = Some((header.stream_id, end_stream, block));
+            return Ok(());
+        }
+        let decoded = self.decoder.decode(&block, &mut self.fields);
+        decoded.map_err(|error| Broken::Foul(error.rule()))?;
+        let reply = self.replies.entry(header.stream_id).or_default();
+        reply.block(&self.fields, end_stream);
+        Ok(())
+    }
+
+    fn data(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+        let stream_id = header.stream_id;
+        let data = without_padding(header, payload)?;
+        let own_window_bytes = self.own_window_bytes;
+        let reply = self.replies.entry(stream_id).or_default();
+        let window = reply
+            .window
+            .get_or_insert_with(|| Window::new(own_window_bytes));
+        if !window.take(payload.len()) {
+            self.violation_bytes += payload.len() - window.available_bytes();
+        }
+        reply.data(data, header.has(flag::END_STREAM));
+        if payload.is_empty() {
+            return Ok(());
+        }
+        self.data_frames += 1;
+        self.give_back(stream_id, payload.len() as u32)
+    }
+
+    fn give_back(&mut self, stream_id: u32, bytes: u32) -> Result<(), Broken> {
+        let stream_bytes = match &mut self.refill {
+            Refill::AtOnce => bytes,
+            Refill::OctetByOctet { frames: 0 } => {
+                self.refill = Refill::AtOnce;
+                WIDE_WINDOW_BYTES
+            }
+            Refill::OctetByOctet { frames } => {
+                *frames -= 1;
+                1
+            }
+        };
+        let mut output = Vec::new();
+        let mut increment = |stream_id, bytes: u32| {
+            write_frame(
+                &mut output,
+                kind::WINDOW_UPDATE,
+                0,
+                stream_id,
+                &bytes.to_be_bytes(),
+            );
+        };
+        increment(0, bytes);
+        if let Some(reply) = self.replies.get_mut(&stream_id)
+            && reply.end.is_none()
+            && let Some(window) = &mut reply.window
+            && window.add(stream_bytes).is_ok()
+        {
+            increment(stream_id, stream_bytes);
+        }
+        self.write(&output)
+    }
+}
+
+fn number_at(payload: &[u8], start: usize) -> Result<u32, Broken> {
+    let octets = payload.get(start..).and_then(<[u8]>::first_chunk::<4>);
+    octets
+        .map(|octets| u32::from_be_bytes(*octets))
+        .ok_or(Broken::Foul("a frame shorter than its fields"))
+}
+
+fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Broken> {
+    if !header.has(flag::PADDED) {
+        return Ok(payload);
+    }
+    let unpadded = payload.split_first().and_then(|(&pad_bytes, rest)| {
+        let length = rest.len().checked_sub(usize::from(pad_bytes))?;
+        rest.get(..length)
+    });
+    unpadded.ok_or(Broken::Foul("padding longer than its frame"))
+}

@@ -1,0 +1,118 @@
+//! What came of one call of a check.
+
+use bookend_wire::flow::Window;
+use bookend_wire::grpc::{Assembler, Code, percent};
+use bookend_wire::{ErrorCode, HeaderList};
+
+/// The largest message that is put together: what our own request may have been echoed as, and
+/// what a client of the usual limit would take.
+const MAX_MESSAGE_BYTES: usize = 4 << 20;
+
+/// How the server ended a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// With trailers: the code of `grpc-status` if it was there, and `grpc-message`.
+    Trailers(Option<Code>, String),
+    /// With RST_STREAM.
+    Reset(ErrorCode),
+}
+
+/// What came of one call, so far.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// What the server may still send on this stream.
+    pub window: Option<Window>,
+    pub end: Option<End>,
+    http_status: Option<String>,
+    assembler: Assembler,
+    body_bytes: usize,
+    messages: usize,
+    is_foul: bool,
+}
+
+impl Reply {
+    /// Octets of the body so far.
+    pub fn body_bytes(&self) -> usize {
+        self.body_bytes
+    }
+
+    pub fn block(&mut self, fields: &HeaderList, end_stream: bool) {
+        if self.http_status.is_none() {
+            let status = fields.find(b":status").unwrap_or_default();
+            if !status.starts_with(b"1") {
+                self.http_status = Some(String::from_utf8_lossy(status).into_owned());
+            }
+        }
+        if end_stream {
+            let code = fields.find(b"grpc-status").map(Code::parse);
+            let message = percent::decode(fields.find(b"grpc-message").unwrap_or_default());
+            self.end_with(End::Trailers(code, message));
+        }
+    }
+
+    pub fn data(&mut self, data: &[u8], end_stream: bool) {
+        self.body_bytes += data.len();
+        let messages = &mut self.messages;
+        let pushed = self
+            .assembler
+            .push(data, MAX_MESSAGE_BYTES, |_| *messages += 1);
+        self.is_foul |= pushed.is_err();
+        if end_stream {
+            self.end_with(End::Trailers(None, String::new()));
+        }
+    }
+
+    pub fn reset(&mut self, code: ErrorCode) {
+        self.end_with(End::Reset(code));
+    }
+
+    /// What comes behind an end, such as the reset of a request that nobody read, changes nothing.
+    fn end_with(&mut self, end: End) {
+        self.end.get_or_insert(end);
+    }
+
+    /// The status that the server gave the call, if it gave one.
+    pub fn code(&self) -> Option<Code> {
+        match &self.end {
+            Some(End::Trailers(code, _)) => *code,
+            _ => None,
+        }
+    }
+
+    /// Whether the call succeeded as gRPC wants it: status OK, whole messages, at least one.
+    ///
+    /// # Errors
+    /// What came instead, in a few words.
+    pub fn is_good(&self) -> Result<(), String> {
+        if self.code() != Some(Code::Ok) {
+            return Err(self.describe());
+        }
+        match self.http_status.as_deref() {
+            Some("200") => {}
+            other => return Err(format!("HTTP status {}", other.unwrap_or("missing"))),
+        }
+        if self.is_foul || !self.assembler.is_empty() {
+            return Err("a message was cut off or malformed".to_owned());
+        }
+        match self.messages {
+            0 => Err("OK without a message".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the call ended, in a few words.
+    pub fn describe(&self) -> String {
+        match &self.end {
+            None => "no end".to_owned(),
+            Some(End::Reset(code)) => format!("reset with {code}"),
+            Some(End::Trailers(None, _)) => match self.http_status.as_deref() {
+                Some("200") | None => "ended without grpc-status".to_owned(),
+                Some(status) => format!("HTTP status {status} without grpc-status"),
+            },
+            Some(End::Trailers(Some(code), message)) if message.is_empty() => {
+                format!("answered {code}")
+            }
+            Some(End::Trailers(Some(code), message)) => format!("answered {code}: {message}"),
+        }
+    }
+}

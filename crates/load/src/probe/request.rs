@@ -1,0 +1,57 @@
+//! What is asked of a probed server: made of the flags that the load generator has too.
+
+use crate::options::{Options, Target};
+use crate::prepare::{PrepareError, Prepared};
+use crate::schema::Method;
+use std::io::Read;
+use std::time::Duration;
+
+/// One call that can be made again and again, in any shape.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where the server listens.
+    pub target: Target,
+    /// The `:authority`.
+    pub authority: String,
+    /// The method.
+    pub method: Method,
+    /// The request messages of a call: one, unless the method takes a stream.
+    pub messages: Vec<Vec<u8>>,
+    /// Metadata of every call, as it stands on the wire.
+    pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The deadline of the verified call; `None` is none.
+    pub timeout: Option<Duration>,
+    /// How long a connection may take to be made; `None` is the client library's default.
+    pub connect_timeout: Option<Duration>,
+    /// Calls made to the server's reflection service to get the schema.
+    pub reflection_calls: u64,
+}
+
+impl Request {
+    /// Reads the schema and the data that the options name. `input` is standard input.
+    ///
+    /// # Errors
+    /// [`PrepareError`].
+    pub fn prepare(options: &Options, input: &mut impl Read) -> Result<Self, PrepareError> {
+        let Prepared {
+            method,
+            payload,
+            reflection_calls,
+        } = Prepared::read(options, input)?;
+        let most = match method.client_streaming {
+            true => usize::MAX,
+            false => 1,
+        };
+        let messages = payload.messages().iter().take(most).cloned().collect();
+        Ok(Self {
+            target: options.target.clone(),
+            authority: options.authority.clone(),
+            method,
+            messages,
+            metadata: options.metadata.constant.clone(),
+            timeout: options.timeout,
+            connect_timeout: options.connect_timeout,
+            reflection_calls,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! All checks, a few at a time, within a time that is known beforehand.
+
+use super::attempt::Attempt;
+use super::check::{Check, Finding};
+use super::checks;
+use super::request::Request;
+use super::verify::{CallOutcome, Failure};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How long one connection of a check may take. A server on the same machine that has just answered
+/// a call needs a few milliseconds; one that will never answer costs all of it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Checks made at a time, each on a connection of its own: few enough not to press a server that
+/// has one processor.
+const CHECKS_AT_A_TIME: usize = 5;
+
+/// What came of all checks.
+pub(super) struct Semantics {
+    pub findings: Vec<(Check, Finding)>,
+    pub calls_sent: u64,
+}
+
+/// Makes every check that says something, `call` being what came of the plain call.
+pub(super) fn check_all(request: &Request, call: &CallOutcome) -> Semantics {
+    let addresses = match addresses(request) {
+        Ok(addresses) if !matches!(call.result, Err(Failure::Connect(_))) => addresses,
+        Ok(_) => return none_of_them("there is no connection"),
+        Err(reason) => return none_of_them(&reason),
+    };
+    let next = AtomicUsize::new(0);
+    let work = || worker(&next, request, &addresses, call.result.is_ok());
+    let done: Vec<Semantics> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..CHECKS_AT_A_TIME).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.flatten().collect()
+    });
+    let mut all = none_of_them("its thread ended early");
+    for (check, finding) in &mut all.findings {
+        let mut found = done.iter().flat_map(|part| &part.findings);
+        if let Some((_, known)) = found.find(|(one, _)| one == check) {
+            *finding = known.clone();
+        }
+    }
+    all.calls_sent = done.iter().map(|part| part.calls_sent).sum();
+    all
+}
+
+fn addresses(request: &Request) -> Result<Vec<SocketAddr>, String> {
+    let found = request.target.to_string().to_socket_addrs();
+    found
+        .map(Iterator::collect)
+        .map_err(|error| error.to_string())
+}
+
+fn none_of_them(reason: &str) -> Semantics {
+    let unchecked = |check| (check, Finding::NotChecked(reason.to_owned()));
+    Semantics {
+        findings: Check::ALL.map(unchecked).to_vec(),
+        calls_sent: 0,
+    }
+}
+
+/// Takes one check after another from the common list.
+fn worker(
+    next: &AtomicUsize,
+    request: &Request,
+    addresses: &[SocketAddr],
+    call_is_good: bool,
+) -> Semantics {
+    let mut attempt = Attempt {
+        request,
+        addresses,
+        patience: PATIENCE,
+        calls_sent: 0,
+    };
+    let mut findings = Vec::new();
+    while let Some(&check) = Check::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let finding = match check.needs_good_call() && !call_is_good {
+            true => Finding::NotChecked("the plain call failed".to_owned()),
+            false => checks::run(check, &mut attempt),
+        };
+        findings.push((check, finding));
+    }
+    Semantics {
+        findings,
+        calls_sent: attempt.calls_sent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_when_everything_fails_it_takes_less_than_three_seconds() {
+        // Two checks may use two connections each; whoever begins last begins when all others are
+        // done at the latest.
+        let connections = Check::ALL.len() as u32 + 2;
+        let longest = PATIENCE * connections / CHECKS_AT_A_TIME as u32 + PATIENCE * 2;
+        assert!(longest < Duration::from_secs(3));
+    }
+}

@@ -1,0 +1,322 @@
+//! A server that does one thing wrong: the frames that it reads and writes pass through a fault.
+
+use super::honest::hello;
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
+use bookend_wire::grpc::{Assembler, timeout};
+use bookend_wire::{
+    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+};
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// What a server may do wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// SETTINGS are not acknowledged.
+    NoSettingsAck,
+    /// PING is not answered.
+    NoPong,
+    /// PING is answered with zeros.
+    WrongPong,
+    /// Our SETTINGS are acknowledged and not read: windows and tables stay the default.
+    IgnoresSettings,
+    /// No credit is ever noticed.
+    IgnoresWindowUpdates,
+    /// A message that spans DATA frames closes the connection.
+    OneFrameMessages,
+    /// A method that does not exist closes the connection.
+    ClosesOnUnknownMethod,
+    /// A method that does not exist is answered as HTTP would.
+    Http404,
+    /// A call with a deadline that has passed is answered all the same.
+    IgnoresDeadlines,
+    /// A call with a deadline that has passed is never answered.
+    DropsLateCalls,
+    /// A call with a short deadline is ended before its request is whole. No fault at all.
+    EndsLateCallsEarly,
+    /// `grpc-timeout` closes the connection.
+    ClosesOnTimeout,
+    /// Metadata that ends in `-bin` is answered with `INTERNAL`.
+    NoBinaryMetadata,
+    /// CONTINUATION closes the connection.
+    NoContinuation,
+    /// Padding is taken for data.
+    ReadsPadding,
+    /// RST_STREAM closes the connection.
+    ClosesOnReset,
+    /// HEADERS while another call's request is not whole close the connection.
+    OneCallAtATime,
+    /// Frames of unknown kinds close the connection.
+    ClosesOnUnknownFrames,
+    /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
+    SilentAfterTheFirst,
+    /// Every call is answered with a message that is none.
+    GarbledReply,
+}
+
+/// A running server and how many calls it has answered.
+pub struct Faulty {
+    pub address: String,
+    pub answered: Arc<AtomicU64>,
+}
+
+/// Starts a server that does everything but one thing.
+pub fn start(fault: Fault) -> Faulty {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let answered = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&answered);
+    thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            let counter = Arc::clone(&counter);
+            thread::spawn(move || Faulted::new(fault, number, counter).serve(stream.unwrap()));
+        }
+    });
+    Faulty { address, answered }
+}
+
+/// What becomes of a frame that came.
+enum Fate {
+    Pass,
+    Drop,
+    Close,
+}
+
+struct Faulted {
+    fault: Fault,
+    silent: bool,
+    connection: Connection,
+    calls: Calls,
+}
+
+impl Faulted {
+    fn new(fault: Fault, number: usize, answered: Arc<AtomicU64>) -> Self {
+        Self {
+            fault,
+            silent: fault == Fault::SilentAfterTheFirst && number > 0,
+            connection: Connection::new(Role::Server, &Config::internet()),
+            calls: Calls {
+                fault,
+                requests: HashMap::new(),
+                answered,
+                closing: false,
+            },
+        }
+    }
+
+    /// Reads frame by frame until either side has enough.
+    fn serve(mut self, mut stream: TcpStream) -> Option<()> {
+        let greeting = std::mem::take(&mut self.connection.sender.output);
+        stream.write_all(&greeting).ok()?;
+        let mut preface = [0; PREFACE.len()];
+        stream.read_exact(&mut preface).ok()?;
+        self.connection.receive(&preface, &mut self.calls).ok()?;
+        loop {
+            let mut octets = [0; HEADER_BYTES];
+            stream.read_exact(&mut octets).ok()?;
+            let header = FrameHeader::parse(&octets);
+            let mut payload = vec![0; header.length];
+            stream.read_exact(&mut payload).ok()?;
+            match self.fate(header) {
+                Fate::Pass => self.handle(header, &payload)?,
+                Fate::Drop => {}
+                Fate::Close => return None,
+            }
+            if self.calls.closing {
+                return None;
+            }
+            let output = self.filtered_output();
+            stream.write_all(&output).ok()?;
+        }
+    }
+
+    fn fate(&self, header: FrameHeader) -> Fate {
+        let is_unknown = header.kind > kind::CONTINUATION;
+        let is_cut = header.kind == kind::DATA && !header.has(flag::END_STREAM);
+        let is_second = header.kind == kind::HEADERS && !self.calls.requests.is_empty();
+        let closes = match self.fault {
+            Fault::OneFrameMessages => is_cut,
+            Fault::NoContinuation => header.kind == kind::CONTINUATION,
+            Fault::ClosesOnReset => header.kind == kind::RST_STREAM,
+            Fault::ClosesOnUnknownFrames => is_unknown,
+            Fault::OneCallAtATime => is_second,
+            _ => false,
+        };
+        let drops = self.silent
+            || (self.fault == Fault::IgnoresWindowUpdates && header.kind == kind::WINDOW_UPDATE);
+        match (closes, drops) {
+            (true, _) => Fate::Close,
+            (_, true) => Fate::Drop,
+            _ => Fate::Pass,
+        }
+    }
+
+    fn handle(&mut self, header: FrameHeader, payload: &[u8]) -> Option<()> {
+        let is_settings = header.kind == kind::SETTINGS && !header.has(flag::ACK);
+        let mut flags = header.flags;
+        let mut read = payload;
+        match self.fault {
+            Fault::IgnoresSettings if is_settings => read = &[],
+            Fault::ReadsPadding => flags &= !flag::PADDED,
+            _ => {}
+        }
+        let mut frame = Vec::new();
+        write_frame(&mut frame, header.kind, flags, header.stream_id, read);
+        self.connection.receive(&frame, &mut self.calls).ok()?;
+        Some(())
+    }
+
+    /// What may go out of what was to go out.
+    fn filtered_output(&mut self) -> Vec<u8> {
+        let output = std::mem::take(&mut self.connection.sender.output);
+        let mut kept = Vec::new();
+        let mut rest = output.as_slice();
+        while let Some((octets, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(octets);
+            let (payload, behind) = behind.split_at(header.length);
+            rest = behind;
+            let is_answer = header.has(flag::ACK);
+            match (self.fault, header.kind) {
+                (Fault::NoSettingsAck, kind::SETTINGS) | (Fault::NoPong, kind::PING)
+                    if is_answer => {}
+                (Fault::WrongPong, kind::PING) => {
+                    write_frame(&mut kept, kind::PING, header.flags, 0, &[0; 8]);
+                }
+                _ => write_frame(
+                    &mut kept,
+                    header.kind,
+                    header.flags,
+                    header.stream_id,
+                    payload,
+                ),
+            }
+        }
+        kept
+    }
+}
+
+#[derive(Default)]
+struct Request {
+    path: Vec<u8>,
+    is_late: bool,
+    has_binary: bool,
+    assembler: Assembler,
+    name: Option<String>,
+}
+
+struct Calls {
+    fault: Fault,
+    requests: HashMap<u32, Request>,
+    answered: Arc<AtomicU64>,
+    closing: bool,
+}
+
+impl Calls {
+    fn answer(&mut self, sender: &mut Sender, stream: Stream) {
+        let Some(request) = self.requests.remove(&stream.id) else {
+            return;
+        };
+        if request.is_late && self.fault == Fault::DropsLateCalls {
+            return;
+        }
+        self.answered.fetch_add(1, Ordering::SeqCst);
+        let is_known = request.path == b"/helloworld.Greeter/SayHello";
+        match self.fault {
+            _ if !is_known => self.unknown_method(sender, stream),
+            Fault::IgnoresDeadlines | Fault::ClosesOnTimeout => good(sender, stream, &request),
+            _ if request.is_late => failed(sender, stream, b"4"),
+            Fault::NoBinaryMetadata if request.has_binary => failed(sender, stream, b"13"),
+            Fault::GarbledReply => reply(sender, stream, b"\xff\xff\xff"),
+            _ => good(sender, stream, &request),
+        }
+    }
+
+    fn unknown_method(&mut self, sender: &mut Sender, stream: Stream) {
+        match self.fault {
+            Fault::ClosesOnUnknownMethod => self.closing = true,
+            Fault::Http404 => {
+                sender.headers(stream, &mut Block::new(&[(b":status", b"404")]), true);
+            }
+            _ => failed(sender, stream, b"12"),
+        }
+    }
+}
+
+fn head() -> Block {
+    Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")])
+}
+
+fn good(sender: &mut Sender, stream: Stream, request: &Request) {
+    match &request.name {
+        Some(name) => reply(sender, stream, &hello(name)),
+        None => failed(sender, stream, b"13"),
+    }
+}
+
+fn reply(sender: &mut Sender, stream: Stream, message: &[u8]) {
+    let mut trailers = Block::new(&[(b"grpc-status", b"0")]);
+    sender.reply(stream, &mut head(), &mut trailers, |output| {
+        output.extend_from_slice(message);
+    });
+}
+
+fn failed(sender: &mut Sender, stream: Stream, status: &[u8]) {
+    sender.headers(stream, &mut head(), false);
+    sender.headers(stream, &mut Block::new(&[(b"grpc-status", status)]), true);
+}
+
+impl Visitor for Calls {
+    fn headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        _: bool,
+    ) -> Option<u32> {
+        let request = Request {
+            path: fields.find(b":path").unwrap().to_vec(),
+            is_late: fields
+                .find(b"grpc-timeout")
+                .and_then(timeout::parse)
+                .is_some_and(|timeout_ns| timeout_ns < 1_000_000_000),
+            has_binary: fields.iter().any(|field| field.name.ends_with(b"-bin")),
+            ..Request::default()
+        };
+        self.closing |= request.is_late && self.fault == Fault::ClosesOnTimeout;
+        let ends_now = request.is_late && self.fault == Fault::EndsLateCallsEarly;
+        self.requests.insert(stream.id, request);
+        if ends_now {
+            self.answer(sender, stream);
+        }
+        None
+    }
+
+    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        sender.release(stream, data.len());
+        if let Some(request) = self.requests.get_mut(&stream.id) {
+            let name = &mut request.name;
+            let taken = request.assembler.push(data, 1 << 22, |message| {
+                let text = &message.octets[message.octets.len().min(2)..];
+                *name = Some(String::from_utf8_lossy(text).into_owned());
+            });
+            if taken.is_err() || (end_stream && !request.assembler.is_empty()) {
+                request.name = None;
+            }
+        }
+        if end_stream {
+            self.answer(sender, stream);
+        }
+    }
+
+    fn reset(&mut self, _: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+        self.requests.remove(&stream.id);
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+}

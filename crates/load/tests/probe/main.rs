@@ -1,0 +1,288 @@
+//! Probing servers over loopback: the reference server, which does everything, and servers that
+//! each do one thing wrong, which must be found, and nothing else.
+
+mod faulty;
+mod honest;
+
+use bookend_client::ConnectError;
+use bookend_load::options::{Flags, Options};
+use bookend_load::payload::Payload;
+use bookend_load::probe::{Check, Depth, Failure, Finding, PrepareError, Report, Request, probe};
+use bookend_load::reflect::{FetchError, ReflectError};
+use bookend_load::schema::{CallError, ReflectionError};
+use faulty::Fault;
+use serde_json::Value;
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+
+const CALL: &str = "helloworld.Greeter/SayHello";
+const NAME: &str = "bookend";
+
+/// The flags of the command, as a user would give them.
+fn flags(target: &str) -> Flags {
+    Flags {
+        target: Some(target.to_owned()),
+        insecure: true,
+        call: Some(CALL.to_owned()),
+        data: Some(format!("{{\"name\": \"{NAME}\"}}")),
+        proto: Some(honest::proto()),
+        ..Flags::default()
+    }
+}
+
+fn prepare(flags: Flags) -> Result<Request, PrepareError> {
+    let options = Options::from_flags(flags).unwrap();
+    Request::prepare(&options, &mut std::io::empty())
+}
+
+fn request(target: &str) -> Request {
+    prepare(flags(target)).unwrap()
+}
+
+fn json(report: &Report) -> Value {
+    serde_json::from_str(&report.to_json()).unwrap()
+}
+
+#[test]
+fn by_default_exactly_one_call_is_made_and_its_reply_is_shown() {
+    let server = honest::start(false);
+    let target = server.local_address().to_string();
+    let report = probe(&request(&target), Depth::Call);
+    let verified = report.call.result.clone().unwrap();
+    assert_eq!(verified.messages, [honest::hello(NAME)]);
+    let json = json(&report);
+    assert_eq!(json["target"], target.as_str());
+    assert_eq!(json["method"], CALL);
+    assert_eq!(json["call"]["ok"], true);
+    assert_eq!(json["call"]["calls_made"], 1);
+    assert_eq!(json["call"]["reply_bytes"], honest::hello(NAME).len());
+    assert_eq!(json["call"]["reply_base64"][0], "Cg5IZWxsbyBib29rZW5kIQ==");
+    assert_eq!(json.get("semantics"), None);
+    server.stop();
+    assert_eq!(server.join().unwrap().calls.served(), 1);
+}
+
+#[test]
+fn the_reference_server_does_everything_and_both_ends_count_the_same_calls() {
+    let server = honest::start(false);
+    let target = server.local_address().to_string();
+    let report = probe(&request(&target), Depth::Semantics);
+    let findings = report.semantics.clone().unwrap();
+    assert_eq!(findings, Check::ALL.map(|check| (check, Finding::Yes)));
+    let json = json(&report);
+    for check in Check::ALL {
+        assert_eq!(json["semantics"][check.key()], "yes");
+    }
+    assert_eq!(json["skips"], Value::Array(vec![]));
+    server.stop();
+    assert_eq!(server.join().unwrap().calls.served(), report.calls_made);
+}
+
+/// What a faulty server is found not to do, and what cannot be said of it.
+fn missing(fault: Fault) -> (Vec<Check>, Vec<Check>) {
+    let server = faulty::start(fault);
+    let report = probe(&request(&server.address), Depth::Semantics);
+    assert!(report.call.result.is_ok(), "{fault:?}: {report}");
+    let unchecked = report.semantics.iter().flatten();
+    let unchecked = unchecked.filter(|(_, finding)| matches!(finding, Finding::NotChecked(_)));
+    (report.skips(), unchecked.map(|(check, _)| *check).collect())
+}
+
+#[test]
+fn a_server_with_one_fault_is_found_to_have_that_one() {
+    use Check::*;
+    let cases: [(Fault, &[Check]); 18] = [
+        (Fault::NoSettingsAck, &[SettingsAck, HeaderTable]),
+        (Fault::NoPong, &[Ping]),
+        (Fault::WrongPong, &[Ping]),
+        (Fault::IgnoresSettings, &[SmallWindows, HeaderTable]),
+        (Fault::IgnoresWindowUpdates, &[SmallWindows]),
+        (Fault::OneFrameMessages, &[LargeMessage, CutMessage]),
+        (Fault::ClosesOnUnknownMethod, &[UnknownMethod]),
+        (Fault::Http404, &[UnknownMethod]),
+        (Fault::IgnoresDeadlines, &[Deadline]),
+        (Fault::DropsLateCalls, &[]),
+        (Fault::EndsLateCallsEarly, &[]),
+        (Fault::ClosesOnTimeout, &[Deadline]),
+        (Fault::NoBinaryMetadata, &[Metadata]),
+        (Fault::NoContinuation, &[Continuation]),
+        (Fault::ReadsPadding, &[Padding]),
+        (Fault::ClosesOnReset, &[ResetStream]),
+        (Fault::OneCallAtATime, &[InterleavedCalls]),
+        (Fault::ClosesOnUnknownFrames, &[UnknownFrames]),
+    ];
+    for (fault, expected) in cases {
+        assert_eq!(missing(fault), (expected.to_vec(), vec![]), "{fault:?}");
+    }
+}
+
+#[test]
+fn every_skip_comes_with_its_reason() {
+    let server = faulty::start(Fault::IgnoresSettings);
+    let report = probe(&request(&server.address), Depth::Semantics);
+    let json = json(&report);
+    assert_eq!(json["semantics"]["small_windows"], "no");
+    let reason = json["reasons"]["small_windows"].as_str().unwrap();
+    assert!(reason.ends_with("bytes beyond the window"), "{reason}");
+    assert_eq!(json["reasons"].get("ping"), None);
+    assert_eq!(json["skips"][0], "small windows");
+    let text = report.to_string();
+    assert!(text.contains("small windows           not supported (sent"));
+}
+
+#[test]
+fn calls_are_counted_as_the_server_counts_them_even_where_checks_fail() {
+    for fault in [Fault::ClosesOnUnknownMethod, Fault::EndsLateCallsEarly] {
+        let server = faulty::start(fault);
+        let report = probe(&request(&server.address), Depth::Semantics);
+        assert_eq!(report.calls_made, server.answered.load(Ordering::SeqCst));
+    }
+}
+
+#[test]
+fn a_server_that_falls_silent_fails_every_check_and_hides_none() {
+    let (skips, unchecked) = missing(Fault::SilentAfterTheFirst);
+    assert_eq!(skips, Check::ALL);
+    assert_eq!(unchecked, []);
+}
+
+#[test]
+fn a_reply_that_is_no_message_fails_the_call_and_what_builds_on_it() {
+    let server = faulty::start(Fault::GarbledReply);
+    let report = probe(&request(&server.address), Depth::Semantics);
+    assert!(matches!(report.call.result, Err(Failure::Reply(_))));
+    let failure = report.failure().unwrap();
+    assert!(
+        failure.starts_with("the reply is no helloworld.HelloReply"),
+        "{failure}"
+    );
+    let json = json(&report);
+    assert_eq!(json["call"]["ok"], false);
+    assert_eq!(json["call"]["error"], failure.as_str());
+    assert_eq!(json["semantics"]["ping"], "yes");
+    assert_eq!(json["semantics"]["unknown_method"], "yes");
+    assert_eq!(json["semantics"]["large_message"], "not checked");
+    assert_eq!(json["reasons"]["large_message"], "the plain call failed");
+}
+
+#[test]
+fn where_nobody_listens_nothing_is_made_or_checked() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let report = probe(&request(&target), Depth::Semantics);
+    let refused = Failure::Connect(ConnectError::Refused {
+        address: target.clone(),
+    });
+    assert_eq!(report.call.result, Err(refused));
+    assert_eq!(report.calls_made, 0);
+    assert_eq!(report.skips(), []);
+    assert!(report.failure().unwrap().starts_with("nobody listens at"));
+}
+
+#[test]
+fn another_status_than_ok_is_told_with_its_words() {
+    let server = honest::start(false);
+    let mut request = request(&server.local_address().to_string());
+    request.messages = vec![b"\xff".to_vec()];
+    let report = probe(&request, Depth::Call);
+    let failure = report.failure().unwrap();
+    assert!(failure.starts_with("the call ended with INTERNAL"));
+    assert_eq!(json(&report)["call"]["status"], "INTERNAL");
+    assert_eq!(report.calls_made, 1);
+    server.stop();
+}
+
+fn by_reflection(target: &str) -> Flags {
+    Flags {
+        proto: None,
+        ..flags(target)
+    }
+}
+
+#[test]
+fn reflection_gives_the_schema_that_the_file_gives() {
+    let server = honest::start(true);
+    let target = server.local_address().to_string();
+    let reflected = prepare(by_reflection(&target)).unwrap();
+    let from_file = request(&target);
+    assert_eq!(reflected.messages, from_file.messages);
+    assert_eq!(reflected.method.path, from_file.method.path);
+    let report = probe(&reflected, Depth::Call);
+    assert!(report.call.result.is_ok());
+    server.stop();
+    assert_eq!(server.join().unwrap().calls.served(), report.calls_made);
+}
+
+#[test]
+fn a_server_without_reflection_is_told_with_what_to_do() {
+    let server = honest::start(false);
+    let target = server.local_address().to_string();
+    let error = prepare(by_reflection(&target)).unwrap_err();
+    assert!(matches!(
+        &error,
+        PrepareError::Reflection(ReflectError::Reflection(ReflectionError::Fetch {
+            source: FetchError::NoReflection,
+            ..
+        }))
+    ));
+    let text = error.to_string();
+    assert!(text.contains("the server has no reflection service"));
+    assert!(text.ends_with("give the schema with --proto or --protoset"));
+    assert!(!error.is_usage());
+    server.stop();
+}
+
+#[test]
+fn a_service_that_reflection_does_not_know_is_the_users_mistake() {
+    let server = honest::start(true);
+    let target = server.local_address().to_string();
+    let flags = Flags {
+        call: Some("helloworld.Greter/SayHello".to_owned()),
+        ..by_reflection(&target)
+    };
+    let error = prepare(flags).unwrap_err();
+    assert!(error.is_usage());
+    assert!(error.to_string().contains("helloworld.Greeter"), "{error}");
+    server.stop();
+}
+
+#[test]
+fn a_server_that_closes_on_the_question_is_told() {
+    let server = faulty::start(Fault::ClosesOnUnknownMethod);
+    let error = prepare(by_reflection(&server.address)).unwrap_err();
+    assert!(
+        error.to_string().contains("closed the connection"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_older_reflection_is_asked_where_there_is_no_newer() {
+    let server = honest::start_with_older_reflection();
+    let target = server.local_address().to_string();
+    let reflected = prepare(by_reflection(&target)).unwrap();
+    assert_eq!(reflected.method.path, request(&target).method.path);
+    server.stop();
+    let counts = server.join().unwrap().calls;
+    assert_eq!(counts.served(), reflected.reflection_calls);
+    assert_eq!(counts.answered_error, 1, "the newer one is asked for once");
+}
+
+#[test]
+fn the_schema_and_the_data_are_those_of_the_load_generator() {
+    let method = honest::schema().method(CALL).unwrap();
+    let text = format!("{{\"name\": \"{NAME}\"}}");
+    let payload = Payload::from_json(&text, "-d", &method.input, Default::default()).unwrap();
+    assert_eq!(request("127.0.0.1:1").messages, payload.messages());
+    let unknown = Flags {
+        call: Some("helloworld.Greeter/SayHelo".to_owned()),
+        ..flags("127.0.0.1:1")
+    };
+    let error = prepare(unknown).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("SayHello"));
+    assert!(matches!(
+        error,
+        PrepareError::Call(CallError::MethodUnknown { .. })
+    ));
+}
