@@ -122,9 +122,11 @@ impl Calls {
         if let Some(head) = head {
             self.heads.give_back(head);
         }
-        if let Phase::Gathering(gathered) = &phase {
-            self.unfinished_bytes -= gathered.len();
-        }
+        self.unfinished_bytes -= match &phase {
+            Phase::Gathering(gathered) => gathered.len(),
+            Phase::Streaming(streaming) => streaming.unfinished_bytes(),
+            Phase::Over { .. } | Phase::Awaiting | Phase::Deferred(_) => 0,
+        };
         phase
     }
 }
@@ -443,10 +445,16 @@ impl Handling<'_> {
             return;
         };
         let answers = &mut calls.answers;
+        calls.unfinished_bytes -= streaming.unfinished_bytes();
         let step = || step(streaming, sender, answers);
         if catch_unwind(AssertUnwindSafe(step)).is_err() {
             calls.panics += 1;
             streaming.fail(sender, answers, stream, internal("the handler panicked"));
+        }
+        calls.unfinished_bytes += streaming.unfinished_bytes();
+        if calls.unfinished_bytes > self.limits.max_unfinished_bytes {
+            let status = unary::no_room(self.limits.max_unfinished_bytes);
+            streaming.fail(sender, answers, stream, status);
         }
         if streaming.has_ended() {
             calls.leave(stream);

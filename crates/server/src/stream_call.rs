@@ -27,6 +27,11 @@ impl StreamCall {
         self.progress.ended
     }
 
+    /// What is kept of a message that has not come whole.
+    pub fn unfinished_bytes(&self) -> usize {
+        self.assembler.partial_bytes()
+    }
+
     /// Part of the body has come.
     pub fn received(
         &mut self,

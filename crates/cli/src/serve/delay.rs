@@ -20,29 +20,29 @@ mod messages {
 /// # Errors
 /// Where no thread can be had.
 pub fn service() -> io::Result<DelayServer<Waiter>> {
-    let queue = Arc::new(Queue::default());
+    let queue = Arc::new(Queue::new());
     let answering = Arc::clone(&queue);
-    thread::Builder::new()
-        .name("delay".into())
-        .spawn(move || answering.answer_all())?;
+    thread::Builder::new().name("delay".into()).spawn(move || {
+        let mut due = Vec::new();
+        while answering.wait_for_due(&mut due) {
+            due.drain(..).for_each(Call::answer);
+        }
+    })?;
     Ok(DelayServer::new(Waiter { queue }))
 }
 
 /// Puts calls in the queue.
 pub struct Waiter {
-    queue: Arc<Queue>,
+    queue: Arc<Queue<Call>>,
 }
 
 impl Delay for Waiter {
     fn wait(&self, request: WaitRequest, _: &Context<'_>, responder: Responder<WaitReply>) {
         let due = Instant::now() + Duration::from_millis(request.delay_ms.into());
-        self.queue.add(
-            due,
-            WaitReply {
-                payload: request.payload,
-            },
-            responder,
-        );
+        let reply = WaitReply {
+            payload: request.payload,
+        };
+        self.queue.add(due, Call { reply, responder });
     }
 }
 
@@ -52,74 +52,74 @@ impl Drop for Waiter {
     }
 }
 
-/// Calls that wait, the one that is due first on top.
-#[derive(Default)]
-struct Queue {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    waiting: BinaryHeap<Reverse<Waiting>>,
-    added: u64,
-    closed: bool,
-}
-
-/// A call, ordered by when it is due and then by when it came.
-struct Waiting {
-    due: Instant,
-    number: u64,
+struct Call {
     reply: WaitReply,
     responder: Responder<WaitReply>,
 }
 
-impl Queue {
-    fn add(&self, due: Instant, reply: WaitReply, responder: Responder<WaitReply>) {
+impl Call {
+    fn answer(self) {
+        self.responder.send(Ok(self.reply));
+    }
+}
+
+/// What waits for its time, the first to be due on top.
+struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    waiting: BinaryHeap<Reverse<Waiting<T>>>,
+    added: u64,
+    closed: bool,
+}
+
+/// Ordered by when it is due and then by when it came.
+struct Waiting<T> {
+    due: Instant,
+    number: u64,
+    what: T,
+}
+
+impl<T> Queue<T> {
+    fn new() -> Self {
+        let state = State {
+            waiting: BinaryHeap::new(),
+            added: 0,
+            closed: false,
+        };
+        Queue {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn add(&self, due: Instant, what: T) {
         let mut state = self.lock();
-        let first = state
-            .waiting
-            .peek()
-            .is_none_or(|Reverse(waiting)| due < waiting.due);
-        state.added += 1;
+        let first = state.first_due().is_none_or(|first| due < first);
         let number = state.added;
-        state.waiting.push(Reverse(Waiting {
-            due,
-            number,
-            reply,
-            responder,
-        }));
+        state.added += 1;
+        state.waiting.push(Reverse(Waiting { due, number, what }));
         drop(state);
         if first {
             self.changed.notify_one();
         }
     }
 
-    /// Lets the answering thread end; what still waits is dropped, and its calls end with an error.
+    /// Lets the waiting thread end; what still waits is dropped with the queue.
     fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_one();
     }
 
-    fn answer_all(&self) {
-        let mut due = Vec::new();
-        while self.wait_for_due(&mut due) {
-            for Waiting {
-                reply, responder, ..
-            } in due.drain(..)
-            {
-                responder.send(Ok(reply));
-            }
-        }
-    }
-
-    /// Waits until calls are due and moves them to `due`; false once the queue is closed.
-    fn wait_for_due(&self, due: &mut Vec<Waiting>) -> bool {
+    /// Waits until something is due and moves it to `due`; false once the queue is closed.
+    fn wait_for_due(&self, due: &mut Vec<T>) -> bool {
         let mut state = self.lock();
         while !state.closed {
             let now = Instant::now();
             while state.first_due().is_some_and(|first| first <= now) {
-                due.extend(state.waiting.pop().map(|Reverse(waiting)| waiting));
+                due.extend(state.waiting.pop().map(|Reverse(waiting)| waiting.what));
             }
             if !due.is_empty() {
                 return true;
@@ -129,7 +129,7 @@ impl Queue {
         false
     }
 
-    fn sleep<'a>(&self, state: MutexGuard<'a, State>, now: Instant) -> MutexGuard<'a, State> {
+    fn sleep<'a>(&self, state: MutexGuard<'a, State<T>>, now: Instant) -> MutexGuard<'a, State<T>> {
         match state.first_due() {
             None => self
                 .changed
@@ -143,39 +143,79 @@ impl Queue {
     }
 
     /// Nothing that panics happens under the lock but running out of memory.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl<T> State<T> {
     fn first_due(&self) -> Option<Instant> {
         self.waiting.peek().map(|Reverse(waiting)| waiting.due)
     }
 }
 
-impl Waiting {
+impl<T> Waiting<T> {
     fn order(&self) -> (Instant, u64) {
         (self.due, self.number)
     }
 }
 
-impl PartialEq for Waiting {
+impl<T> PartialEq for Waiting<T> {
     fn eq(&self, other: &Self) -> bool {
         self.order() == other.order()
     }
 }
 
-impl Eq for Waiting {}
+impl<T> Eq for Waiting<T> {}
 
-impl PartialOrd for Waiting {
+impl<T> PartialOrd for Waiting<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl<T> Ord for Waiting<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.order().cmp(&other.order())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_comes_in_the_order_of_its_time_and_then_of_its_arrival() {
+        let queue = Queue::new();
+        let start = Instant::now();
+        queue.add(start + Duration::from_nanos(2), "second");
+        queue.add(start + Duration::from_secs(86_400), "tomorrow");
+        queue.add(start, "first");
+        queue.add(start + Duration::from_nanos(2), "third");
+        let mut due = Vec::new();
+        while due.len() < 3 {
+            assert!(queue.wait_for_due(&mut due));
+        }
+        assert_eq!(due, ["first", "second", "third"]);
+    }
+
+    #[test]
+    fn a_sleeping_queue_hears_of_what_is_due_earlier_and_of_its_end() {
+        let queue = Arc::new(Queue::new());
+        queue.add(Instant::now() + Duration::from_secs(86_400), "tomorrow");
+        let waiting = Arc::clone(&queue);
+        let thread = thread::spawn(move || {
+            let (mut due, mut all) = (Vec::new(), Vec::new());
+            while waiting.wait_for_due(&mut due) {
+                all.append(&mut due);
+            }
+            all
+        });
+        queue.add(Instant::now(), "now");
+        while queue.lock().waiting.len() > 1 {
+            thread::yield_now();
+        }
+        queue.close();
+        assert_eq!(thread.join().unwrap(), ["now"]);
     }
 }

@@ -249,27 +249,30 @@ fn a_message_over_the_limit_is_refused_by_its_prefix() {
 
 #[test]
 fn unfinished_requests_of_a_connection_are_bounded_together() {
-    let limits = Limits {
-        max_unfinished_bytes: 10_000,
-        ..Limits::internet()
-    };
-    let mut pair = Pair::with(limits, &Config::trusted());
-    let body = framed(&[0; 20_000]);
-    let first = pair.open(&fields(PRICE), false);
-    pair.client.sender.data(first, &body[..6_000], false);
-    let second = pair.open(&fields(PRICE), false);
-    pair.client.sender.data(second, &body[..6_000], false);
-    pair.pump();
-    assert!(pair.heard_nothing(first));
-    assert_eq!(pair.heard(second).code(), Code::ResourceExhausted);
-    pair.client.sender.reset(first, ErrorCode::CANCEL);
-    let third = pair.open(&fields(PRICE), false);
-    pair.client.sender.data(third, &body[..9_000], false);
-    pair.pump();
-    assert!(
-        pair.heard_nothing(third),
-        "the room of the others is free again"
-    );
+    for path in [PRICE, FOLLOW] {
+        let limits = Limits {
+            max_unfinished_bytes: 10_000,
+            ..Limits::internet()
+        };
+        let mut pair = Pair::with(limits, &Config::trusted());
+        let body = framed(&[0; 20_000]);
+        let begin = |pair: &mut Pair, bytes: usize| {
+            let stream = pair.open(&fields(path), false);
+            pair.client.sender.data(stream, &body[..bytes], false);
+            pair.pump();
+            stream
+        };
+        let first = begin(&mut pair, 6_000);
+        let second = begin(&mut pair, 6_000);
+        assert!(pair.heard_nothing(first));
+        assert_eq!(pair.heard(second).code(), Code::ResourceExhausted);
+        pair.client.sender.reset(first, ErrorCode::CANCEL);
+        let third = begin(&mut pair, 9_000);
+        assert!(
+            pair.heard_nothing(third),
+            "the room of the others is free again"
+        );
+    }
 }
 
 #[test]
