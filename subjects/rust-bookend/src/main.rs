@@ -4,7 +4,7 @@
 
 use std::{env, error::Error, io, net::Ipv4Addr, process::ExitCode, thread};
 
-use bookend_server::{Context, Io, Server, Status};
+use bookend_server::{Context, Io, Limits, Server, Status};
 
 mod helloworld {
     bookend_server::include_proto!("helloworld");
@@ -68,6 +68,8 @@ fn serve(io: Io) -> Result<ExitCode, Box<dyn Error>> {
     let server = Server::builder()
         .add_service(helloworld::GreeterServer::new(Greeter))
         .add_service(complex_proto::GreeterServer::new(Greeter))
+        // A thousand streams a connection, as pajamax offers; the default for strangers is 250.
+        .limits(Limits::trusted())
         .bind((Ipv4Addr::LOCALHOST, 0))?
         .io(io)
         .threads(threads);
