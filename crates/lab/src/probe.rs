@@ -79,7 +79,9 @@ impl Probed {
     /// A probe that does not say how many calls it made has made one.
     fn read(text: &str) -> Probed {
         let findings: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        let calls = findings.pointer("/call/calls_made").and_then(serde_json::Value::as_u64);
+        let calls = findings
+            .pointer("/call/calls_made")
+            .and_then(serde_json::Value::as_u64);
         Probed {
             calls: calls.unwrap_or(1),
             findings,

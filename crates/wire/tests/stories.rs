@@ -166,6 +166,35 @@ fn a_large_body_passes_through_tiny_windows() {
 }
 
 #[test]
+fn a_small_message_waits_for_the_connections_window_rather_than_being_torn() {
+    let mut server = Config::trusted();
+    server.connection_window_bytes = 65_535;
+    let mut pair = Pair::greeted(&Config::trusted(), &server);
+    pair.server.seen.keeps_bodies = true;
+    let mut head = Block::new(&REQUEST);
+    for _ in 0..7 {
+        pair.client
+            .sender()
+            .request(&mut head, &[], &[1; 9_995])
+            .unwrap();
+    }
+    pair.drive();
+    let pieces = |pair: &Pair| {
+        let is_data = |event: &&Event| matches!(event, Event::Data { .. });
+        pair.server.seen.events.iter().filter(is_data).count()
+    };
+    assert_eq!(pieces(&pair), 6);
+    assert!(pair.server.body_of(13).is_empty());
+    for id in [1, 3, 5, 7] {
+        let there = pair.server.seen.streams[&id];
+        pair.server.sender().reset(there, ErrorCode::CANCEL);
+    }
+    pair.drive();
+    assert_eq!(pieces(&pair), 7);
+    assert_eq!(pair.server.body_of(13).len(), 10_000);
+}
+
+#[test]
 fn a_body_that_is_not_consumed_stops_its_sender_and_goes_on_when_it_is() {
     let server = config_with(|config| config.settings.initial_window_bytes = 1_000);
     let mut pair = Pair::greeted(&Config::trusted(), &server);

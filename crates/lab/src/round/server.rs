@@ -162,6 +162,7 @@ fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<P
         variant: Some(prepared.variant.name.clone()),
         cpus: Some(bench.server_threads()),
         method: Some(bench.request.method.clone()),
+        request_file: bench.request.bytes.clone(),
         ..Environment::of(Role::Server)
     };
     let command = bench

@@ -99,7 +99,9 @@ pub fn marks(table: &Table) -> Vec<String> {
             }
         }
     }
-    let lines = places_of.iter().map(|(mark, places)| format!("{}: {mark}", places.join(", ")));
+    let lines = places_of
+        .iter()
+        .map(|(mark, places)| format!("{}: {mark}", places.join(", ")));
     lines.map(|line| one_line(&line)).collect()
 }
 

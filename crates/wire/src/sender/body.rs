@@ -3,8 +3,13 @@
 use super::Sender;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::grpc::message::PREFIX_BYTES;
+use crate::settings::DEFAULT_WINDOW_BYTES;
 use crate::streams::Stream;
 use alloc::vec::Vec;
+
+/// A quarter of the smallest window that a connection can start with (RFC 9113 section 6.9.2):
+/// below it every known peer has announced more.
+const SPARED_WINDOW_BYTES: usize = DEFAULT_WINDOW_BYTES as usize / 4;
 
 impl Sender {
     /// Sends part of a body; with `end_stream` the last part. What the peer's windows do not allow
@@ -33,7 +38,7 @@ impl Sender {
         let mut sent_bytes = 0;
         loop {
             let rest = &bytes[sent_bytes..];
-            let length = self.sendable_bytes(stream).min(rest.len());
+            let length = self.sendable_bytes(stream, rest.len()).min(rest.len());
             let is_last = length == rest.len();
             if length == 0 && !(is_last && end_stream) {
                 return sent_bytes;
@@ -59,10 +64,17 @@ impl Sender {
         }
     }
 
-    /// Octets that one frame on this stream may carry now.
+    /// Octets that one frame on this stream may carry now, of `rest_bytes` that are left.
+    ///
+    /// What fits in one frame is not torn apart for the last quarter of the connection's window:
+    /// the peer is about to refill it, and some peers count tiny DATA frames as an attack while
+    /// others cannot put a message together.
     #[inline]
-    fn sendable_bytes(&mut self, stream: Stream) -> usize {
+    fn sendable_bytes(&mut self, stream: Stream, rest_bytes: usize) -> usize {
         let connection_bytes = self.send_window.available_bytes();
+        if connection_bytes < rest_bytes && rest_bytes <= SPARED_WINDOW_BYTES {
+            return 0;
+        }
         let frame_bytes = self.peer.max_frame_bytes as usize;
         let stream_bytes = self
             .streams
