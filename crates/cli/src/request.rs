@@ -1,4 +1,4 @@
-//! The request message of a suite: protobuf JSON becomes bytes here, since the lab knows no protobuf.
+//! The request message of a suite: protobuf JSON becomes bytes here, as the lab knows no protobuf.
 
 use crate::failure::Failure;
 use bookend_lab::suite::{Request, RequestMessage, Suite};

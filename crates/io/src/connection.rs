@@ -208,18 +208,39 @@ impl Connection {
     /// Presents bytes to the shard and keeps what it leaves over.
     #[inline]
     fn deliver<S: Shard>(&mut self, bytes: &[u8], shard: &mut S, turn: &mut Turn) -> Fate {
-        let received = shard.received(self.session, bytes, turn);
-        let rest = &bytes[received.consumed.min(bytes.len())..];
+        let (rest, then) = self.offer(bytes, shard, turn);
         self.keep(rest);
-        match received.then {
-            Then::Continue if rest.len() == RECEIVE_BUFFER_BYTES => Fate::Gone(stuck()),
-            Then::Continue => Fate::Alive,
+        match then {
+            Then::Continue | Then::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
+                Fate::Gone(stuck())
+            }
+            Then::Continue | Then::Again => Fate::Alive,
             Then::Pause => {
                 self.paused = true;
                 self.drained = false;
                 Fate::Alive
             }
             Then::Close => self.end(Ending::Us, turn),
+        }
+    }
+
+    /// Hands over the bytes until the shard wants no more of them. Returns what is left.
+    #[inline]
+    fn offer<'a, S: Shard>(
+        &mut self,
+        bytes: &'a [u8],
+        shard: &mut S,
+        turn: &mut Turn,
+    ) -> (&'a [u8], Then) {
+        let mut rest = bytes;
+        loop {
+            let received = shard.received(self.session, rest, turn);
+            rest = &rest[received.consumed.min(rest.len())..];
+            let goes_on = received.consumed > 0 && !rest.is_empty();
+            if received.then != Then::Again || !goes_on {
+                return (rest, received.then);
+            }
+            self.write_early(turn);
         }
     }
 
@@ -252,6 +273,19 @@ impl Connection {
         match turn.unwritten(self.session) {
             [] => Fate::Gone(ending.into()),
             _ => Fate::Alive,
+        }
+    }
+
+    /// Writes in the middle of what one read brought. What goes wrong is seen by the write that
+    /// ends the turn.
+    #[inline]
+    fn write_early(&mut self, turn: &mut Turn) {
+        let bytes = turn.unwritten(self.session);
+        if !bytes.is_empty()
+            && !self.blocked
+            && let Ok(count) = socket::send(&self.socket, bytes)
+        {
+            self.blocked = !turn.took(self.session, count);
         }
     }
 

@@ -47,6 +47,9 @@ pub enum Closed {
 pub enum Then {
     /// Read on.
     Continue,
+    /// There may be more in the bytes: write what is in the output, so that the peer can go on
+    /// meanwhile, and call again with the rest. Only together with bytes that were used up.
+    Again,
     /// Read no more until [`Turn::resume`].
     Pause,
     /// Write what is in the output, then close.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{Opened, Options, Wait};
+use bookend_io::{Opened, Options, Then, Wait};
 use std::io::{Read, Write};
 use support::*;
 
@@ -94,6 +94,36 @@ fn frames_of_four(event: &Event, stage: &mut Stage) {
             .output(*session)
             .extend_from_slice(&bytes[..whole]);
         stage.consumed = Some(whole);
+    }
+}
+
+/// Echoes one frame of four bytes at a time and asks for the rest.
+fn one_frame_at_a_time(event: &Event, stage: &mut Stage) {
+    frames_of_four(event, stage);
+    if let Event::Received(session, bytes) = event
+        && bytes.len() > 4
+    {
+        stage.turn.output(*session).truncate(4);
+        stage.consumed = Some(4);
+        stage.then = Then::Again;
+    }
+}
+
+#[test]
+fn answers_to_a_part_of_a_read_are_written_before_the_rest_is_handled() {
+    for kind in KINDS {
+        let server = accepting(kind, Options::default(), one_frame_at_a_time);
+        let mut client = peer(server.address);
+        let session = server.opened();
+        client.write_all(b"one!two!six!t").unwrap();
+        for rest in ["one!two!six!t", "two!six!t", "six!t", "t"] {
+            assert_eq!(server.next(), Event::Received(session, rest.into()));
+        }
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"one!two!six!");
+        let statistics = server.stop();
+        assert_eq!((statistics.reads, statistics.writes), (1, 3));
     }
 }
 

@@ -270,7 +270,10 @@ impl Round<'_> {
 
     /// If the server has ended in the middle of its cells, says how; so do its other cells.
     fn bury(&mut self, name: &str) -> Option<Outcome> {
-        let is_dead = |server: &Result<RunningServer, Outcome>| matches!(server, Ok(server) if server.process().has_ended());
+        let is_dead = |server: &Result<RunningServer, Outcome>| {
+            let started = server.as_ref();
+            started.is_ok_and(|server| server.process().has_ended())
+        };
         if !self.servers.get(name).is_some_and(is_dead) {
             return None;
         }

@@ -179,8 +179,9 @@ impl Visitor for Handling<'_> {
             call.head = None;
             call.phase = Phase::OVER;
             let deadline_ns = call.deadline_ns;
-            sender.release(stream, data.len());
             self.handle(sender, stream, head, deadline_ns, message);
+            // Of an answered call there is nothing left; one that waits is to cost no window.
+            sender.release(stream, data.len());
         } else {
             self.data_slowly(sender, stream, data, end_stream);
         }

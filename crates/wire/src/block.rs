@@ -1,5 +1,6 @@
 //! A header list that is sent again and again, with its encoding remembered.
 
+use crate::frame::{FrameHeader, HEADER_BYTES, kind};
 use crate::hpack::{Encoder, Indexing};
 use alloc::vec::Vec;
 
@@ -28,7 +29,25 @@ pub struct Block {
     encoded: Vec<u8>,
     /// The state of the encoder's table for which `encoded` is right.
     generation: Option<u64>,
+    frame: Frame,
 }
+
+/// Room for a remembered HEADERS frame. A fixed size makes writing one a few moves without a call;
+/// a block whose fields all stand in the table takes an octet for each.
+pub(crate) const FRAME_ROOM_BYTES: usize = 32;
+
+/// A whole HEADERS frame but for its flags and its stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub octets: [u8; FRAME_ROOM_BYTES],
+    /// 0: there is none, or it is longer.
+    pub length: usize,
+}
+
+const NO_FRAME: Frame = Frame {
+    octets: [0; FRAME_ROOM_BYTES],
+    length: 0,
+};
 
 impl Block {
     /// A block of these names (in lower case) and values, pseudo-headers first.
@@ -38,6 +57,7 @@ impl Block {
             fields: fields.iter().map(owned).collect(),
             encoded: Vec::new(),
             generation: None,
+            frame: NO_FRAME,
         }
     }
 
@@ -67,6 +87,14 @@ impl Block {
         self.generation = (encoder.generation() == before).then_some(before);
         self.encoded.clear();
         self.encoded.extend_from_slice(&output[start..]);
+        self.frame = frame_of(&self.encoded);
+    }
+
+    /// The whole frame, if it is remembered and right.
+    #[inline]
+    pub(crate) fn frame(&self, encoder: &Encoder) -> Option<&Frame> {
+        let is_right = self.frame.length > 0 && self.generation == Some(encoder.generation());
+        is_right.then_some(&self.frame)
     }
 
     /// The encoding that touches no table, and so may be sent at any later time.
@@ -79,6 +107,23 @@ impl Block {
         }
         encoded
     }
+}
+
+fn frame_of(encoded: &[u8]) -> Frame {
+    let length = HEADER_BYTES + encoded.len();
+    if length > FRAME_ROOM_BYTES {
+        return NO_FRAME;
+    }
+    let header = FrameHeader {
+        length: encoded.len(),
+        kind: kind::HEADERS,
+        flags: 0,
+        stream_id: 0,
+    };
+    let mut octets = [0; FRAME_ROOM_BYTES];
+    octets[..HEADER_BYTES].copy_from_slice(&header.to_octets());
+    octets[HEADER_BYTES..length].copy_from_slice(encoded);
+    Frame { octets, length }
 }
 
 /// A string literal without Huffman coding, RFC 7541 section 5.2.

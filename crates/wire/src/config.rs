@@ -36,7 +36,7 @@ pub struct Config {
     pub connection_window_bytes: u32,
     /// Fields of a header list that are stored.
     pub max_header_fields: usize,
-    /// The id of the first stream of a client: 1 but in tests of what happens at the end of the ids.
+    /// The id of the first stream of a client: 1, but in tests of what happens at the end of ids.
     pub first_stream_id: u32,
 }
 

@@ -63,7 +63,7 @@ impl Sender {
             peer_settings_came: false,
             send_window: Window::new(DEFAULT_WINDOW_BYTES),
             credit: Credit::new(config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES)),
-            // RFC 9113 section 6.9.2: this window starts at the default and nothing makes it smaller.
+            // RFC 9113 section 6.9.2: this window starts at the default, and nothing shrinks it.
             connection_window_bytes: config.connection_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own_stream_window_bytes: own.initial_window_bytes.max(DEFAULT_WINDOW_BYTES),
             own,
@@ -187,6 +187,21 @@ impl Sender {
         end_stream: bool,
     ) {
         let start = self.output.len();
+        if extra.is_empty()
+            && let Some(frame) = block.frame(&self.encoder)
+        {
+            let end = if end_stream { flag::END_STREAM } else { 0 };
+            let [a, b, c, d] = id.to_be_bytes();
+            self.output.extend_from_slice(&frame.octets);
+            self.output[start + 4..start + HEADER_BYTES].copy_from_slice(&[
+                flag::END_HEADERS | end,
+                a,
+                b,
+                c,
+                d,
+            ]);
+            return self.output.truncate(start + frame.length);
+        }
         self.output.extend_from_slice(&[0; HEADER_BYTES]);
         block.encode(&mut self.encoder, &mut self.output);
         for field in extra {
@@ -240,10 +255,16 @@ impl Sender {
     /// Our direction of the stream is over.
     #[inline]
     pub(crate) fn close_local(&mut self, stream: Stream) {
-        if let Some(state) = self.streams.state(stream) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.remote != Remote::Closed {
             state.local_closed = true;
-            self.settle(stream);
+            return;
         }
+        let unreleased_bytes = state.unreleased_bytes;
+        self.streams.remove(stream);
+        self.release_connection(unreleased_bytes);
     }
 
     /// Frees the stream if both directions are over.

@@ -107,6 +107,17 @@ impl Sender {
     /// Turns the octets behind `start` + 14 into a DATA frame with one message, or holds it back.
     #[inline]
     pub(super) fn finish_message(&mut self, stream: Stream, start: usize, end_stream: bool) {
+        if !self.finish_whole(stream, start, end_stream) {
+            self.send_later(stream, start, end_stream);
+        } else if end_stream {
+            self.close_local(stream);
+        }
+    }
+
+    /// As [`Sender::finish_message`], if the windows let the whole message go; else false, and the
+    /// octets are as they were but for the prefix.
+    #[inline]
+    pub(super) fn finish_whole(&mut self, stream: Stream, start: usize, end_stream: bool) -> bool {
         let length = self.output.len() - start - HEADER_BYTES;
         let prefix = start + HEADER_BYTES;
         // The length field has four octets (gRPC over HTTP/2, "Length-Prefixed-Message").
@@ -119,7 +130,7 @@ impl Sender {
                 state.held().is_none() && !state.local_closed && state.send_window.take(length)
             });
         if !goes_out_whole {
-            return self.send_later(stream, start, end_stream);
+            return false;
         }
         self.send_window.take(length);
         let flags = if end_stream { flag::END_STREAM } else { 0 };
@@ -130,13 +141,11 @@ impl Sender {
             stream_id: stream.id,
         };
         self.output[start..prefix].copy_from_slice(&header.to_octets());
-        if end_stream {
-            self.close_local(stream);
-        }
+        true
     }
 
     #[cold]
-    fn send_later(&mut self, stream: Stream, start: usize, end_stream: bool) {
+    pub(super) fn send_later(&mut self, stream: Stream, start: usize, end_stream: bool) {
         let body = self.output.split_off(start + HEADER_BYTES);
         self.output.truncate(start);
         self.data(stream, &body, end_stream);

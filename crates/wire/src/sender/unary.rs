@@ -5,7 +5,7 @@ use crate::block::{Block, ExtraField};
 use crate::error::CannotOpen;
 use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
-use crate::streams::Stream;
+use crate::streams::{State, Stream};
 use alloc::vec::Vec;
 
 impl Sender {
@@ -31,7 +31,7 @@ impl Sender {
     }
 
     /// Sends a whole unary response: head, the one message that `encode` appends, trailers.
-    /// Nothing is sent on a stream that has ended.
+    /// Nothing is sent on a stream that has ended, or on which something is held back already.
     #[inline]
     pub fn reply(
         &mut self,
@@ -40,8 +40,20 @@ impl Sender {
         trailers: &mut Block,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        self.headers(stream, head, false);
-        self.message(stream, false, encode);
-        self.headers(stream, trailers, true);
+        let can_go = |state: &mut State| !state.local_closed && state.held().is_none();
+        if !self.streams.state(stream).is_some_and(can_go) {
+            return;
+        }
+        self.write_headers(stream.id, head, &[], false);
+        let start = self.output.len();
+        self.output
+            .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
+        encode(&mut self.output);
+        if !self.finish_whole(stream, start, false) {
+            self.send_later(stream, start, false);
+            return self.headers(stream, trailers, true);
+        }
+        self.write_headers(stream.id, trailers, &[], true);
+        self.close_local(stream);
     }
 }
