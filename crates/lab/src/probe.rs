@@ -99,7 +99,10 @@ mod tests {
 
     #[test]
     fn a_probe_counts_its_calls_or_has_made_one() {
-        assert_eq!(Probed::read("{\"calls\": 3, \"ok\": true}").calls, 3);
+        assert_eq!(
+            Probed::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
+            3
+        );
         assert_eq!(Probed::read("{}").calls, 1);
         assert_eq!(Probed::read("").calls, 1);
         assert_eq!(Probed::read("hello").findings, serde_json::Value::Null);
@@ -111,7 +114,7 @@ mod tests {
             bookend: Some("/bin/bookend".to_owned()),
             target: Some("127.0.0.1:9".to_owned()),
             method: Some("a.B/C".to_owned()),
-            data_file: Some("/d.json".to_owned()),
+            request_file: Some("/d.bin".to_owned()),
             ..Placeholders::default()
         };
         let filled = words.fill(&CALL.map(str::to_owned)).unwrap();
@@ -120,7 +123,7 @@ mod tests {
             "probe",
             "127.0.0.1:9",
             "--call=a.B/C",
-            "--data-file=/d.json",
+            "--binary-file=/d.bin",
         ];
         assert_eq!(filled, expected);
     }

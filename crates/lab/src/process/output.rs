@@ -114,8 +114,8 @@ impl Tail {
         self.kept().last.back().cloned()
     }
 
-    /// The first line that a compiler would begin an error with: of a failed build it says more than
-    /// the last.
+    /// The first line that a compiler would begin an error with: of a failed build it says more
+    /// than the last.
     pub fn first_error(&self) -> Option<String> {
         self.kept().first_error.clone()
     }

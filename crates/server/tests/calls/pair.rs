@@ -203,11 +203,15 @@ impl Pair {
 
     fn server_reads(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
-        let received = self
-            .shard
-            .received(self.session, &self.unread, &mut self.turn);
-        self.unread.drain(..received.consumed);
-        self.closed |= received.then == Then::Close;
+        let mut then = Then::Again;
+        while then == Then::Again && !self.unread.is_empty() {
+            let received = self
+                .shard
+                .received(self.session, &self.unread, &mut self.turn);
+            self.unread.drain(..received.consumed);
+            then = received.then;
+        }
+        self.closed |= then == Then::Close;
         self.reads += 1;
         self.writes += usize::from(!self.turn.output(self.session).is_empty());
     }

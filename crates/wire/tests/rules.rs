@@ -1,0 +1,351 @@
+//! Rules that a peer can break, and the code that RFC 9113 names for each.
+
+mod pair;
+
+use bookend_wire::frame::{PREFACE, flag, kind};
+use bookend_wire::{Blame, Block, Config, ErrorCode, Role};
+use pair::{End, Event, REQUEST, frame, frames};
+
+/// A server that has been greeted, with a request on stream 1 whose body is still open.
+fn server() -> End {
+    let mut server = End::new(Role::Server, &Config::trusted());
+    server.arrive(PREFACE);
+    server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
+    server.arrive(&request(1, false));
+    server.take_output();
+    server.events();
+    server
+}
+
+fn request(id: u32, end_stream: bool) -> Vec<u8> {
+    // Static table: POST, http, /, and a literal authority.
+    let block = [0x83, 0x86, 0x84, 0x01, 0x01, b'a'];
+    let end = if end_stream { flag::END_STREAM } else { 0 };
+    frame(kind::HEADERS, flag::END_HEADERS | end, id, &block)
+}
+
+/// The connection's end: the code of its GOAWAY.
+fn ended_by(octets: &[u8]) -> Option<ErrorCode> {
+    let mut server = server();
+    server.arrive(octets);
+    let error = server.error?;
+    let written = frames(&server.take_output());
+    let (header, payload) = written.last().expect("a GOAWAY");
+    assert_eq!(header.kind, kind::GOAWAY);
+    assert_eq!(payload[4..8], error.code.0.to_be_bytes());
+    Some(error.code)
+}
+
+/// The stream's end: the code of its RST_STREAM, while the connection lives.
+fn reset_by(id: u32, octets: &[u8]) -> Option<ErrorCode> {
+    let mut server = server();
+    server.arrive(octets);
+    assert_eq!(server.error, None);
+    let written = frames(&server.take_output());
+    let reset = |(header, payload): &(bookend_wire::frame::FrameHeader, Vec<u8>)| {
+        let is_reset = header.kind == kind::RST_STREAM && header.stream_id == id;
+        is_reset.then(|| ErrorCode(u32::from_be_bytes(payload[..4].try_into().unwrap())))
+    };
+    // Another stream goes on.
+    server.arrive(&request(99, true));
+    assert!(server.seen.streams.contains_key(&99));
+    written.iter().find_map(reset)
+}
+
+#[test]
+fn broken_rules_of_the_connection_end_it_with_the_code_of_the_rfc() {
+    let protocol = ErrorCode::PROTOCOL_ERROR;
+    let size = ErrorCode::FRAME_SIZE_ERROR;
+    let flow = ErrorCode::FLOW_CONTROL_ERROR;
+    let cases: &[(&str, Vec<u8>, ErrorCode)] = &[
+        ("DATA on stream 0", frame(kind::DATA, 0, 0, b"x"), protocol),
+        (
+            "DATA on an idle stream",
+            frame(kind::DATA, 0, 5, b"x"),
+            protocol,
+        ),
+        (
+            "HEADERS on stream 0",
+            frame(kind::HEADERS, 4, 0, &[0x83]),
+            protocol,
+        ),
+        ("an even id", request(2, true), protocol),
+        (
+            "a pad length beyond the frame",
+            frame(kind::DATA, flag::PADDED, 1, &[9, 0]),
+            protocol,
+        ),
+        (
+            "a padded frame of nothing",
+            frame(kind::DATA, flag::PADDED, 1, &[]),
+            size,
+        ),
+        (
+            "CONTINUATION alone",
+            frame(kind::CONTINUATION, 4, 1, &[]),
+            protocol,
+        ),
+        (
+            "a block that is broken off",
+            [
+                frame(kind::HEADERS, 0, 3, &[0x83]),
+                frame(kind::PING, 0, 0, &[0; 8]),
+            ]
+            .concat(),
+            protocol,
+        ),
+        (
+            "PUSH_PROMISE",
+            frame(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]),
+            protocol,
+        ),
+        (
+            "SETTINGS on a stream",
+            frame(kind::SETTINGS, 0, 1, &[]),
+            protocol,
+        ),
+        ("SETTINGS cut", frame(kind::SETTINGS, 0, 0, &[0; 5]), size),
+        (
+            "an ACK with settings",
+            frame(kind::SETTINGS, flag::ACK, 0, &[0; 6]),
+            size,
+        ),
+        (
+            "PING on a stream",
+            frame(kind::PING, 0, 1, &[0; 8]),
+            protocol,
+        ),
+        (
+            "PING of seven octets",
+            frame(kind::PING, 0, 0, &[0; 7]),
+            size,
+        ),
+        (
+            "GOAWAY on a stream",
+            frame(kind::GOAWAY, 0, 1, &[0; 8]),
+            protocol,
+        ),
+        ("GOAWAY cut", frame(kind::GOAWAY, 0, 0, &[0; 7]), size),
+        (
+            "WINDOW_UPDATE cut",
+            frame(kind::WINDOW_UPDATE, 0, 0, &[0; 3]),
+            size,
+        ),
+        (
+            "WINDOW_UPDATE by nothing",
+            frame(kind::WINDOW_UPDATE, 0, 0, &[0; 4]),
+            protocol,
+        ),
+        (
+            "a window past 2^31-1",
+            frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 255, 255, 255]),
+            flow,
+        ),
+        (
+            "WINDOW_UPDATE on an idle stream",
+            frame(kind::WINDOW_UPDATE, 0, 7, &[0, 0, 0, 1]),
+            protocol,
+        ),
+        (
+            "RST_STREAM on stream 0",
+            frame(kind::RST_STREAM, 0, 0, &[0; 4]),
+            protocol,
+        ),
+        (
+            "RST_STREAM on an idle stream",
+            frame(kind::RST_STREAM, 0, 7, &[0; 4]),
+            protocol,
+        ),
+        (
+            "RST_STREAM cut",
+            frame(kind::RST_STREAM, 0, 1, &[0; 3]),
+            size,
+        ),
+        (
+            "PRIORITY on stream 0",
+            frame(kind::PRIORITY, 0, 0, &[0; 5]),
+            protocol,
+        ),
+        (
+            "a broken header block",
+            frame(kind::HEADERS, 4, 3, &[0xff; 9]),
+            ErrorCode::COMPRESSION_ERROR,
+        ),
+        (
+            "a huge frame",
+            vec![0, 0x40, 1, kind::DATA, 0, 0, 0, 0, 1],
+            size,
+        ),
+    ];
+    for (what, octets, code) in cases {
+        assert_eq!(ended_by(octets), Some(*code), "{what}");
+    }
+    let endless: Vec<u8> = (0..20)
+        .flat_map(|_| frame(kind::CONTINUATION, 0, 3, &[]))
+        .collect();
+    let flood = [frame(kind::HEADERS, 0, 3, &[0x83]), endless].concat();
+    assert_eq!(ended_by(&flood), Some(ErrorCode::ENHANCE_YOUR_CALM));
+}
+
+#[test]
+fn broken_rules_of_a_stream_end_it_alone() {
+    let protocol = ErrorCode::PROTOCOL_ERROR;
+    let update = |octets: [u8; 4]| frame(kind::WINDOW_UPDATE, 0, 1, &octets);
+    let malformed = |block: &[u8]| frame(kind::HEADERS, 5, 3, block);
+    let cases: &[(&str, u32, Vec<u8>, ErrorCode)] = &[
+        ("WINDOW_UPDATE by nothing", 1, update([0; 4]), protocol),
+        (
+            "a window past 2^31-1",
+            1,
+            update([0x7f, 255, 255, 255]),
+            ErrorCode::FLOW_CONTROL_ERROR,
+        ),
+        (
+            "a second head without END_STREAM",
+            1,
+            request(1, false),
+            protocol,
+        ),
+        (
+            "a stream that depends on itself",
+            1,
+            frame(kind::PRIORITY, 0, 1, &[0, 0, 0, 1, 9]),
+            protocol,
+        ),
+        (
+            "PRIORITY of four octets",
+            1,
+            frame(kind::PRIORITY, 0, 1, &[0; 4]),
+            ErrorCode::FRAME_SIZE_ERROR,
+        ),
+        (
+            "a request without a path",
+            3,
+            malformed(&[0x83, 0x86]),
+            protocol,
+        ),
+        (
+            "an upper-case name",
+            3,
+            malformed(&[0x83, 0x86, 0x84, 0, 1, b'A', 1, b'b']),
+            protocol,
+        ),
+        ("a response as a request", 3, malformed(&[0x88]), protocol),
+        ("pseudo-headers in trailers", 1, request(1, true), protocol),
+    ];
+    for (what, id, octets, code) in cases {
+        assert_eq!(reset_by(*id, octets), Some(*code), "{what}");
+    }
+}
+
+#[test]
+fn what_comes_behind_the_end_of_a_stream_is_told_as_closed() {
+    let ended = frame(kind::DATA, flag::END_STREAM, 1, b"x");
+    let again = [ended.clone(), frame(kind::DATA, 0, 1, b"y")].concat();
+    assert_eq!(reset_by(1, &again), Some(ErrorCode::STREAM_CLOSED));
+    let mut server = server();
+    server.arrive(&ended);
+    let stream = server.seen.streams[&1];
+    server
+        .sender()
+        .headers(stream, &mut Block::new(&pair::TRAILERS), true);
+    server.arrive(&frame(kind::DATA, 0, 1, b"y"));
+    assert_eq!(server.error.unwrap().code, ErrorCode::STREAM_CLOSED);
+}
+
+#[test]
+fn more_than_the_windows_allow_is_a_fault_of_the_peer() {
+    let mut config = Config::trusted();
+    config.settings.initial_window_bytes = 70_000;
+    config.connection_window_bytes = 80_000;
+    let mut server = End::new(Role::Server, &config);
+    server.seen.keeps_bodies = true;
+    server.arrive(PREFACE);
+    server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
+    for id in [1, 3] {
+        server.arrive(&request(id, false));
+    }
+    for _ in 0..5 {
+        server.arrive(&frame(kind::DATA, 0, 1, &[0; 15_000]));
+    }
+    let overrun = |event: &Event| {
+        matches!(event, Event::Reset { id: 1, code, by }
+        if *code == ErrorCode::FLOW_CONTROL_ERROR && *by == Blame::PeerMisbehaved)
+    };
+    assert!(server.events().iter().any(overrun), "the stream's window");
+    let mut server = End::new(Role::Server, &config);
+    server.seen.keeps_bodies = true;
+    server.arrive(PREFACE);
+    server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
+    for id in [1, 3] {
+        server.arrive(&request(id, false));
+        for _ in 0..3 {
+            server.arrive(&frame(kind::DATA, 0, id, &[0; 15_000]));
+        }
+    }
+    assert_eq!(server.error.unwrap().code, ErrorCode::FLOW_CONTROL_ERROR);
+}
+
+#[test]
+fn content_length_is_kept_to_the_octet() {
+    let with_length = |length: u8| {
+        // content-length is entry 28 of the static table.
+        let block = [0x83, 0x86, 0x84, 0x0f, 13, 1, b'0' + length];
+        frame(kind::HEADERS, flag::END_HEADERS, 3, &block)
+    };
+    let body = |octets: &[u8]| frame(kind::DATA, flag::END_STREAM, 3, octets);
+    let sent = |length, octets: &[u8]| [with_length(length), body(octets)].concat();
+    assert_eq!(reset_by(3, &sent(3, b"abc")), None);
+    for wrong in [&b"ab"[..], b"abcd", b""] {
+        assert_eq!(
+            reset_by(3, &sent(3, wrong)),
+            Some(ErrorCode::PROTOCOL_ERROR),
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
+    for at in 0..PREFACE.len() {
+        let mut server = End::new(Role::Server, &Config::trusted());
+        let mut wrong = PREFACE[..=at].to_vec();
+        wrong[at] ^= 0x20;
+        server.arrive(&wrong);
+        assert_eq!(
+            server.error.unwrap().code,
+            ErrorCode::PROTOCOL_ERROR,
+            "octet {at}"
+        );
+    }
+    let mut server = End::new(Role::Server, &Config::trusted());
+    server.arrive(PREFACE);
+    server.arrive(&frame(kind::PING, 0, 0, &[0; 8]));
+    assert_eq!(
+        server.error.unwrap().code,
+        ErrorCode::PROTOCOL_ERROR,
+        "SETTINGS come first"
+    );
+}
+
+#[test]
+fn an_oversized_header_list_costs_its_stream_and_no_memory() {
+    let mut config = Config::trusted();
+    config.settings.max_header_list_bytes = Some(200);
+    let mut pair = pair::Pair::greeted(&Config::trusted(), &config);
+    let mut head = Block::new(&REQUEST);
+    head.push(b"long", &[b'x'; 150]);
+    pair.client.sender().request(&mut head, &[], b"").unwrap();
+    pair.drive();
+    let code = ErrorCode::ENHANCE_YOUR_CALM;
+    let events = pair.client.events();
+    assert!(
+        events.contains(&Event::Reset {
+            id: 1,
+            code,
+            by: Blame::Peer
+        }),
+        "{events:?}"
+    );
+    assert_eq!(pair.server.error, None);
+}
