@@ -8,7 +8,7 @@ use bookend_io::Session;
 use bookend_wire::grpc::Code;
 use bookend_wire::{
     Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
-    Indexing, Role, Sender, Stream, Visitor,
+    Indexing, Request, Role, Sender, Stream, Visitor,
 };
 
 /// How far a connection has come.
@@ -37,8 +37,14 @@ pub(crate) struct Link {
     pub farewell: Option<String>,
     calls: Vec<Call>,
     head: Block,
+    /// The requests whole, one a message, where they are small and do not vary.
+    requests: Vec<Request>,
     issued: Vec<u32>,
 }
+
+/// Messages of a run beyond this are not kept whole by each connection: ten thousand of those may
+/// be there.
+const KEPT_MESSAGES_BYTES: usize = 4 << 10;
 
 /// Where answers are counted.
 pub(crate) struct Ledger<'a> {
@@ -71,6 +77,7 @@ impl Link {
             farewell: None,
             calls: Vec::new(),
             head: plan.head(),
+            requests: kept_requests(plan),
             issued: Vec::new(),
         }
     }
@@ -131,11 +138,15 @@ impl Link {
     #[inline]
     fn request(&mut self, source: &Source<'_>) -> Result<Stream, CannotOpen> {
         let plan = source.plan;
-        let message = match &plan.messages[..] {
-            [only] => only,
-            many => &many[(*source.next_number % many.len() as u64) as usize],
-        };
         let sender = &mut self.connection.sender;
+        let at = match plan.messages.len() {
+            1 => 0,
+            many => (*source.next_number % many as u64) as usize,
+        };
+        if let Some(request) = self.requests.get_mut(at) {
+            return sender.request_again(request);
+        }
+        let message = &plan.messages[at];
         let Some(name) = &plan.varying_metadata else {
             return sender.request(&mut self.head, &[], message);
         };
@@ -158,11 +169,15 @@ impl Link {
         self.issued.push(stream.key);
     }
 
-    /// The calls that were made since the last stamp start now.
+    /// The calls that were made since the last stamp start at what `clock_ns` says.
     #[inline]
-    pub fn stamp(&mut self, now_ns: u64) {
+    pub fn stamp(&mut self, clock_ns: impl FnOnce() -> u64) {
+        if self.issued.is_empty() {
+            return;
+        }
+        let start_ns = clock_ns();
         for key in self.issued.drain(..) {
-            self.calls[key as usize].start_ns = now_ns;
+            self.calls[key as usize].start_ns = start_ns;
         }
     }
 
@@ -194,6 +209,15 @@ impl Link {
         }
         self.in_flight = 0;
     }
+}
+
+fn kept_requests(plan: &Plan) -> Vec<Request> {
+    let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
+    if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
+        return Vec::new();
+    }
+    let request = |message: &Vec<u8>| Request::new(plan.head(), message.clone());
+    plan.messages.iter().map(request).collect()
 }
 
 impl Ledger<'_> {

@@ -108,7 +108,7 @@ pub(crate) struct Held {
 const NO_KEY: u32 = u32::MAX;
 const FIRST_INDEX_SLOTS: usize = 64;
 /// Slots of the index per live stream before long-lived streams are put aside instead of growing.
-const MAX_INDEX_SLOTS_PER_STREAM: usize = 8;
+const MAX_INDEX_SLOTS_PER_STREAM: usize = 4;
 
 /// The live streams of one connection. Ids that follow each other fall on different slots of the
 /// index, so that a lookup is one load; a stream that outlives its neighbours is put aside.

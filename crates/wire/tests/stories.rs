@@ -3,7 +3,7 @@
 mod pair;
 
 use bookend_wire::frame::{flag, kind};
-use bookend_wire::{Blame, Block, CannotOpen, Config, ErrorCode, ExtraField, Indexing};
+use bookend_wire::{Blame, Block, CannotOpen, Config, ErrorCode, ExtraField, Indexing, Request};
 use pair::{Event, Pair, REQUEST, RESPONSE, TRAILERS, frames};
 
 fn trusted_pair() -> Pair {
@@ -98,6 +98,45 @@ fn a_block_that_comes_again_is_not_decoded_again() {
     let heads: Vec<_> = heads.iter().filter_map(fields_of).collect();
     assert_eq!(heads.len(), 10);
     assert!(heads.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_request_made_again_is_the_same_but_for_its_stream() {
+    let server = config_with(|config| config.settings.max_concurrent_streams = Some(20));
+    let mut pair = Pair::greeted(&Config::trusted(), &server);
+    let mut request = Request::new(Block::new(&REQUEST), b"ping".to_vec());
+    let mut lengths = Vec::new();
+    for _ in 0..20 {
+        pair.client.sender().request_again(&mut request).unwrap();
+        lengths.push(pair.client.sender().output.len());
+        pair.drive();
+    }
+    assert_eq!(
+        pair.client.sender().request_again(&mut request),
+        Err(CannotOpen::Concurrency)
+    );
+    assert!(
+        lengths[1..].windows(2).all(|pair| pair[0] == pair[1]),
+        "{lengths:?}"
+    );
+    let events = pair.server.events();
+    for (call, told) in events.chunks(2).enumerate() {
+        let id = 2 * call as u32 + 1;
+        let body = b"\0\0\0\0\x04ping".to_vec();
+        assert!(
+            matches!(&told[0], Event::Headers { id: of, fields, end_stream: false }
+            if *of == id && fields.len() == REQUEST.len())
+        );
+        assert_eq!(
+            told[1],
+            Event::Data {
+                id,
+                octets: body,
+                end_stream: true
+            }
+        );
+    }
+    assert_eq!(events.len(), 40);
 }
 
 #[test]

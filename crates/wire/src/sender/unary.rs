@@ -5,8 +5,12 @@ use crate::block::{Block, ExtraField};
 use crate::error::CannotOpen;
 use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
+use crate::request::Request;
 use crate::streams::{State, Stream};
 use alloc::vec::Vec;
+
+/// Where the stream id stands in a frame header.
+const STREAM_ID_AT: usize = 5;
 
 impl Sender {
     /// Sends a whole unary request: head (with `extra` behind it), one message, END_STREAM.
@@ -27,6 +31,49 @@ impl Sender {
             .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
         self.output.extend_from_slice(message);
         self.finish_message(stream, start, true);
+        Ok(stream)
+    }
+
+    /// Sends a whole unary request that is made again and again.
+    ///
+    /// # Errors
+    /// As [`Sender::open`].
+    #[inline]
+    pub fn request_again(&mut self, request: &mut Request) -> Result<Stream, CannotOpen> {
+        let body_bytes = PREFIX_BYTES + request.message.len();
+        let Some(template) = request.template(self.encoder.generation()) else {
+            return self.request_anew(request);
+        };
+        let fits = body_bytes <= self.send_window.available_bytes()
+            && body_bytes <= self.peer.max_frame_bytes as usize
+            && body_bytes <= self.peer.initial_window_bytes as usize;
+        if !fits {
+            return self.request_anew(request);
+        }
+        let stream = self.open()?;
+        if let Some(state) = self.streams.state(stream) {
+            state.local_closed = true;
+        }
+        self.send_window.take(body_bytes);
+        let (head_at, id) = (self.output.len(), stream.id.to_be_bytes());
+        let data_at = head_at + template.data_at;
+        self.output.extend_from_slice(&template.octets);
+        for frame_at in [head_at, data_at] {
+            self.output[frame_at + STREAM_ID_AT..frame_at + HEADER_BYTES].copy_from_slice(&id);
+        }
+        Ok(stream)
+    }
+
+    #[cold]
+    fn request_anew(&mut self, request: &mut Request) -> Result<Stream, CannotOpen> {
+        let start = self.output.len();
+        let Request { head, message, .. } = request;
+        let before = self.encoder.generation();
+        let stream = self.request(head, &[], message)?;
+        let generation = self.encoder.generation();
+        if generation == before {
+            request.remember(&self.output[start..], generation);
+        }
         Ok(stream)
     }
 
