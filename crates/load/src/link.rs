@@ -275,7 +275,7 @@ impl Answers<'_> {
         slot.stream_id = 0;
         self.ended += 1;
         // A server may answer before it has read the whole request: what is held back is moot.
-        if sender.held_back_bytes(stream) > 0 {
+        if sender.holds_back() && sender.held_back_bytes(stream) > 0 {
             sender.reset(stream, ErrorCode::CANCEL);
         }
     }

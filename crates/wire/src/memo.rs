@@ -22,7 +22,7 @@ struct Entry {
     length: u8,
     place: Place,
     /// What [`digest`] makes of the octets.
-    digest: u64,
+    digest: Digest,
     octets: [u8; MAX_REMEMBERED_BYTES],
     meaning: u32,
 }
@@ -30,7 +30,7 @@ struct Entry {
 const UNUSED: Entry = Entry {
     length: 0,
     place: Place::Head,
-    digest: 0,
+    digest: (0, 0),
     octets: [0; MAX_REMEMBERED_BYTES],
     meaning: 0,
 };
@@ -88,19 +88,36 @@ impl Memory {
 }
 
 /// Blocks up to this length are told apart by their digest and length alone.
-const DIGESTED_BYTES: usize = 8;
+const DIGESTED_BYTES: usize = 32;
 
-/// The first and the last octets of a block in one number. They overlap in blocks of less than
-/// eight octets, so that with the length it says all about those.
+/// The first and the last octets of a block. They overlap in blocks of less than 32 octets, so that
+/// with the length they say all about those, and comparing them takes no call.
+type Digest = (u128, u128);
+
 #[inline]
-fn digest(block: &[u8]) -> u64 {
-    if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
-        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+fn digest(block: &[u8]) -> Digest {
+    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
+        return (u128::from_le_bytes(*first), u128::from_le_bytes(*last));
     }
-    if let (Some(first), Some(last)) = (block.first_chunk::<2>(), block.last_chunk::<2>()) {
-        return u64::from(u16::from_le_bytes(*first)) << 16 | u64::from(u16::from_le_bytes(*last));
+    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
+        return (
+            u64::from_le_bytes(*first).into(),
+            u64::from_le_bytes(*last).into(),
+        );
     }
-    block.first().map_or(0, |octet| u64::from(*octet))
+    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
+        return (
+            u32::from_le_bytes(*first).into(),
+            u32::from_le_bytes(*last).into(),
+        );
+    }
+    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
+        return (
+            u16::from_le_bytes(*first).into(),
+            u16::from_le_bytes(*last).into(),
+        );
+    }
+    (block.first().map_or(0, |octet| u128::from(*octet)), 0)
 }
 
 #[cfg(test)]

@@ -274,7 +274,9 @@ impl Sender {
             return;
         };
         if state.local_closed && state.remote == Remote::Closed {
-            self.free(stream);
+            let unreleased_bytes = state.unreleased_bytes;
+            self.streams.remove(stream);
+            self.release_connection(unreleased_bytes);
         }
     }
 

@@ -151,6 +151,12 @@ impl Sender {
         self.data(stream, &body, end_stream);
     }
 
+    /// Whether any stream waits for the peer's window.
+    #[inline]
+    pub fn holds_back(&self) -> bool {
+        !self.holding.is_empty()
+    }
+
     /// Octets of this stream that wait for the peer's window.
     pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
         let held = self.streams.state(stream).and_then(|state| state.held());

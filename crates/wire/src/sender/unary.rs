@@ -9,9 +9,6 @@ use crate::request::Request;
 use crate::streams::{State, Stream};
 use alloc::vec::Vec;
 
-/// Where the stream id stands in a frame header.
-const STREAM_ID_AT: usize = 5;
-
 impl Sender {
     /// Sends a whole unary request: head (with `extra` behind it), one message, END_STREAM.
     ///
@@ -55,12 +52,7 @@ impl Sender {
             state.local_closed = true;
         }
         self.send_window.take(body_bytes);
-        let (head_at, id) = (self.output.len(), stream.id.to_be_bytes());
-        let data_at = head_at + template.data_at;
-        self.output.extend_from_slice(&template.octets);
-        for frame_at in [head_at, data_at] {
-            self.output[frame_at + STREAM_ID_AT..frame_at + HEADER_BYTES].copy_from_slice(&id);
-        }
+        template.write(stream.id, &mut self.output);
         Ok(stream)
     }
 
