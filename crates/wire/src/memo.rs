@@ -22,7 +22,7 @@ struct Entry {
     length: u8,
     place: Place,
     /// What [`digest`] makes of the octets.
-    digest: Digest,
+    digest: u64,
     octets: [u8; MAX_REMEMBERED_BYTES],
     meaning: u32,
 }
@@ -30,7 +30,7 @@ struct Entry {
 const UNUSED: Entry = Entry {
     length: 0,
     place: Place::Head,
-    digest: (0, 0),
+    digest: 0,
     octets: [0; MAX_REMEMBERED_BYTES],
     meaning: 0,
 };
@@ -63,7 +63,7 @@ impl Memory {
             usize::from(entry.length) == block.len()
                 && entry.digest == digest
                 && entry.place == place
-                && (block.len() <= DIGESTED_BYTES || entry.octets[..block.len()] == *block)
+                && (block.len() <= DIGESTED_BYTES || is_same(&entry.octets[..block.len()], block))
         };
         self.entries.iter().find(same).map(|entry| entry.meaning)
     }
@@ -88,36 +88,35 @@ impl Memory {
 }
 
 /// Blocks up to this length are told apart by their digest and length alone.
-const DIGESTED_BYTES: usize = 32;
+const DIGESTED_BYTES: usize = 8;
 
-/// The first and the last octets of a block. They overlap in blocks of less than 32 octets, so that
-/// with the length they say all about those, and comparing them takes no call.
-type Digest = (u128, u128);
+/// The first and the last octets of a block in one number. They overlap in blocks of less than
+/// eight octets, so that with the length it says all about those.
+#[inline]
+fn digest(block: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
+        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (block.first_chunk::<2>(), block.last_chunk::<2>()) {
+        return u64::from(u16::from_le_bytes(*first)) << 16 | u64::from(u16::from_le_bytes(*last));
+    }
+    block.first().map_or(0, |octet| u64::from(*octet))
+}
+
+/// Whether two blocks of one length, above eight octets, are the same. Up to 32 octets their ends
+/// overlap and are compared without a call.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match one.len() {
+        ..16 => same_ends::<8>(one, other),
+        16..=32 => same_ends::<16>(one, other),
+        _ => one == other,
+    }
+}
 
 #[inline]
-fn digest(block: &[u8]) -> Digest {
-    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
-        return (u128::from_le_bytes(*first), u128::from_le_bytes(*last));
-    }
-    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
-        return (
-            u64::from_le_bytes(*first).into(),
-            u64::from_le_bytes(*last).into(),
-        );
-    }
-    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
-        return (
-            u32::from_le_bytes(*first).into(),
-            u32::from_le_bytes(*last).into(),
-        );
-    }
-    if let (Some(first), Some(last)) = (block.first_chunk(), block.last_chunk()) {
-        return (
-            u16::from_le_bytes(*first).into(),
-            u16::from_le_bytes(*last).into(),
-        );
-    }
-    (block.first().map_or(0, |octet| u128::from(*octet)), 0)
+fn same_ends<const N: usize>(one: &[u8], other: &[u8]) -> bool {
+    one.first_chunk::<N>() == other.first_chunk() && one.last_chunk::<N>() == other.last_chunk()
 }
 
 #[cfg(test)]
