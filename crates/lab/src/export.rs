@@ -49,6 +49,8 @@ impl<'a> Report<'a> {
         text.push_str(&published_table(&self.table));
         text.push('\n');
         text.push_str(&cost_table(&self.table));
+        text.push('\n');
+        text.push_str(&resource_table(&self.table));
         for mark in marks(&self.table) {
             text.push_str(&format!("mark: {mark}\n"));
         }

@@ -45,6 +45,8 @@ pub struct Options {
     pub until: Until,
     /// The deadline of each call; `None` is no deadline.
     pub timeout: Option<Duration>,
+    /// The id of the first stream of a connection: odd, as clients' are.
+    pub first_stream_id: u32,
     /// Calls of this long after the start are answered and not measured.
     pub warmup: Duration,
     /// How long a connection may take to be made; `None` is as long as the system lets it.

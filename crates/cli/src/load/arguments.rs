@@ -119,6 +119,9 @@ pub struct Arguments {
     /// Answer calls for so long before the measurement [default: 0]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     warmup: Option<Duration>,
+    /// Id of a connection's first stream; near 2147483647 the end of the ids is reached at once
+    #[arg(long, value_name = "ID", value_parser = whole::<u32>)]
+    first_stream_id: Option<u32>,
     /// Metadata field whose value is another in each call
     #[arg(long, value_name = "NAME")]
     varying_metadata: Option<String>,
@@ -153,6 +156,7 @@ impl Arguments {
             duration_stop: self.duration_stop.unwrap_or(default.duration_stop),
             timeout: self.timeout.unwrap_or(default.timeout),
             warmup: self.warmup.unwrap_or(default.warmup),
+            first_stream_id: self.first_stream_id.unwrap_or(default.first_stream_id),
             connect_timeout: self.connect_timeout.unwrap_or(default.connect_timeout),
             data: self.data,
             data_file: self.data_file,
@@ -264,6 +268,9 @@ mod tests {
         every_spelling("timeout", Some("t"), "1m", |flags| flags.timeout = MINUTE);
         every_spelling("connect-timeout", None, "1m", |flags| {
             flags.connect_timeout = MINUTE
+        });
+        every_spelling("first-stream-id", None, "7", |flags| {
+            flags.first_stream_id = 7
         });
         every_spelling("warmup", None, "1m", |flags| flags.warmup = MINUTE);
         let wait = DurationStop::Wait;

@@ -35,6 +35,11 @@ pub enum OptionsError {
         /// The second.
         other: &'static str,
     },
+    /// `--first-stream-id` is no id of a client's stream.
+    FirstStreamId {
+        /// What was given.
+        id: u32,
+    },
     /// Fewer threads than the blocking driver needs.
     ThreadsMissing {
         /// `--threads`
@@ -90,6 +95,10 @@ impl fmt::Display for OptionsError {
                     "{one} and {other} exclude each other: give one of them"
                 )
             }
+            Self::FirstStreamId { id } => write!(
+                formatter,
+                "--first-stream-id {id} is no stream of a client: it takes odd numbers below 2^31"
+            ),
             Self::ThreadsMissing {
                 threads,
                 connections,

@@ -43,6 +43,8 @@ pub struct Flags {
     pub duration_stop: DurationStop,
     /// `--timeout`
     pub timeout: Duration,
+    /// `--first-stream-id`
+    pub first_stream_id: u32,
     /// `--warmup`
     pub warmup: Duration,
     /// `--connect-timeout`
@@ -96,6 +98,7 @@ impl Default for Flags {
             max_duration: Duration::ZERO,
             duration_stop: DurationStop::Ignore,
             timeout: Duration::from_secs(20),
+            first_stream_id: 1,
             warmup: Duration::ZERO,
             connect_timeout: Duration::from_secs(10),
             data: None,
@@ -143,6 +146,7 @@ impl Options {
             concurrency,
             until: choose_until(&flags)?,
             timeout: unless_zero(flags.timeout),
+            first_stream_id: stream_id(flags.first_stream_id)?,
             warmup: flags.warmup,
             connect_timeout: unless_zero(flags.connect_timeout),
             io: flags.io,
@@ -282,5 +286,13 @@ fn choose_until(flags: &Flags) -> Result<Until, OptionsError> {
     match until.calls() {
         Some(0) => Err(OptionsError::Zero { flag: "--total" }),
         _ => Ok(until),
+    }
+}
+
+/// Clients open streams with odd ids below 2^31 (RFC 9113 section 5.1.1).
+fn stream_id(id: u32) -> Result<u32, OptionsError> {
+    match id % 2 == 1 && id < 1 << 31 {
+        true => Ok(id),
+        false => Err(OptionsError::FirstStreamId { id }),
     }
 }

@@ -44,7 +44,10 @@ impl Options {
                 DurationStop::Ignore => AtEnd::Drain,
             },
             count_errors: self.count_errors,
-            config: Config::trusted(),
+            config: Config {
+                first_stream_id: self.first_stream_id,
+                ..Config::trusted()
+            },
         })
     }
 
