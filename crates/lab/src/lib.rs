@@ -1,4 +1,12 @@
-//! Suites, subjects, measuring, statistics, storing, reporting.
+//! The lab: a suite's question, put to subjects that it knows only as processes.
+//!
+//! A [`suite`] says which call is made, under which limits, by whom. Its plan becomes rounds
+//! ([`round`]): each starts every [`subject`] afresh ([`process`], [`launch`], [`control_group`]),
+//! verifies a call ([`probe`]) and measures every cell in random order ([`sampler`], [`cpu`],
+//! [`memory`]). What a window yields is a [`measurement`]; the [`store`] keeps it round by round.
+//! [`table`], [`compare`] and [`export`] read it back with [`statistics`] and the [`audit`].
+//!
+//! Nothing here can name our own client or server: they are started as everybody else is.
 #![forbid(unsafe_code)]
 
 pub mod audit;
