@@ -69,6 +69,9 @@ pub struct Measurement {
     pub generator_busy_seconds: Option<f64>,
     /// Worker threads of the generator, where it says so.
     pub generator_threads: Option<u32>,
+    /// CPUs that the generator was pinned to; `None` if it was not.
+    #[serde(default)]
+    pub generator_cpus: Option<u32>,
     /// The machine's ledger over the window.
     pub machine: MachineCpu,
     /// Mean memory of the tree under test over the window, bytes.

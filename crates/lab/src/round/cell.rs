@@ -109,6 +109,7 @@ fn measurement(
         generator_cpu_seconds: generator_cpu,
         generator_busy_seconds: own.map(|own| own.busy_seconds),
         generator_threads: own.map(|own| own.threads),
+        generator_cpus: bench.generator_threads(),
         machine: watched.ledger.total(),
         memory_mean_bytes: tested.memory_mean_bytes,
         memory_peak_bytes: tested.memory_peak_bytes,

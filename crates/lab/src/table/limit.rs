@@ -15,7 +15,7 @@ pub(super) fn pooled_verdict(plan: &Plan, rounds: &[Round<'_>]) -> Verdict {
 }
 
 /// The share of its time in which the generator did work: as it says itself, else its CPU time
-/// over what its threads, or the CPUs that the server leaves, could have given.
+/// over what its threads, on the CPUs that it was pinned to, could have given.
 pub(super) fn generator_busy(rounds: &[Round<'_>]) -> f64 {
     let worked: f64 = rounds.iter().map(generator_worked).sum();
     let could: f64 = rounds.iter().map(generator_could).sum();
@@ -60,6 +60,7 @@ fn generator_could(round: &Round<'_>) -> f64 {
     let measurement = round.measurement;
     let cpus = measurement.machine.total_seconds() / measurement.window_seconds;
     let left = cpus - measurement.server_cpu_limit;
-    let threads = measurement.generator_threads.map_or(left, f64::from);
-    measurement.window_seconds * threads.max(1.0)
+    let given = measurement.generator_cpus.map_or(left, f64::from);
+    let used = measurement.generator_threads.map_or(given, f64::from);
+    measurement.window_seconds * used.min(given.max(1.0)).max(1.0)
 }
