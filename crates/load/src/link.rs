@@ -35,6 +35,8 @@ pub(crate) struct Link {
     pub streams: u32,
     /// What the server said when it went away, if it did.
     pub farewell: Option<String>,
+    /// Whether any call has ended on it.
+    pub was_of_use: bool,
     calls: Vec<Call>,
     head: Block,
     /// The requests whole, one a message, where they are small and do not vary.
@@ -75,6 +77,7 @@ impl Link {
             in_flight: 0,
             streams,
             farewell: None,
+            was_of_use: false,
             calls: Vec::new(),
             head: plan.head(),
             requests: kept_requests(plan),
@@ -100,6 +103,7 @@ impl Link {
             ..
         } = answers;
         self.in_flight -= ended;
+        self.was_of_use |= ended > 0;
         if settings_came && self.stage == Stage::Greeting {
             self.stage = Stage::Ready;
         }

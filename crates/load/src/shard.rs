@@ -429,13 +429,15 @@ impl LoadShard {
             return;
         };
         let connection = link.connection_number;
-        let (stage, farewell) = (link.stage, link.farewell.clone());
+        let farewell = link.farewell.clone();
         let text = farewell.as_deref().unwrap_or(text);
-        let retired = stage == Stage::Retiring && link.in_flight == 0;
+        // A server that says goodbye before any call is not asked again at once.
+        let retired = link.stage == Stage::Retiring && link.in_flight == 0 && link.was_of_use;
+        let made_no_call = !link.was_of_use && link.in_flight == 0;
         let ended = self.phase == Phase::Over;
         if !retired && !ended {
             self.note_failure(text);
-            if stage == Stage::Greeting {
+            if made_no_call {
                 self.count_attempt(text);
             }
             self.fail_link(index, &Fault::new(Code::Unavailable, text), now_ns);

@@ -289,6 +289,38 @@ fn a_server_that_greets_and_never_answers_costs_deadlines() {
 }
 
 #[test]
+fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+            let goaway = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            socket
+                .write_all(&[&settings[..], &goaway].concat())
+                .unwrap();
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+    });
+    let outcome = run(
+        Plan {
+            calls: None,
+            window_ns: Some(SECOND_NS / 2),
+            ..plan(address, 0)
+        },
+        &AtomicBool::new(false),
+        |_| {},
+    );
+    match outcome {
+        // Back-off from 100 ms leaves room for three more attempts in half a second.
+        Ok(outcome) => assert!(outcome.connections_opened <= 5, "{outcome:?}"),
+        Err(RunError::NoConnection(why)) => assert!(why.contains("GOAWAY"), "{why}"),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_it_has_measured() {
     let (server, _) = serve();
     let plan = Plan {

@@ -52,139 +52,92 @@ fn reset_by(id: u32, octets: &[u8]) -> Option<ErrorCode> {
     written.iter().find_map(reset)
 }
 
-#[test]
-fn broken_rules_of_the_connection_end_it_with_the_code_of_the_rfc() {
-    let protocol = ErrorCode::PROTOCOL_ERROR;
-    let size = ErrorCode::FRAME_SIZE_ERROR;
-    let flow = ErrorCode::FLOW_CONTROL_ERROR;
-    let cases: &[(&str, Vec<u8>, ErrorCode)] = &[
-        ("DATA on stream 0", frame(kind::DATA, 0, 0, b"x"), protocol),
-        (
-            "DATA on an idle stream",
-            frame(kind::DATA, 0, 5, b"x"),
-            protocol,
-        ),
-        (
-            "HEADERS on stream 0",
-            frame(kind::HEADERS, 4, 0, &[0x83]),
-            protocol,
-        ),
-        ("an even id", request(2, true), protocol),
-        (
-            "a pad length beyond the frame",
-            frame(kind::DATA, flag::PADDED, 1, &[9, 0]),
-            protocol,
-        ),
-        (
-            "a padded frame of nothing",
-            frame(kind::DATA, flag::PADDED, 1, &[]),
-            size,
-        ),
-        (
-            "CONTINUATION alone",
-            frame(kind::CONTINUATION, 4, 1, &[]),
-            protocol,
-        ),
-        (
-            "a block that is broken off",
-            [
-                frame(kind::HEADERS, 0, 3, &[0x83]),
-                frame(kind::PING, 0, 0, &[0; 8]),
-            ]
-            .concat(),
-            protocol,
-        ),
-        (
-            "PUSH_PROMISE",
-            frame(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]),
-            protocol,
-        ),
-        (
-            "SETTINGS on a stream",
-            frame(kind::SETTINGS, 0, 1, &[]),
-            protocol,
-        ),
-        ("SETTINGS cut", frame(kind::SETTINGS, 0, 0, &[0; 5]), size),
-        (
-            "an ACK with settings",
-            frame(kind::SETTINGS, flag::ACK, 0, &[0; 6]),
-            size,
-        ),
-        (
-            "PING on a stream",
-            frame(kind::PING, 0, 1, &[0; 8]),
-            protocol,
-        ),
-        (
-            "PING of seven octets",
-            frame(kind::PING, 0, 0, &[0; 7]),
-            size,
-        ),
-        (
-            "GOAWAY on a stream",
-            frame(kind::GOAWAY, 0, 1, &[0; 8]),
-            protocol,
-        ),
-        ("GOAWAY cut", frame(kind::GOAWAY, 0, 0, &[0; 7]), size),
-        (
-            "WINDOW_UPDATE cut",
-            frame(kind::WINDOW_UPDATE, 0, 0, &[0; 3]),
-            size,
-        ),
-        (
-            "WINDOW_UPDATE by nothing",
-            frame(kind::WINDOW_UPDATE, 0, 0, &[0; 4]),
-            protocol,
-        ),
-        (
-            "a window past 2^31-1",
-            frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 255, 255, 255]),
-            flow,
-        ),
-        (
-            "WINDOW_UPDATE on an idle stream",
-            frame(kind::WINDOW_UPDATE, 0, 7, &[0, 0, 0, 1]),
-            protocol,
-        ),
-        (
-            "RST_STREAM on stream 0",
-            frame(kind::RST_STREAM, 0, 0, &[0; 4]),
-            protocol,
-        ),
-        (
-            "RST_STREAM on an idle stream",
-            frame(kind::RST_STREAM, 0, 7, &[0; 4]),
-            protocol,
-        ),
-        (
-            "RST_STREAM cut",
-            frame(kind::RST_STREAM, 0, 1, &[0; 3]),
-            size,
-        ),
-        (
-            "PRIORITY on stream 0",
-            frame(kind::PRIORITY, 0, 0, &[0; 5]),
-            protocol,
-        ),
-        (
-            "a broken header block",
-            frame(kind::HEADERS, 4, 3, &[0xff; 9]),
-            ErrorCode::COMPRESSION_ERROR,
-        ),
-        (
-            "a huge frame",
-            vec![0, 0x40, 1, kind::DATA, 0, 0, 0, 0, 1],
-            size,
-        ),
-    ];
+/// What breaks a rule, the octets, the code that the RFC names.
+type Case = (&'static str, Vec<u8>, ErrorCode);
+
+const PROTOCOL: ErrorCode = ErrorCode::PROTOCOL_ERROR;
+const SIZE: ErrorCode = ErrorCode::FRAME_SIZE_ERROR;
+
+fn assert_ended_by(cases: &[Case]) {
     for (what, octets, code) in cases {
         assert_eq!(ended_by(octets), Some(*code), "{what}");
     }
-    let endless: Vec<u8> = (0..20)
-        .flat_map(|_| frame(kind::CONTINUATION, 0, 3, &[]))
-        .collect();
-    let flood = [frame(kind::HEADERS, 0, 3, &[0x83]), endless].concat();
-    assert_eq!(ended_by(&flood), Some(ErrorCode::ENHANCE_YOUR_CALM));
+}
+
+#[test]
+fn broken_rules_of_bodies_end_the_connection_with_the_code_of_the_rfc() {
+    let data = |flags, id, payload: &[u8]| frame(kind::DATA, flags, id, payload);
+    let huge = vec![0, 0x40, 1, kind::DATA, 0, 0, 0, 0, 1];
+    assert_ended_by(&[
+        ("DATA on stream 0", data(0, 0, b"x"), PROTOCOL),
+        ("DATA on an idle stream", data(0, 5, b"x"), PROTOCOL),
+        (
+            "more padding than frame",
+            data(flag::PADDED, 1, &[9, 0]),
+            PROTOCOL,
+        ),
+        ("padding of nothing", data(flag::PADDED, 1, &[]), SIZE),
+        ("a huge frame", huge, SIZE),
+    ]);
+}
+
+#[test]
+fn broken_rules_of_heads_end_the_connection_with_the_code_of_the_rfc() {
+    let heads = |flags, id, block: &[u8]| frame(kind::HEADERS, flags, id, block);
+    let more = |flags, block: &[u8]| frame(kind::CONTINUATION, flags, 3, block);
+    let broken_off = [heads(0, 3, &[0x83]), frame(kind::PING, 0, 0, &[0; 8])].concat();
+    let endless: Vec<u8> = (0..20).flat_map(|_| more(0, &[])).collect();
+    let flood = [heads(0, 3, &[0x83]), endless].concat();
+    let push = frame(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]);
+    assert_ended_by(&[
+        ("HEADERS on stream 0", heads(4, 0, &[0x83]), PROTOCOL),
+        ("an even id", request(2, true), PROTOCOL),
+        ("CONTINUATION alone", more(4, &[]), PROTOCOL),
+        ("a block that is broken off", broken_off, PROTOCOL),
+        ("a push", push, PROTOCOL),
+        (
+            "a broken block",
+            heads(4, 3, &[0xff; 9]),
+            ErrorCode::COMPRESSION_ERROR,
+        ),
+        ("an endless block", flood, ErrorCode::ENHANCE_YOUR_CALM),
+    ]);
+}
+
+#[test]
+fn broken_rules_of_control_frames_end_the_connection_with_the_code_of_the_rfc() {
+    let settings = |flags, id, length| frame(kind::SETTINGS, flags, id, &vec![0; length]);
+    let ping = |id, length| frame(kind::PING, 0, id, &vec![0; length]);
+    let goaway = |id, length| frame(kind::GOAWAY, 0, id, &vec![0; length]);
+    let update = |id, octets: &[u8]| frame(kind::WINDOW_UPDATE, 0, id, octets);
+    let reset = |id, length| frame(kind::RST_STREAM, 0, id, &vec![0; length]);
+    let priority = frame(kind::PRIORITY, 0, 0, &[0; 5]);
+    let overflow = update(0, &[0x7f, 255, 255, 255]);
+    assert_ended_by(&[
+        ("SETTINGS on a stream", settings(0, 1, 0), PROTOCOL),
+        ("SETTINGS cut", settings(0, 0, 5), SIZE),
+        ("an ACK with settings", settings(flag::ACK, 0, 6), SIZE),
+        ("PING on a stream", ping(1, 8), PROTOCOL),
+        ("PING of seven octets", ping(0, 7), SIZE),
+        ("GOAWAY on a stream", goaway(1, 8), PROTOCOL),
+        ("GOAWAY cut", goaway(0, 7), SIZE),
+        ("WINDOW_UPDATE cut", update(0, &[0; 3]), SIZE),
+        ("WINDOW_UPDATE by nothing", update(0, &[0; 4]), PROTOCOL),
+        (
+            "a window past 2^31-1",
+            overflow,
+            ErrorCode::FLOW_CONTROL_ERROR,
+        ),
+        (
+            "WINDOW_UPDATE on an idle stream",
+            update(7, &[0, 0, 0, 1]),
+            PROTOCOL,
+        ),
+        ("RST_STREAM on stream 0", reset(0, 4), PROTOCOL),
+        ("RST_STREAM on an idle stream", reset(7, 4), PROTOCOL),
+        ("RST_STREAM cut", reset(1, 3), SIZE),
+        ("PRIORITY on stream 0", priority, PROTOCOL),
+    ]);
 }
 
 #[test]
