@@ -44,8 +44,6 @@ pub enum Command {
     Report(report::Arguments),
     /// List suites and subjects
     List(list::Arguments),
-    /// Say what is missing on this machine
-    Doctor,
 }
 
 impl Command {
@@ -59,7 +57,6 @@ impl Command {
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
             Command::List(_) => "list",
-            Command::Doctor => "doctor",
         }
     }
 }

@@ -4,7 +4,6 @@
 mod command_line;
 mod compare;
 mod complaint;
-mod doctor;
 mod failure;
 mod list;
 mod load;
@@ -49,6 +48,5 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
-        Command::Doctor => doctor::start(),
     }
 }
