@@ -54,6 +54,8 @@ pub(crate) struct Ledger<'a> {
     pub now_ns: u64,
     /// Calls that are counted by number and have ended.
     pub counted_done: &'a mut u64,
+    /// Calls of the warm-up that ended in a window that is measured by number.
+    pub stragglers: &'a mut u64,
     pub count_errors: bool,
     /// Only calls that were issued in the window count.
     pub by_number: bool,
@@ -228,7 +230,9 @@ impl Ledger<'_> {
     #[inline]
     fn belongs(&mut self, call: &Call) -> bool {
         *self.counted_done += u64::from(call.counted);
-        call.counted || !self.by_number
+        let belongs = call.counted || !self.by_number;
+        *self.stragglers += u64::from(!belongs);
+        belongs
     }
 
     #[inline]

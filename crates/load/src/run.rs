@@ -32,7 +32,8 @@ pub struct Outcome {
     pub ok: u64,
     /// Calls of the window that failed.
     pub errors: Errors,
-    /// Calls that ended before the window, answered or failed.
+    /// Calls that ended before the window, answered or failed; in a window by number also those
+    /// that were made before it.
     pub warmup: u64,
     /// Of those, the ones that failed.
     pub warmup_errors: Errors,
@@ -203,7 +204,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
     for worker in measured {
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
-        outcome.warmup += worker.warmup.ok + worker.warmup.errors.total();
+        outcome.warmup += worker.warmup.ok + worker.warmup.errors.total() + worker.stragglers;
         outcome.warmup_errors.merge(worker.warmup.errors);
         outcome.drained += worker.drained.ok + worker.drained.errors.total();
         outcome.unfinished += worker.unfinished;

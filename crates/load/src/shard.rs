@@ -57,6 +57,8 @@ pub struct Measured {
     pub warmup: Recorder,
     /// Calls that ended after it.
     pub drained: Recorder,
+    /// Calls of the warm-up that ended in a window that is measured by number.
+    pub stragglers: u64,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
@@ -197,6 +199,7 @@ impl LoadShard {
         plan: &Plan,
         recorder: &'a mut Recorder,
         counted_done: &'a mut u64,
+        stragglers: &'a mut u64,
         by_number: bool,
         now_ns: u64,
     ) -> Ledger<'a> {
@@ -204,6 +207,7 @@ impl LoadShard {
             recorder,
             now_ns,
             counted_done,
+            stragglers,
             count_errors: plan.count_errors,
             by_number,
         }
@@ -272,6 +276,7 @@ impl LoadShard {
                 &self.plan,
                 &mut self.recorder,
                 &mut self.counted_done,
+                &mut self.measured.stragglers,
                 by_number,
                 now_ns,
             );
@@ -323,6 +328,7 @@ impl LoadShard {
                 &self.plan,
                 &mut self.recorder,
                 &mut self.counted_done,
+                &mut self.measured.stragglers,
                 by_number,
                 now_ns,
             );
@@ -353,6 +359,7 @@ impl LoadShard {
             &self.plan,
             &mut self.recorder,
             &mut self.counted_done,
+            &mut self.measured.stragglers,
             by_number,
             now_ns,
         );

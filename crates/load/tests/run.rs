@@ -146,6 +146,20 @@ fn by_time_the_counts_of_both_ends_agree() {
 }
 
 #[test]
+fn by_number_after_a_warm_up_no_call_is_lost_from_the_counts() {
+    let (server, seen) = serve();
+    let outcome = measure(Plan {
+        warmup_ns: SECOND_NS / 50,
+        concurrency: 200,
+        ..plan(server.local_address(), 3_000)
+    });
+    assert_eq!((outcome.ok, outcome.errors.total()), (3_000, 0));
+    let all = outcome.warmup + outcome.ok + outcome.drained;
+    assert_eq!(outcome.unfinished, 0);
+    assert_eq!(seen.calls.load(Ordering::Relaxed), all);
+}
+
+#[test]
 fn messages_are_drawn_in_turn_and_metadata_varies() {
     let (server, seen) = serve();
     let messages: Vec<Vec<u8>> = (0..3).map(|number| vec![number; 3]).collect();
