@@ -4,7 +4,7 @@ use crate::call::{Call, Fault, memo};
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
-use bookend_io::Session;
+use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
     Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
@@ -85,6 +85,15 @@ impl Link {
             requests: kept_requests(plan),
             issued: Vec::new(),
         }
+    }
+
+    /// Lets the connection write into the driver's buffer, or gives that back: called in pairs.
+    #[inline]
+    pub fn swap_output(&mut self, turn: &mut Turn) {
+        std::mem::swap(
+            &mut self.connection.sender.output,
+            turn.output(self.session),
+        );
     }
 
     /// Bytes have come: answers are checked and counted. Returns the bytes used up.

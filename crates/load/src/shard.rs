@@ -296,12 +296,11 @@ impl LoadShard {
             let Some(link) = &mut self.links[index] else {
                 continue;
             };
-            let session = link.session;
-            std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+            link.swap_output(turn);
             self.fill(index, turn);
             self.stamp(index, turn);
             if let Some(link) = &mut self.links[index] {
-                std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+                link.swap_output(turn);
             }
         }
     }
@@ -332,15 +331,9 @@ impl LoadShard {
                 by_number,
                 now_ns,
             );
-            std::mem::swap(
-                &mut link.connection.sender.output,
-                turn.output(link.session),
-            );
+            link.swap_output(turn);
             link.expire(now_ns.saturating_sub(timeout_ns), ledger);
-            std::mem::swap(
-                &mut link.connection.sender.output,
-                turn.output(link.session),
-            );
+            link.swap_output(turn);
         }
     }
 
@@ -475,7 +468,7 @@ impl Shard for LoadShard {
         let streams = self.share.streams[connection];
         let mut link = Link::new(session, connection, &self.plan, streams);
         self.measured.connections_opened += 1;
-        std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+        link.swap_output(turn);
         let index = session.index as usize;
         if index >= self.links.len() {
             self.links.resize_with(index + 1, || None);
@@ -497,12 +490,12 @@ impl Shard for LoadShard {
             };
         };
         let greeting = link.stage == Stage::Greeting;
-        std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+        link.swap_output(turn);
         let consumed = self.converse(index, bytes, turn);
         self.stamp(index, turn);
         let mut retired = false;
         if let Some(link) = &mut self.links[index] {
-            std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+            link.swap_output(turn);
             retired = link.stage == Stage::Retiring && link.in_flight == 0;
             if greeting && link.stage == Stage::Ready {
                 self.redials[link.connection_number].greeted();
@@ -535,11 +528,11 @@ impl Shard for LoadShard {
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
-        std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+        link.swap_output(turn);
         self.fill(index, turn);
         self.stamp(index, turn);
         if let Some(link) = &mut self.links[index] {
-            std::mem::swap(&mut link.connection.sender.output, turn.output(session));
+            link.swap_output(turn);
         }
     }
 
