@@ -36,6 +36,11 @@ impl<'a> Report<'a> {
         &self.table
     }
 
+    /// The suite's title as it was when the run was made.
+    pub fn title(&self) -> String {
+        self.prose().0
+    }
+
     /// What a terminal shows: machine, parameters, notes, the published table, costs, marks.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.run.new.machine);
