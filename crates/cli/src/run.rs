@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::names::Named;
 use crate::number::whole;
+use crate::profile;
 use crate::request;
 use bookend_lab::export::Report;
 use bookend_lab::launch::Launcher;
@@ -48,6 +49,8 @@ pub struct Arguments {
     /// Where subjects are
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
+    #[command(flatten)]
+    profile: profile::Arguments,
 }
 
 /// Checks the names, then measures, suite by suite.
@@ -73,11 +76,15 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
     for (suite, plan) in suites? {
+        let profile = arguments.profile.settings(&plan)?;
         let settings = settings(arguments, suite, plan, interrupt.clone())?;
         let summary = measure(&settings, &mut store)?;
         status = status.max(summary.exit_status());
         if summary.interrupted {
             break;
+        }
+        if let Some(profile) = &profile {
+            profile::record(&settings, profile)?;
         }
     }
     Ok(status)

@@ -23,6 +23,7 @@ pub mod measurement;
 pub mod memory;
 pub mod probe;
 pub mod process;
+pub mod profile;
 pub mod progress;
 pub mod round;
 pub mod run;

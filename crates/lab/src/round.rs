@@ -4,13 +4,16 @@
 mod cell;
 mod instrument;
 mod marks;
+mod observer;
 mod said;
 mod server;
 mod shuffle;
 mod tally;
 mod watch;
 
+pub(crate) use cell::Cell;
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
+pub use observer::Observer;
 pub use server::{RunningServer, ServerEnd};
 pub use tally::{CountMismatch, Tally};
 
@@ -25,7 +28,6 @@ use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
 use crate::subject::{Placeholders, Role};
 use crate::suite::{Case, Plan, PlannedCell};
-use cell::Cell;
 use shuffle::Shuffle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -69,6 +71,8 @@ pub struct Bench {
     pub request: RequestFiles,
     /// How long the lab waits.
     pub patience: Patience,
+    /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
+    pub profile: bool,
 }
 
 /// The call that every cell makes, in the forms that instruments take. Paths are absolute.
@@ -247,6 +251,7 @@ impl Round<'_> {
             },
             under_test: side,
             repeats: if self.vain < VAIN_REPEATS { REPEATS } else { 0 },
+            observer: None,
         };
         let measured = cell.measure(server);
         self.sides
@@ -443,7 +448,7 @@ impl Load {
 }
 
 /// Which end is measured when `subject` meets `other`.
-fn side(subject: &Prepared, other: &Prepared) -> Option<Side> {
+pub(crate) fn side(subject: &Prepared, other: &Prepared) -> Option<Side> {
     let (subject, other) = (&subject.subject, &other.subject);
     let calls = other.plays(Role::Instrument) || other.plays(Role::Client);
     if subject.plays(Role::Server) && calls {

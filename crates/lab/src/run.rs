@@ -1,8 +1,10 @@
 //! A whole run: everybody built, a call to each verified, round after round measured and stored.
 
+mod profile;
 mod request;
 mod summary;
 
+pub use profile::profile;
 pub use summary::RunSummary;
 
 use crate::build::{Prepared, Workshop};
@@ -145,6 +147,7 @@ fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench 
         probe,
         request: request.files().clone(),
         patience: settings.patience,
+        profile: false,
     }
 }
 

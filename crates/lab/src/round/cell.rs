@@ -2,6 +2,7 @@
 
 use super::instrument::{self, Run};
 use super::marks::{Worked, marks};
+use super::observer::Observer;
 use super::server::RunningServer;
 use super::{Bench, Load, Side};
 use crate::build::Prepared;
@@ -23,6 +24,8 @@ pub struct Cell<'a> {
     pub under_test: Side,
     /// How often a disturbed window is measured again.
     pub repeats: u32,
+    /// Who is told of the window.
+    pub observer: Option<&'a dyn Observer>,
 }
 
 impl Cell<'_> {
@@ -52,7 +55,11 @@ impl Cell<'_> {
             let run = self.run(server, self.load)?;
             return measurement(self.bench, run, self.under_test, 0);
         }
-        let warmup = self.run(server, self.load.warmup_alone())?;
+        let unobserved = Cell {
+            observer: None,
+            ..*self
+        };
+        let warmup = unobserved.run(server, self.load.warmup_alone())?;
         let window = self.run(server, self.load.window_alone())?;
         measurement(self.bench, window, self.under_test, warmup.said.ok)
     }

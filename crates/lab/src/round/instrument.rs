@@ -1,6 +1,7 @@
 //! One run of an instrument or a client against a server that is ready.
 
 use super::cell::Cell;
+use super::observer::Observer;
 use super::said::{Said, Saying};
 use super::server::{RunningServer, parse};
 use super::watch::{Watch, Watched};
@@ -31,6 +32,7 @@ struct Running<'a> {
     bench: &'a Bench,
     server: &'a Process,
     under_test: Side,
+    observer: Option<&'a dyn Observer>,
     process: Process,
     watch: Option<Watch>,
     watched: Option<Watched>,
@@ -53,6 +55,7 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
         caller,
         load,
         under_test,
+        observer,
         ..
     } = *cell;
     let reading = match caller.variant.output {
@@ -70,6 +73,7 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
         bench,
         server: server.process(),
         under_test,
+        observer,
         process: Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?,
         watch: None,
         watched: None,
@@ -84,7 +88,7 @@ impl Running<'_> {
     fn listen(&mut self, timeout: Duration) -> Result<(), Stop> {
         let deadline = Instant::now() + timeout;
         if matches!(self.reading, Reading::Document(_)) {
-            self.begin_window();
+            self.begin_window()?;
         }
         loop {
             let sample = self.watch.as_ref().map(Watch::next_sample);
@@ -127,16 +131,17 @@ impl Running<'_> {
         if self.watch.is_some() || self.watched.is_some() {
             return Err(Stop::failed("`window start` was said twice"));
         }
-        self.begin_window();
-        Ok(())
+        self.begin_window()
     }
 
-    fn begin_window(&mut self) {
+    fn begin_window(&mut self) -> Result<(), Stop> {
         let under_test = match self.under_test {
             Side::Server => self.server,
             Side::Client => &self.process,
         };
         self.watch = Some(Watch::begin(self.server, &self.process, under_test));
+        self.observer
+            .map_or(Ok(()), |observer| observer.begins(under_test))
     }
 
     fn end_window_once(&mut self) -> Result<(), Stop> {
@@ -144,7 +149,7 @@ impl Running<'_> {
             Some(watch) => self.watched = Some(watch.end()),
             None => return Err(Stop::failed("`window end` was said without a start")),
         }
-        Ok(())
+        self.observer.map_or(Ok(()), Observer::ends)
     }
 
     /// The readings are taken before the process is ended: its control group goes with it.
@@ -230,6 +235,7 @@ fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
         concurrency: Some(load.case.concurrency),
         warmup_ms: Some(load.warmup_ms),
         extent: Some(Extent::Milliseconds(load.window_ms)),
+        profile: bench.profile && role == Role::Client,
         ..Environment::of(role)
     }
 }

@@ -163,6 +163,7 @@ fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<P
         cpus: Some(bench.server_threads()),
         method: Some(bench.request.method.clone()),
         request_file: bench.request.bytes.clone(),
+        profile: bench.profile,
         ..Environment::of(Role::Server)
     };
     let command = bench
