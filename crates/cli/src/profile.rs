@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// The options of `bookend run` about profiles.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct ProfileArguments {
     /// Record each subject with perf after the measured rounds: flame graphs and where time goes
     #[arg(long)]
     profile: bool,
@@ -33,7 +33,7 @@ pub struct Arguments {
     perf: PathBuf,
 }
 
-impl Arguments {
+impl ProfileArguments {
     /// What is recorded of a run, if anything is.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
     #[command(flatten)]
-    profile: profile::Arguments,
+    profile: profile::ProfileArguments,
 }
 
 /// Checks the names, then measures, suite by suite.

@@ -10,6 +10,9 @@ use std::process::{Command, Output, Stdio};
 /// Samples a second: not a round number, so that samples do not march in step with timers.
 pub const FREQUENCY_HZ: u32 = 999;
 
+/// What is printed of each sample. Without its period, so that every sample counts as one.
+const SCRIPT_FIELDS: &str = "comm,tid,time,event,ip,sym,dso";
+
 /// Where the kernel says what it allows to whom.
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
@@ -121,7 +124,7 @@ impl Perf {
     /// `perf` cannot read the recording.
     pub fn folded(&self, file: &Path) -> Result<Folded, Stop> {
         let mut child = Command::new(&self.program)
-            .args(["script", "--no-inline", "-i"])
+            .args(["script", "--no-inline", "-F", SCRIPT_FIELDS, "-i"])
             .arg(file)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -16,6 +16,9 @@ pub const UNKNOWN_FRAME: &str = "[unknown]";
 /// The word before patterns of work that the handlers of all subjects share.
 const SHARED_WORK: &str = "shared-work";
 
+/// The word before patterns of what belongs to no layer, such as reading files.
+const REST: &str = "rest";
+
 /// The line after which rules are tried only for samples that no rule above has placed.
 const OTHERWISE: &str = "otherwise";
 
@@ -92,11 +95,14 @@ impl Layer {
     }
 }
 
+/// A layer, or the rest.
+type Place = Option<Layer>;
+
 /// The rules for one subject.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    first: Vec<(Layer, Regex)>,
-    otherwise: Vec<(Layer, Regex)>,
+    first: Vec<(Place, Regex)>,
+    otherwise: Vec<(Place, Regex)>,
     shared_work: Vec<Regex>,
 }
 
@@ -167,8 +173,8 @@ impl Rules {
     fn take(&mut self, line: &str, is_otherwise: bool) -> Result<(), RuleErrorKind> {
         let (word, pattern) = line.split_once(' ').ok_or(RuleErrorKind::NoPattern)?;
         let pattern = pattern.trim_start();
-        let layer = match word {
-            SHARED_WORK => None,
+        let place = match word {
+            SHARED_WORK | REST => None,
             _ => {
                 let layer = Layer::of_word(word);
                 Some(layer.ok_or_else(|| RuleErrorKind::Layer(word.to_owned()))?)
@@ -176,10 +182,10 @@ impl Rules {
         };
         let regex = Regex::new(pattern);
         let regex = regex.map_err(|_| RuleErrorKind::Pattern(pattern.to_owned()))?;
-        match layer {
-            None => self.shared_work.push(regex),
-            Some(layer) if is_otherwise => self.otherwise.push((layer, regex)),
-            Some(layer) => self.first.push((layer, regex)),
+        match word {
+            SHARED_WORK => self.shared_work.push(regex),
+            _ if is_otherwise => self.otherwise.push((place, regex)),
+            _ => self.first.push((place, regex)),
         }
         Ok(())
     }
@@ -209,8 +215,8 @@ pub struct Judge<'a> {
 /// What the rules say of one name.
 #[derive(Clone, Copy, Debug)]
 struct Named {
-    first: Option<Layer>,
-    otherwise: Option<Layer>,
+    first: Option<Place>,
+    otherwise: Option<Place>,
     is_shared_work: bool,
 }
 
@@ -218,7 +224,7 @@ struct Named {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Its layer; `None` is the rest.
-    pub layer: Option<Layer>,
+    pub layer: Place,
     /// Whether it was taken in work that all handlers share.
     pub is_shared_work: bool,
 }
@@ -231,7 +237,7 @@ impl Judge<'_> {
         let first = named.iter().find_map(|frame| frame.first);
         let otherwise = || named.iter().find_map(|frame| frame.otherwise);
         Verdict {
-            layer: first.or_else(otherwise),
+            layer: first.or_else(otherwise).flatten(),
             is_shared_work: named.iter().any(|frame| frame.is_shared_work),
         }
     }
@@ -240,11 +246,11 @@ impl Judge<'_> {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let of = |rules: &[(Layer, Regex)]| {
+        let of = |rules: &[(Place, Regex)]| {
             let mut rules = rules.iter();
             rules
                 .find(|(_, regex)| regex.is_match(name))
-                .map(|(layer, _)| *layer)
+                .map(|(place, _)| *place)
         };
         let shared_work = &self.rules.shared_work;
         let named = Named {
@@ -270,7 +276,10 @@ impl fmt::Display for RuleError {
             RuleErrorKind::Pattern(text) => write!(out, "`{text}` is no regular expression"),
             RuleErrorKind::OtherwiseTwice => out.write_str("`otherwise` stands here again"),
             RuleErrorKind::Layer(word) => {
-                let words = Layer::ALL.map(Layer::word).into_iter().chain([SHARED_WORK]);
+                let words = Layer::ALL
+                    .map(Layer::word)
+                    .into_iter()
+                    .chain([SHARED_WORK, REST]);
                 write!(out, "`{word}` is no layer")?;
                 match nearest_word(word, words) {
                     Some(nearest) => write!(out, ", did you mean `{nearest}`?"),
@@ -333,6 +342,12 @@ mod tests {
         let layer = |stack| placed(rules, stack).layer;
         assert_eq!(layer("main;greet;malloc"), Some(Layer::Handler));
         assert_eq!(layer("[unknown];malloc"), Some(Layer::Runtime));
+    }
+
+    #[test]
+    fn what_belongs_to_no_layer_can_be_said_too() {
+        let rules = "http2-grpc ^server\nrest ^read_file";
+        assert_eq!(placed(rules, "server;read_file;copy").layer, None);
     }
 
     #[test]
