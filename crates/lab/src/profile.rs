@@ -274,12 +274,12 @@ fn samples(
 ) -> Samples {
     let subject = &prepared.subject;
     let rules = Rules::for_subject(&subject.name, &subject.language);
-    let split = Split::of(&recorded.folded, &rules.clone().unwrap_or_default());
+    let split = Split::of(&recorded.folded, &rules);
     Samples {
         event: recorded.event.clone(),
         window_seconds: recorded.measurement.window_seconds,
         ok: recorded.measurement.ok,
-        notes: table::sample_notes(subject, recorded, &split, rules.is_some()),
+        notes: table::sample_notes(subject, recorded, &split),
         split,
         cost_ratio: None,
         flame_graph,

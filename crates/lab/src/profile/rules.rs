@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 
-/// A frame's name as it stands for "no symbol".
-pub const UNKNOWN_FRAME: &str = "[unknown]";
-
 /// The word before patterns of work that the handlers of all subjects share.
 const SHARED_WORK: &str = "shared-work";
 
@@ -129,18 +126,22 @@ pub enum RuleErrorKind {
 }
 
 impl Rules {
-    /// The rules for a subject by its folder's name and its language. `None`: the language has
-    /// none, and only the kernel's frames would be placed.
-    pub fn for_subject(name: &str, language: &str) -> Option<Rules> {
-        let language = language.to_lowercase();
-        let (_, files) = LANGUAGES.iter().find(|(known, _)| *known == language)?;
+    /// The rules for a subject by its folder's name and its language: its own, those of the
+    /// language, those of the kernel.
+    pub fn for_subject(name: &str, language: &str) -> Rules {
+        let files = files_of(language).unwrap_or_default();
         let mut rules = Rules::default();
-        let names = std::iter::once(&name).chain(*files).chain(&["kernel"]);
+        let names = std::iter::once(&name).chain(files).chain(&["kernel"]);
         for text in names.filter_map(|name| text_of(name)) {
             // Every file is read by a test; a mistake cannot get here.
             rules.append(Rules::parse(text).unwrap_or_default());
         }
-        Some(rules)
+        rules
+    }
+
+    /// Whether there are rules for a language; else only the kernel's frames are placed.
+    pub fn know(language: &str) -> bool {
+        files_of(language).is_some()
     }
 
     /// Reads the text of a rule file.
@@ -263,6 +264,12 @@ impl Judge<'_> {
     }
 }
 
+fn files_of(language: &str) -> Option<&'static [&'static str]> {
+    let language = language.to_lowercase();
+    let (_, files) = LANGUAGES.iter().find(|(known, _)| *known == language)?;
+    Some(files)
+}
+
 fn text_of(name: &str) -> Option<&'static str> {
     let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
     Some(text)
@@ -382,9 +389,27 @@ mod tests {
 
     #[test]
     fn a_subjects_own_rules_come_before_those_of_its_language() {
-        let pajamax = Rules::for_subject("rust-pajamax", "Rust").unwrap();
-        let other = Rules::for_subject("rust-other", "Rust").unwrap();
-        assert!(pajamax.first.len() + pajamax.otherwise.len() > other.first.len());
-        assert!(Rules::for_subject("fortran-grpc", "Fortran").is_none());
+        let stack = [
+            "start_thread",
+            "std::sys::backtrace::__rust_begin_short_backtrace",
+        ];
+        let layer = |name| {
+            let rules = Rules::for_subject(name, "Rust");
+            rules.judge().place(&stack).layer
+        };
+        assert_eq!(layer("rust-pajamax"), Some(Layer::Protocol));
+        assert_eq!(layer("rust-tonic"), Some(Layer::Runtime));
+    }
+
+    #[test]
+    fn in_a_language_without_rules_the_kernels_frames_are_placed() {
+        assert!(Rules::know("C++") && !Rules::know("Fortran"));
+        let rules = Rules::for_subject("fortran-grpc", "Fortran");
+        let layer = |stack: &[&str]| rules.judge().place(stack).layer;
+        assert_eq!(
+            layer(&["main", "serve", "tcp_sendmsg"]),
+            Some(Layer::NetworkOut)
+        );
+        assert_eq!(layer(&["main", "serve"]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! How the samples of one recording divide over the layers.
 
 use super::folded::Folded;
-use super::rules::{Layer, Rules, UNKNOWN_FRAME};
+use super::rules::{Layer, Rules};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Split {
     pub layers: BTreeMap<Layer, u64>,
     /// Samples taken in work that the handlers of all subjects of this language do alike.
     pub shared_work: u64,
-    /// Samples whose innermost frame has no name.
+    /// Samples whose innermost frame has no name but, at best, that of its library: `[libgrpc.so]`.
     pub nameless: u64,
 }
 
@@ -34,7 +34,7 @@ impl Split {
             if verdict.is_shared_work {
                 split.shared_work += stack.samples;
             }
-            if frames.last().is_none_or(|leaf| *leaf == UNKNOWN_FRAME) {
+            if frames.last().is_none_or(|leaf| leaf.starts_with('[')) {
                 split.nameless += stack.samples;
             }
         }

@@ -1,8 +1,10 @@
 //! A profile as text: the split table, the second estimate under it, and what limits both.
 
 use super::pass::Recorded;
-use super::rules::Layer;
+use super::perf::FREQUENCY_HZ;
+use super::rules::{Layer, Rules};
 use super::{Profile, ProfileOutcome, Profiled, SHARED_SAMPLES_MIN, Samples, Split};
+use crate::measurement::Measurement;
 use crate::subject::Subject;
 use crate::suite::Case;
 use crate::table::layout::{Layout, column};
@@ -10,6 +12,9 @@ use crate::table::significant_text;
 
 /// More samples without a name than this, and the split is a guess.
 const NAMELESS_LIMIT: f64 = 0.10;
+
+/// With a smaller part of the samples that its CPU time should give, a process was not seen evenly.
+const SEEN_MIN: f64 = 0.7;
 
 /// Percent of samples by layer, a line a cell.
 pub fn split_table(profile: &Profile) -> String {
@@ -84,12 +89,7 @@ pub fn notes(profile: &Profile) -> Vec<String> {
 }
 
 /// What limits what the samples of one recording tell.
-pub(super) fn sample_notes(
-    subject: &Subject,
-    recorded: &Recorded,
-    split: &Split,
-    has_rules: bool,
-) -> Vec<String> {
+pub(super) fn sample_notes(subject: &Subject, recorded: &Recorded, split: &Split) -> Vec<String> {
     let mut notes = Vec::new();
     if recorded.event.ends_with(":u") {
         notes.push(
@@ -98,19 +98,42 @@ pub(super) fn sample_notes(
                 .to_owned(),
         );
     }
-    if !has_rules {
-        notes.push(format!("there are no rules for {}", subject.language));
+    if !Rules::know(&subject.language) {
+        notes.push(format!(
+            "there are no rules for {}, so only the network columns say something",
+            subject.language
+        ));
     }
     if subject.language.eq_ignore_ascii_case("python") && !names_python(recorded) {
         notes.push(
             "Python before 3.12 names no Python function: frames are the interpreter's".to_owned(),
         );
     }
-    if split.nameless_share() > NAMELESS_LIMIT {
-        let percent = percent_text(split.nameless_share());
-        notes.push(format!("{percent} of the samples have no name"));
-    }
+    notes.extend(nameless_note(split));
+    notes.extend(missing_note(split.samples, &recorded.measurement));
     notes
+}
+
+fn nameless_note(split: &Split) -> Option<String> {
+    let share = split.nameless_share();
+    (share > NAMELESS_LIMIT).then(|| {
+        let percent = percent_text(share);
+        format!("{percent} of the samples are known by their library alone: it has no symbols")
+    })
+}
+
+/// The clock of the CPU, which is sampled where there is no counter, is wound anew whenever a
+/// thread is scheduled: one that never runs for a whole period is seen too seldom.
+fn missing_note(samples: u64, measurement: &Measurement) -> Option<String> {
+    let expected = measurement.server_cpu_seconds * f64::from(FREQUENCY_HZ);
+    let share = samples as f64 / expected;
+    (share < SEEN_MIN).then(|| {
+        let percent = percent_text(share);
+        format!(
+            "only {percent} of the samples that its CPU time should give: it runs for less than a \
+             sampling period at a time, and what it does before it waits is seen too seldom"
+        )
+    })
 }
 
 /// With its support for perf on, the interpreter names functions `py::name:file`.
