@@ -1,0 +1,8 @@
+module go-thrift
+
+go 1.26.0
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/apache/thrift v0.25.0
+)
