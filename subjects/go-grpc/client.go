@@ -14,33 +14,43 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"bookend-contract-go"
+
 	"go-grpc/generated/benchmark"
 )
 
+const method = "main.Hello/Say"
+
 type client struct {
-	request  *message
+	target   string
 	deadline time.Duration
+	request  *message
 }
 
 func measure(connectionPerCall bool) {
-	if method := text("METHOD", "main.Hello/Say"); method != "main.Hello/Say" {
-		unsupported("the client of go-grpc calls main.Hello/Say, not %s", method)
+	if asked := contract.Text("METHOD", method); asked != method {
+		contract.Unsupported("the client of go-grpc calls %s, not %s", method, asked)
 	}
-	c := client{request: &message{}, deadline: milliseconds("DEADLINE_MS", 0)}
-	encoded, err := os.ReadFile(text("REQUEST_FILE", ""))
+	c := client{contract.Text("TARGET", ""), contract.Milliseconds("DEADLINE_MS", 0), readRequest()}
+	contract.Run(c.callers(connectionPerCall), code)
+}
+
+func readRequest() *message {
+	request := &message{}
+	encoded, err := os.ReadFile(contract.Text("REQUEST_FILE", ""))
 	if err == nil {
-		err = proto.Unmarshal(encoded, c.request)
+		err = proto.Unmarshal(encoded, request)
 	}
 	if err != nil {
 		log.Fatal("BOOKEND_REQUEST_FILE: ", err)
 	}
-	run(c.callers(connectionPerCall))
+	return request
 }
 
 // callers returns one for every call in flight, spread evenly over connections that are there.
-func (c client) callers(connectionPerCall bool) []caller {
-	connections := make([]*grpc.ClientConn, number("CONNECTIONS", 1))
-	callers := make([]caller, number("CONCURRENCY", len(connections)))
+func (c client) callers(connectionPerCall bool) []contract.Caller {
+	connections := make([]*grpc.ClientConn, contract.Number("CONNECTIONS", 1))
+	callers := make([]contract.Caller, contract.Number("CONCURRENCY", len(connections)))
 	if connectionPerCall {
 		for i := range callers {
 			callers[i] = c.connectAndSay
@@ -48,7 +58,7 @@ func (c client) callers(connectionPerCall bool) []caller {
 		return callers
 	}
 	for i := range connections {
-		connections[i] = dial()
+		connections[i] = c.dial()
 	}
 	for i := range callers {
 		connection := connections[i%len(connections)]
@@ -65,7 +75,7 @@ func (c client) callers(connectionPerCall bool) []caller {
 func (c client) connectAndSay() (time.Duration, error) {
 	ctx, cancel := c.context()
 	defer cancel()
-	connection := dial()
+	connection := c.dial()
 	defer connection.Close()
 	awaitConnection(ctx, connection)
 	start := time.Now()
@@ -83,15 +93,15 @@ func (c client) say(ctx context.Context, connection *grpc.ClientConn) error {
 
 func (c client) context() (context.Context, context.CancelFunc) {
 	if c.deadline == 0 {
-		return context.WithCancel(context.Background())
+		return context.Background(), func() {}
 	}
 	return context.WithTimeout(context.Background(), c.deadline)
 }
 
-// dial begins to connect; whether that goes well is seen by the calls.
-func dial() *grpc.ClientConn {
+// dial begins to connect. Whether that goes well is seen by the calls.
+func (c client) dial() *grpc.ClientConn {
 	plaintext := grpc.WithTransportCredentials(insecure.NewCredentials())
-	connection, err := grpc.NewClient(text("TARGET", ""), plaintext)
+	connection, err := grpc.NewClient(c.target, plaintext)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,46 +3,32 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
-	"net"
 	"runtime/debug"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/reflection"
 
+	"bookend-contract-go"
+
 	"go-grpc/generated/benchmark"
 	"go-grpc/generated/complex"
 	"go-grpc/generated/helloworld"
 )
 
-// Without collections memory ends within seconds; above this they come back.
+// By how many percent a heap may grow before it is collected, a variant; 100 is Go's default.
+var collection = map[string]int{"default": 100, "gogc-50": 50, "gogc-400": 400, "gogc-off": -1}
+
+// Without collections memory would end within seconds: above this they come back. No other variant
+// comes near.
 const memoryLimitBytes = 2 << 30
 
-var served, accepted atomic.Int64
+var served atomic.Int64
 
-func collectGarbage(variant string) {
-	switch variant {
-	case "gogc-50":
-		debug.SetGCPercent(50)
-	case "gogc-400":
-		debug.SetGCPercent(400)
-	case "gogc-off":
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(memoryLimitBytes)
-	}
-}
-
-func serve() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	go func() { log.Fatal(newServer().Serve(countingListener{listener})) }()
-	fmt.Println("ready", listener.Addr().(*net.TCPAddr).Port)
-	awaitEndOfInput()
-	fmt.Println("served", served.Load())
-	fmt.Println("note connections_accepted", accepted.Load())
+func serve(growthPercent int) {
+	debug.SetGCPercent(growthPercent)
+	debug.SetMemoryLimit(memoryLimitBytes)
+	contract.Listen().Serve(newServer().Serve, &served)
 }
 
 func newServer() *grpc.Server {
@@ -54,21 +40,11 @@ func newServer() *grpc.Server {
 	return server
 }
 
-type countingListener struct{ net.Listener }
-
-func (l countingListener) Accept() (net.Conn, error) {
-	connection, err := l.Listener.Accept()
-	if err == nil {
-		accepted.Add(1)
-	}
-	return connection, err
-}
+type message = benchmark.BenchmarkMessage
 
 type hello struct {
 	benchmark.UnimplementedHelloServer
 }
-
-type message = benchmark.BenchmarkMessage
 
 func (hello) Say(_ context.Context, request *message) (*message, error) {
 	served.Add(1)
@@ -81,7 +57,9 @@ type greeter struct {
 	helloworld.UnimplementedGreeterServer
 }
 
-func (greeter) SayHello(_ context.Context, request *helloworld.HelloRequest) (*helloworld.HelloReply, error) {
+func (greeter) SayHello(
+	_ context.Context, request *helloworld.HelloRequest,
+) (*helloworld.HelloReply, error) {
 	served.Add(1)
 	return &helloworld.HelloReply{Message: fmt.Sprintf("Hello %s!", request.GetName())}, nil
 }
@@ -90,7 +68,9 @@ type complexGreeter struct {
 	complex.UnimplementedGreeterServer
 }
 
-func (complexGreeter) SayHello(_ context.Context, request *complex.HelloRequest) (*complex.HelloReply, error) {
+func (complexGreeter) SayHello(
+	_ context.Context, request *complex.HelloRequest,
+) (*complex.HelloReply, error) {
 	served.Add(1)
 	return &complex.HelloReply{Response: request.GetRequest()}, nil
 }

@@ -4,36 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/apache/thrift/lib/go/thrift"
 
+	"bookend-contract-go"
+
 	"go-thrift/generated/benchmark"
 )
 
-var (
-	framed = thrift.NewTFramedTransportFactoryConf(thrift.NewTTransportFactory(), nil)
-	binary = thrift.NewTBinaryProtocolFactoryConf(nil)
-)
+// The call as the suite names it, which knows services by their protobuf; here it is Greeter.say.
+const method = "main.Hello/Say"
 
 func measure(connectionPerCall bool) {
-	if method := text("METHOD", "Greeter/say"); method != "Greeter/say" {
-		unsupported("the client of go-thrift calls Greeter/say, not %s", method)
+	if asked := contract.Text("METHOD", method); asked != method {
+		contract.Unsupported("the client of go-thrift calls %s, not %s", method, asked)
 	}
-	connections := number("CONNECTIONS", 1)
-	if concurrency := number("CONCURRENCY", connections); concurrency != connections {
-		unsupported("a connection of Thrift carries one call at a time: %d connections for %d calls",
-			connections, concurrency)
+	connections := contract.Number("CONNECTIONS", 1)
+	concurrency := contract.Number("CONCURRENCY", connections)
+	if concurrency != connections {
+		contract.Unsupported("a connection of Thrift carries one call at a time, not %d on %d",
+			concurrency, connections)
 	}
-	run(callers(connections, connectionPerCall))
+	contract.Run(callers(connections, connectionPerCall), code)
 }
 
-func callers(connections int, connectionPerCall bool) []caller {
-	deadline := milliseconds("DEADLINE_MS", 0)
+func callers(connections int, connectionPerCall bool) []contract.Caller {
+	deadline := contract.Milliseconds("DEADLINE_MS", 0)
 	limits := &thrift.TConfiguration{ConnectTimeout: deadline, SocketTimeout: deadline}
-	callers := make([]caller, connections)
+	callers := make([]contract.Caller, connections)
 	for i := range callers {
-		c := &connection{socket: thrift.NewTSocketConf(text("TARGET", ""), limits)}
+		c := &connection{socket: thrift.NewTSocketConf(contract.Text("TARGET", ""), limits)}
 		callers[i] = c.say
 		if connectionPerCall {
 			callers[i] = c.connectAndSay
@@ -89,11 +91,12 @@ func (c *connection) say() (time.Duration, error) {
 
 var errWrongReply = errors.New("wrong reply")
 
-// code names an error as gRPC would.
+// code names an error as gRPC would. A time-out is one of a read or a write, of which a call has few.
 func code(err error) string {
+	var network net.Error
 	var transport thrift.TTransportException
 	switch {
-	case errors.As(err, &transport) && transport.TypeId() == thrift.TIMED_OUT:
+	case errors.As(err, &network) && network.Timeout():
 		return "DEADLINE_EXCEEDED"
 	case errors.As(err, &transport):
 		return "UNAVAILABLE"
