@@ -27,7 +27,8 @@ func measure(connectionPerCall bool) {
 		contract.Unsupported("a connection of Thrift carries one call at a time, not %d on %d",
 			concurrency, connections)
 	}
-	contract.Run(callers(connections, connectionPerCall), code)
+	connect := func() []contract.Caller { return callers(connections, connectionPerCall) }
+	contract.Run(connect, code)
 }
 
 func callers(connections int, connectionPerCall bool) []contract.Caller {
