@@ -14,9 +14,9 @@ import (
 )
 
 const (
+	// The histograms' range; only what is above it would be an error.
 	longestLatency = time.Hour
-	// How long the end of the window waits for the calls in flight.
-	drainTime = 2 * time.Second
+	drainTime      = 2 * time.Second
 	// How long a caller waits before it calls a server again that is not there.
 	retryPause = 100 * time.Millisecond
 )
@@ -28,8 +28,7 @@ const (
 	over
 )
 
-// A Caller makes one call. If it makes a connection first, it tells how long the call took without
-// that.
+// A Caller makes one call. If it connects first, it tells how long the call took without that.
 type Caller func() (withoutSetup time.Duration, err error)
 
 type load struct {
@@ -48,17 +47,15 @@ func Run(connect func() []Caller, code func(error) string) {
 		awaitEndOfInput()
 		log.Fatal("standard input was closed before the end of the run")
 	}()
-	warmup, window := Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000)
 	l := newLoad(code)
-	l.run(connect(), warmup, window, Number("CALLS", 0))
+	l.run(connect(), Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000), Number("CALLS", 0))
 	l.print(os.Stdout)
 }
 
 func newLoad(code func(error) string) *load {
-	l := &load{left: math.MaxInt, errors: map[string]int{}, code: code}
-	l.latencies = hdr.New(1, int64(longestLatency), 3)
-	l.withoutSetup = hdr.New(1, int64(longestLatency), 3)
-	return l
+	histogram := func() *hdr.Histogram { return hdr.New(1, int64(longestLatency), 3) }
+	return &load{left: math.MaxInt, errors: map[string]int{}, code: code,
+		latencies: histogram(), withoutSetup: histogram()}
 }
 
 // run measures for so many calls if there are any, else for so long.
@@ -146,7 +143,6 @@ func (l *load) ends(latency, withoutSetup time.Duration, err error) {
 		l.drained++
 	default:
 		l.ok++
-		// Only what is out of range would be an error.
 		_ = l.latencies.RecordValue(int64(min(latency, longestLatency)))
 		if withoutSetup > 0 {
 			_ = l.withoutSetup.RecordValue(int64(min(withoutSetup, longestLatency)))
