@@ -127,7 +127,7 @@ int Serve(int cpus) {
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string(arguments[1]) == "--version") {
-    std::cout << "gRPC C++ " << grpc::Version() << ", protobuf " << PROTOBUF_VERSION << std::endl;
+    std::cout << "gRPC C++ " << grpc::Version() << ", protobuf " << PROTOBUF_RELEASE << std::endl;
     return EXIT_SUCCESS;
   }
   const std::string role = Variable("BOOKEND_ROLE", "server");
