@@ -1,43 +1,32 @@
-"""Blocking stubs, one thread a call in flight; the main thread only waits.
-
-python sync_unary.py --concurrency 128 --seconds 10
-"""
+"""Blocking stubs, one thread a call in flight: python sync_unary.py --concurrency 128"""
 
 import pinned  # isort: skip
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter_ns
+from typing import Callable
 
 import grpc
 
-import plan
-from unary import Client, Method
+from unary import Client
 
 
-class SyncClient(Client):
-    def __init__(self, asked: plan.Plan) -> None:
-        super().__init__(asked)
-        self.threads = ThreadPoolExecutor(asked.concurrency)
-
-    def channel(self, options: list[tuple[str, int]]) -> grpc.Channel:
-        return grpc.insecure_channel(self.plan.target, options)
-
-    async def close(self, channel: grpc.Channel) -> None:
-        channel.close()
-
-    def start(self, method: Method) -> asyncio.Future:
-        loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self.threads, self.keep_calling, method)
-
-    def keep_calling(self, method: Method) -> None:
-        while self.recorder.may_call():
-            began_ns = perf_counter_ns()
-            try:
-                reply = method(self.request(), timeout=self.plan.deadline_s)
-                self.answered(began_ns, reply)
-            except grpc.RpcError as error:
-                self.recorder.failed(error.code().name)
+def keep_calling(client: Client, method: Callable) -> None:
+    while client.phases.may_call():
+        began_ns = perf_counter_ns()
+        try:
+            reply = method(client.request(), timeout=client.plan.deadline_s)
+            client.answered(began_ns, reply)
+        except grpc.RpcError as error:
+            client.phases.now.append(error.code().name)
 
 
-asyncio.run(SyncClient(plan.read("sync")).run())
+def start(client: Client, method: Callable) -> asyncio.Future:
+    return asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, method)
+
+
+client = Client(grpc.insecure_channel, start, "sync")
+threads = ThreadPoolExecutor(client.plan.concurrency)
+# The main thread's loop makes no calls: it waits for the phases to be over.
+asyncio.run(client.run())
