@@ -4,26 +4,27 @@ import pinned  # isort: skip
 
 import asyncio
 from time import perf_counter_ns
-from typing import Callable
 
 import grpc
 import uvloop
 
+from echo_pb2 import EchoRequest
+from echo_pb2_grpc import EchoStub
 from unary import Client
 
 
-async def keep_calling(client: Client, method: Callable) -> None:
+def start(client: Client, echo: EchoStub) -> asyncio.Task:
+    return asyncio.create_task(keep_calling(client, echo))
+
+
+async def keep_calling(client: Client, echo: EchoStub) -> None:
     while client.phases.may_call():
         began_ns = perf_counter_ns()
         try:
-            reply = await method(client.request(), timeout=client.plan.deadline_s)
-            client.answered(began_ns, reply)
+            request = EchoRequest(message=client.message)
+            client.answered(began_ns, await echo.Hi(request, timeout=client.plan.deadline_s))
         except grpc.RpcError as error:
             client.phases.now.append(error.code().name)
-
-
-def start(client: Client, method: Callable) -> asyncio.Future:
-    return asyncio.create_task(keep_calling(client, method))
 
 
 client = Client(grpc.aio.insecure_channel, start, "asyncio", "uvloop")

@@ -4,11 +4,11 @@ import asyncio
 
 import grpc
 
+from contract import SERVER_ADDRESS, serve_until_the_end
 from echo_pb2 import EchoReply, EchoRequest
 from echo_pb2_grpc import EchoServicer, add_EchoServicer_to_server
 from helloworld_pb2 import HelloReply, HelloRequest
 from helloworld_pb2_grpc import GreeterServicer, add_GreeterServicer_to_server
-from serving import ADDRESS, until_the_end
 
 
 class Services(EchoServicer, GreeterServicer):
@@ -29,9 +29,9 @@ async def serve() -> None:
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     add_EchoServicer_to_server(services, server)
     add_GreeterServicer_to_server(services, server)
-    port = server.add_insecure_port("%s:%d" % ADDRESS)
+    port = server.add_insecure_port("%s:%d" % SERVER_ADDRESS)
     await server.start()
-    await until_the_end(port)
+    await serve_until_the_end(port)
     await server.stop(grace=None)
     print(f"served {services.served}")
 

@@ -5,25 +5,26 @@ import pinned  # isort: skip
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter_ns
-from typing import Callable
 
 import grpc
 
+from echo_pb2 import EchoRequest
+from echo_pb2_grpc import EchoStub
 from unary import Client
 
 
-def keep_calling(client: Client, method: Callable) -> None:
+def start(client: Client, echo: EchoStub) -> asyncio.Future:
+    return asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, echo)
+
+
+def keep_calling(client: Client, echo: EchoStub) -> None:
     while client.phases.may_call():
         began_ns = perf_counter_ns()
         try:
-            reply = method(client.request(), timeout=client.plan.deadline_s)
-            client.answered(began_ns, reply)
+            request = EchoRequest(message=client.message)
+            client.answered(began_ns, echo.Hi(request, timeout=client.plan.deadline_s))
         except grpc.RpcError as error:
             client.phases.now.append(error.code().name)
-
-
-def start(client: Client, method: Callable) -> asyncio.Future:
-    return asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, method)
 
 
 client = Client(grpc.insecure_channel, start, "sync")

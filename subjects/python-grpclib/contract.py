@@ -1,17 +1,13 @@
 """The lab's words, docs/subject-contract.md, and the published command line."""
 
 import argparse
+import asyncio
 import os
 import sys
 from pathlib import Path
 
 UNDER_CONTRACT = os.environ.get("BOOKEND_CONTRACT") == "1"
-
-
-def unsupported(reason: str) -> None:
-    """Ends with the status for what a subject cannot do by design."""
-    print(reason, file=sys.stderr)
-    sys.exit(89)
+SERVER_ADDRESS = ("127.0.0.1", 0 if UNDER_CONTRACT else 50051)
 
 
 class Plan:
@@ -38,17 +34,43 @@ class Plan:
 def command_line(variants: tuple[str, ...]) -> dict[str, str]:
     """The published flags as variables. The clock begins when the channels have connected."""
     parser = argparse.ArgumentParser()
+    if "uvloop" in variants:
+        parser.add_argument("--uvloop", action="store_true")
     parser.add_argument("--concurrency", default="1")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--address", default="127.0.0.1:50051")
-    parser.add_argument("--variant", choices=variants, default=variants[0])
-    if "uvloop" in variants:
-        parser.add_argument("--uvloop", dest="variant", action="store_const", const="uvloop")
     flags = parser.parse_args()
     return {
-        "BOOKEND_VARIANT": flags.variant,
+        "BOOKEND_VARIANT": "uvloop" if getattr(flags, "uvloop", False) else variants[0],
         "BOOKEND_TARGET": flags.address,
         "BOOKEND_CONCURRENCY": flags.concurrency,
         "BOOKEND_WARMUP_MS": "1000",
         "BOOKEND_MEASURE_MS": str(round(flags.seconds * 1000)),
     }
+
+
+def unsupported(reason: str) -> None:
+    """Ends with the status for what a subject cannot do by design."""
+    print(reason, file=sys.stderr)
+    sys.exit(89)
+
+
+async def serve_until_the_end(port: int) -> None:
+    """Returns when the lab closes our standard input; by hand, never."""
+    print(f"ready {port}", flush=True)
+    if not UNDER_CONTRACT:
+        await asyncio.Event().wait()
+    end = asyncio.create_task(asyncio.to_thread(sys.stdin.buffer.read))
+    connections_peak = 0
+    while not end.done():
+        connections_peak = max(connections_peak, connections(port))
+        await asyncio.wait([end], timeout=0.25)
+    print(f"note connections_peak {connections_peak}")
+
+
+def connections(port: int) -> int:
+    """Established now. The library tells nobody what it accepts, so the kernel's table is asked."""
+    # An IPv6 socket can listen on IPv4 as well; its connections stand in the second table.
+    tables = map(Path, ("/proc/self/net/tcp", "/proc/self/net/tcp6"))
+    rows = [line.split() for table in tables for line in table.read_text().splitlines()]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)

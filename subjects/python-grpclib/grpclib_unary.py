@@ -39,7 +39,8 @@ class Client:
 
     async def keep_calling(self, echo: EchoStub) -> None:
         while self.phases.may_call():
-            self.phases.now.append(await self.call(echo))
+            ended = await self.call(echo)
+            self.phases.now.append(ended)
 
     async def call(self, echo: EchoStub) -> int | str:
         """Returns how long the call took in nanoseconds, or the name of its error."""

@@ -5,11 +5,11 @@ import socket
 
 from grpclib.server import Server, Stream
 
+from contract import SERVER_ADDRESS, serve_until_the_end
 from echo_grpc import EchoBase
 from echo_pb2 import EchoReply, EchoRequest
 from helloworld_grpc import GreeterBase
 from helloworld_pb2 import HelloReply, HelloRequest
-from serving import ADDRESS, until_the_end
 
 
 class Calls:
@@ -42,9 +42,9 @@ async def serve() -> None:
     calls = Calls()
     server = Server([Echo(calls), Greeter(calls)])
     # The library does not tell which port it was given, so it is given the socket.
-    listener = socket.create_server(ADDRESS)
+    listener = socket.create_server(SERVER_ADDRESS)
     await server.start(sock=listener)
-    await until_the_end(listener.getsockname()[1])
+    await serve_until_the_end(listener.getsockname()[1])
     server.close()
     print(f"served {calls.served}")
 
