@@ -11,6 +11,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod chart;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;
