@@ -75,7 +75,8 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         None => latest(&store)?,
     };
     let rows = store.rows(run.id).map_err(Failure::usage)?;
-    let report = Report::new(&run, &rows);
+    let skips = store.skips(&run).map_err(Failure::usage)?;
+    let report = Report::new(&run, &rows).with_skips(skips);
     let text = match arguments.format {
         Format::Text => report.text(),
         Format::Md => report.markdown(),

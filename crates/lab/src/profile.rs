@@ -24,7 +24,7 @@ pub use table::{estimates, notes, split_table};
 
 use crate::build::Prepared;
 use crate::progress::Progress;
-use crate::round::{Bench, Crew, Load};
+use crate::round::{Bench, Crew, Ends, Load};
 use crate::stop::Stop;
 use crate::suite::{Case, Plan, PlannedCell};
 use pass::{Pass, Recorded};
@@ -174,6 +174,7 @@ pub fn run(
     std::fs::create_dir_all(&settings.folder).map_err(NoPerf::Folder)?;
     let pass = Recorder {
         bench,
+        plan,
         crew,
         settings,
         perf: Perf::find(&settings.perf, &settings.folder)?,
@@ -211,6 +212,7 @@ pub fn run(
 
 struct Recorder<'a> {
     bench: &'a Bench,
+    plan: &'a Plan,
     crew: &'a Crew,
     settings: &'a ProfileSettings,
     perf: Perf,
@@ -224,12 +226,12 @@ impl Recorder<'_> {
         let pass = Pass {
             bench: self.bench,
             perf: &self.perf,
-            subject,
-            other: self.prepared(&cell.id.instrument)?,
+            ends: &Ends::of(self.plan, self.crew, cell)?,
             load: Load {
                 case: cell.case,
                 warmup_ms: self.settings.warmup_ms,
                 window_ms: self.settings.window_ms,
+                deadline_ms: self.plan.deadline_ms,
             },
             file: &self.settings.folder.join(format!(".{name}.perf.data")),
         };

@@ -3,10 +3,9 @@
 use super::folded::Folded;
 use super::perf::Perf;
 use super::recording::Recording;
-use crate::build::Prepared;
 use crate::measurement::Measurement;
 use crate::process::Process;
-use crate::round::{Bench, Cell, Load, Observer, RunningServer, Side, side};
+use crate::round::{Bench, Cell, Ends, Load, Observer, RunningServer};
 use crate::stop::Stop;
 use std::cell::{Cell as Slot, RefCell};
 use std::fs;
@@ -23,10 +22,8 @@ pub struct Pass<'a> {
     pub bench: &'a Bench,
     /// The recorder.
     pub perf: &'a Perf,
-    /// Whose samples are wanted.
-    pub subject: &'a Prepared,
-    /// The other end.
-    pub other: &'a Prepared,
+    /// Who meets whom.
+    pub ends: &'a Ends<'a>,
     /// The load.
     pub load: Load,
     /// A file that may be written and is gone afterwards.
@@ -50,20 +47,13 @@ impl Pass<'_> {
     /// # Errors
     /// What the row says instead.
     pub fn record(&self) -> Result<Recorded, Stop> {
-        let under_test = side(self.subject, self.other);
-        let under_test = under_test.ok_or_else(|| Stop::failed("one end must be a server"))?;
-        let (server, caller) = match under_test {
-            Side::Server => (self.subject, self.other),
-            Side::Client => (self.other, self.subject),
-        };
         let watcher = Watcher::new(*self);
-        let limits = self.bench.server_limits(under_test == Side::Server);
-        let mut server = RunningServer::start(self.bench, server, &limits)?;
+        let mut server = RunningServer::start(self.bench, &self.ends.station)?;
         let cell = Cell {
             bench: self.bench,
-            caller,
+            caller: self.ends.caller,
             load: self.load,
-            under_test,
+            under_test: self.ends.side,
             repeats: 0,
             observer: Some(&watcher),
         };

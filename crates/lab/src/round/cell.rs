@@ -4,11 +4,13 @@ use super::instrument::{self, Run};
 use super::marks::{Worked, marks};
 use super::observer::Observer;
 use super::server::RunningServer;
-use super::{Bench, Load, Side};
+use super::{Bench, Load};
 use crate::build::Prepared;
-use crate::measurement::Measurement;
+use crate::measurement::{EndUsage, Measurement};
+use crate::sampler::Used;
 use crate::stop::Stop;
 use crate::subject::InstrumentOutput;
+use crate::suite::Side;
 use bookend_contract::latency;
 
 /// One cell of one round, with whom it is measured.
@@ -55,13 +57,24 @@ impl Cell<'_> {
             let run = self.run(server, self.load)?;
             return measurement(self.bench, run, self.under_test, 0);
         }
-        let unobserved = Cell {
+        let warmed_up = match self.load.warmup_ms {
+            0 => 0,
+            _ => {
+                self.unobserved()
+                    .run(server, self.load.warmup_alone())?
+                    .said
+                    .ok
+            }
+        };
+        let window = self.run(server, self.load.window_alone())?;
+        measurement(self.bench, window, self.under_test, warmed_up)
+    }
+
+    fn unobserved(&self) -> Self {
+        Cell {
             observer: None,
             ..*self
-        };
-        let warmup = unobserved.run(server, self.load.warmup_alone())?;
-        let window = self.run(server, self.load.window_alone())?;
-        measurement(self.bench, window, self.under_test, warmup.said.ok)
+        }
     }
 
     fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
@@ -85,10 +98,11 @@ fn measurement(
         return Err(no_answer(&said));
     }
     let (server, generator) = (&watched.server, &watched.generator);
-    let tested = match under_test {
-        Side::Server => server,
-        Side::Client => generator,
+    let (tested, opposite) = match under_test {
+        Side::Server => (server, generator),
+        Side::Client => (generator, server),
     };
+    let backend = watched.backend.as_ref().map(usage);
     let own = said.own.as_ref();
     // Without a control group, threads that ended with the window are only in the generator's own
     // account.
@@ -98,10 +112,11 @@ fn measurement(
     let worked = Worked {
         window: server.seconds,
         server: server.cpu_seconds,
-        generator: generator_cpu,
+        generator: generator_cpu + beside_generator(bench, backend.as_ref()),
         lab: watched.lab_seconds,
     };
     Ok(Measurement {
+        side: under_test,
         window_seconds: said.window_seconds.unwrap_or(server.seconds),
         ok: said.ok,
         errors: said.errors.clone(),
@@ -112,11 +127,15 @@ fn measurement(
         server_cpu_seconds: server.cpu_seconds,
         server_cpu_mean: server.cpu_mean,
         server_cpu_max: server.cpu_max,
-        server_cpu_limit: bench.server_cpu_limit,
+        server_cpu_limit: match under_test {
+            Side::Server => bench.server_cpu_limit,
+            // A witness has its CPUs whole.
+            Side::Client => f64::from(bench.server_threads()),
+        },
         generator_cpu_seconds: generator_cpu,
         generator_busy_seconds: own.map(|own| own.busy_seconds),
         generator_threads: own.map(|own| own.threads),
-        generator_cpus: bench.generator_threads(),
+        generator_cpus: bench.caller_threads(under_test),
         machine: watched.ledger.total(),
         memory_mean_bytes: tested.memory_mean_bytes,
         memory_peak_bytes: tested.memory_peak_bytes,
@@ -125,8 +144,31 @@ fn measurement(
         context_switches: watched.context_switches,
         requests_per_read: own.map(|own| own.requests_per_read),
         requests_per_write: own.map(|own| own.requests_per_write),
+        client_cpu_mean: Some(generator.cpu_mean),
+        client_cpu_max: Some(generator.cpu_max),
+        client_cpu_limit: bench.caller_cpu_limit(under_test),
+        opposite: Some(usage(opposite)),
+        backend,
+        notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
     })
+}
+
+fn usage(used: &Used) -> EndUsage {
+    EndUsage {
+        cpu_seconds: used.cpu_seconds,
+        memory_mean_bytes: used.memory_mean_bytes,
+        memory_peak_bytes: used.memory_peak_bytes,
+        threads: used.threads,
+    }
+}
+
+/// CPU time of what stands behind the server on the generator's CPUs: no stranger there.
+fn beside_generator(bench: &Bench, backend: Option<&EndUsage>) -> f64 {
+    match bench.backend_is_apart() {
+        true => 0.0,
+        false => backend.map_or(0.0, |backend| backend.cpu_seconds),
+    }
 }
 
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were.

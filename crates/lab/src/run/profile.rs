@@ -1,6 +1,7 @@
 //! The pass after the measured rounds in which the subjects are recorded.
 
-use super::{Interrupted, RequestFolder, RunError, RunSettings, bench, prepare};
+use super::crew::{self, Interrupted};
+use super::{RequestFolder, RunError, RunSettings, bench};
 use crate::profile::{self, NoPerf, Profile, ProfileSettings};
 use crate::progress::Progress;
 use crate::round::Bench;
@@ -25,7 +26,7 @@ pub fn profile(
         profile: true,
         ..bench(settings, plan, &request)
     };
-    match prepare(settings, plan, progress) {
+    match crew::prepare(settings, plan, progress) {
         Ok(crew) => Ok(Some(profile::run(&bench, plan, &crew, how, progress))),
         Err(Interrupted) => Ok(None),
     }

@@ -104,7 +104,7 @@ impl Performance {
         summary
     }
 
-    fn rows(&mut self) -> Vec<Row> {
+    pub fn rows(&mut self) -> Vec<Row> {
         let summary = self.run();
         let rows = self.store.rows(summary.id.unwrap()).unwrap();
         assert!(!rows.is_empty());
@@ -122,6 +122,9 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         baseline: false,
         calibration: false,
         instruments: vec![instrument.to_owned()],
+        concurrency_max: None,
+        backend: None,
+        side: None,
     });
     Plan {
         suite: "fake".to_owned(),
@@ -133,7 +136,11 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         },
         server_cpus: 1.0,
         server_memory_bytes: None,
+        server_processes: None,
+        client_cpus: None,
         generator_cpus: None,
+        deadline_ms: None,
+        drain_ms: None,
         warmup_ms: 1,
         window_ms: 1,
         rounds: 1,
@@ -167,7 +174,7 @@ pub fn measured(row: &Row) -> &Measurement {
     }
 }
 
-fn error(row: &Row) -> &str {
+pub fn error(row: &Row) -> &str {
     match &row.outcome {
         Outcome::Failed { error } => error,
         other => panic!("not failed: {other:?}"),
@@ -371,7 +378,7 @@ fn a_client_is_measured_against_a_server() {
     for row in &rows {
         assert_eq!(measured(row).ok, 10);
         assert_eq!(measured(row).marks, [""; 0]);
-        assert_eq!(row.served, None, "the server has served both clients");
+        assert_eq!(row.served, Some(10), "each client has a server of its own");
     }
 }
 
