@@ -30,6 +30,7 @@ pub mod round;
 pub mod run;
 pub mod sampler;
 pub mod statistics;
+pub mod steady;
 pub mod stop;
 pub mod store;
 pub mod subject;

@@ -149,6 +149,7 @@ fn measurement(
         client_cpu_limit: bench.caller_cpu_limit(under_test),
         opposite: Some(usage(opposite)),
         backend,
+        steady: own.map(|own| own.steady).unwrap_or_default(),
         notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
     })
