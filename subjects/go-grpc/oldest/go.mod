@@ -5,7 +5,7 @@ go 1.26.0
 replace bookend-contract-go => ../contract
 
 require (
-	bookend-contract-go v0.0.0-00010101000000-000000000000
+	bookend-contract-go v0.0.0
 	github.com/golang/protobuf v1.2.0
 	golang.org/x/net v0.60.0
 	google.golang.org/grpc v1.3.0
