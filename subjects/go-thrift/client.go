@@ -87,7 +87,7 @@ func (c *connection) say() (time.Duration, error) {
 
 var errWrongReply = errors.New("wrong reply")
 
-// code names an error as gRPC would. A time-out is one of a read or a write, of which a call has few.
+// code names an error as gRPC would. The deadline is one of each read and write.
 func code(err error) string {
 	var network net.Error
 	var transport thrift.TTransportException
