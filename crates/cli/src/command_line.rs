@@ -1,7 +1,7 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{compare, complaint, list, load, probe, report, run, serve};
+use crate::{compare, complaint, doctor, list, load, probe, report, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -44,6 +44,8 @@ pub enum Command {
     Report(report::Arguments),
     /// List suites and subjects
     List(list::Arguments),
+    /// Say what can be measured here, and what is missing for the rest
+    Doctor(doctor::Arguments),
 }
 
 impl Command {
@@ -57,6 +59,7 @@ impl Command {
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
             Command::List(_) => "list",
+            Command::Doctor(_) => "doctor",
         }
     }
 }

@@ -4,7 +4,9 @@
 mod command_line;
 mod compare;
 mod complaint;
+mod doctor;
 mod failure;
+mod lab;
 mod list;
 mod load;
 mod names;
@@ -48,5 +50,6 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
+        Command::Doctor(arguments) => doctor::start(&arguments),
     }
 }

@@ -11,10 +11,12 @@
 
 pub mod audit;
 pub mod build;
+pub mod chart;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;
 pub mod declaration;
+pub mod doctor;
 pub mod export;
 pub mod launch;
 pub mod machine;

@@ -1,0 +1,171 @@
+package contract
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+const (
+	// The histograms' range; only what is above it would be an error.
+	longestLatency = time.Hour
+	drainTime      = 2 * time.Second
+	// How long a caller waits before it calls a server again that is not there.
+	retryPause = 100 * time.Millisecond
+)
+
+// The phases of a run. A call belongs to the one in which it ended.
+const (
+	warming = iota
+	measuring
+	over
+)
+
+// A Caller makes one call. If it connects first, it tells how long the call took without that.
+type Caller func() (withoutSetup time.Duration, err error)
+
+type load struct {
+	sync.Mutex
+	phase, left, inFlight                    int
+	warmup, ok, drained, unfinished, refused int
+	errors                                   map[string]int
+	latencies, withoutSetup                  *hdr.Histogram
+	code                                     func(error) string
+}
+
+// Run lets every caller make call after call, and prints what came of it. What connect does is
+// outside of all clocks. An error counts under the name that code gives it, a gRPC status's.
+func Run(connect func() []Caller, code func(error) string) {
+	go func() {
+		awaitEndOfInput()
+		log.Fatal("standard input was closed before the end of the run")
+	}()
+	l := newLoad(code)
+	l.run(connect(), Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000), Number("CALLS", 0))
+	l.print(os.Stdout)
+}
+
+func newLoad(code func(error) string) *load {
+	histogram := func() *hdr.Histogram { return hdr.New(1, int64(longestLatency), 3) }
+	return &load{left: math.MaxInt, errors: map[string]int{}, code: code,
+		latencies: histogram(), withoutSetup: histogram()}
+}
+
+// run measures for so many calls if there are any, else for so long.
+func (l *load) run(callers []Caller, warmup, window time.Duration, calls int) {
+	var working sync.WaitGroup
+	begin := func() {
+		for _, call := range callers {
+			working.Go(func() { l.work(call) })
+		}
+	}
+	if warmup > 0 {
+		begin()
+		time.Sleep(warmup)
+	}
+	l.enter(measuring, calls)
+	fmt.Println("window start")
+	if warmup == 0 {
+		begin()
+	}
+	ended := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(ended)
+	}()
+	if calls > 0 {
+		<-ended
+	} else {
+		time.Sleep(window)
+	}
+	l.enter(over, 0)
+	fmt.Println("window end")
+	select {
+	case <-ended:
+	case <-time.After(drainTime):
+	}
+}
+
+// enter begins a phase. Calls in flight end in it, so that as many fewer need to begin.
+func (l *load) enter(phase, calls int) {
+	l.Lock()
+	defer l.Unlock()
+	l.phase = phase
+	if calls > 0 || phase == over {
+		l.left = calls - l.inFlight
+	}
+}
+
+func (l *load) work(call Caller) {
+	for l.begins() {
+		start := time.Now()
+		withoutSetup, err := call()
+		l.ends(time.Since(start), withoutSetup, err)
+		if err != nil && l.code(err) == "UNAVAILABLE" {
+			time.Sleep(retryPause)
+		}
+	}
+}
+
+func (l *load) begins() bool {
+	l.Lock()
+	defer l.Unlock()
+	if l.left <= 0 {
+		return false
+	}
+	l.left--
+	l.inFlight++
+	return true
+}
+
+func (l *load) ends(latency, withoutSetup time.Duration, err error) {
+	l.Lock()
+	defer l.Unlock()
+	l.inFlight--
+	if err != nil && strings.Contains(err.Error(), "refused") {
+		l.refused++
+	}
+	switch {
+	case err != nil && l.phase == measuring:
+		l.errors[l.code(err)]++
+	case err != nil:
+		l.unfinished++
+	case l.phase == warming:
+		l.warmup++
+	case l.phase == over:
+		l.drained++
+	default:
+		l.ok++
+		_ = l.latencies.RecordValue(int64(min(latency, longestLatency)))
+		if withoutSetup > 0 {
+			_ = l.withoutSetup.RecordValue(int64(min(withoutSetup, longestLatency)))
+		}
+	}
+}
+
+func (l *load) print(out io.Writer) {
+	l.Lock()
+	defer l.Unlock()
+	for _, bar := range l.latencies.Distribution() {
+		if bar.Count > 0 {
+			fmt.Fprintln(out, (bar.From+bar.To)/2, bar.Count)
+		}
+	}
+	fmt.Fprintf(out, "warmup %d\nok %d\ndrained %d\nunfinished %d\nnote connections_refused %d\n",
+		l.warmup, l.ok, l.drained, l.unfinished+l.inFlight, l.refused)
+	for code, count := range l.errors {
+		fmt.Fprintln(out, "error", code, count)
+	}
+	if calls := l.withoutSetup; calls.TotalCount() > 0 {
+		fmt.Fprintln(out, "note latency_without_setup_mean_ns", int64(calls.Mean()))
+		fmt.Fprintln(out, "note latency_without_setup_p50_ns", calls.ValueAtPercentile(50))
+		fmt.Fprintln(out, "note latency_without_setup_p99_ns", calls.ValueAtPercentile(99))
+	}
+}
