@@ -402,7 +402,7 @@ mod tests {
         }
         for extent in [Extent::Milliseconds(2000), Extent::Calls(100_000)] {
             let full = full(extent);
-            assert_eq!(full.to_variables().len(), 14);
+            assert_eq!(full.to_variables().len(), 15);
             assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
         }
     }

@@ -149,9 +149,10 @@ fn by_time_the_counts_of_both_ends_agree() {
 fn intervals_hold_every_call_of_warm_up_and_window() {
     let (server, _) = serve();
     let outcome = measure(Plan {
+        calls: None,
         warmup_ns: SECOND_NS / 5,
         window_ns: Some(SECOND_NS * 3 / 10),
-        ..plan(server.local_addr(), 0)
+        ..plan(server.local_address(), 0)
     });
     let intervals = outcome.intervals.unwrap();
     assert_eq!((intervals.interval_ms, intervals.window_start), (100, 2));
