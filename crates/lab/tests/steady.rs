@@ -65,7 +65,7 @@ fn a_flat_rate_is_steady_from_its_first_interval_on() {
 
 #[test]
 fn a_ramp_is_steady_where_it_is_near_its_end() {
-    // Linear until 8 s after the first call, which is 3 s into the window; 5 % below the end at 7.6 s.
+    // Linear until 8 s after the first call, which is 3 s into the window.
     let ramp = decided(0.02, |i| 10_000.0 * (i.min(80) as f64 / 80.0));
     for steady in &ramp {
         assert!((1.0..=4.0).contains(&seconds(steady)), "{steady:?}");
