@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// The histograms' range; only what is above it would be an error.
-	longestLatency = time.Hour
+	longestLatency = time.Hour // The histograms' range: only what is above it would be an error.
 	drainTime      = 2 * time.Second
 	// How long a caller waits before it calls a server again that is not there.
 	retryPause = 100 * time.Millisecond
@@ -48,7 +47,8 @@ func Run(connect func() []Caller, code func(error) string) {
 		log.Fatal("standard input was closed before the end of the run")
 	}()
 	l := newLoad(code)
-	l.run(connect(), Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000), Number("CALLS", 0))
+	warmup, window := Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000)
+	l.run(connect(), warmup, window, Number("CALLS", 0))
 	l.print(os.Stdout)
 }
 
