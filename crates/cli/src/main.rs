@@ -12,6 +12,7 @@ mod load;
 mod names;
 mod number;
 mod probe;
+mod profile;
 mod report;
 mod request;
 mod run;

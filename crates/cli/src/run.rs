@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::lab;
 use crate::names::Named;
 use crate::number::whole;
+use crate::profile;
 use bookend_lab::export::Report;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Progress;
@@ -48,6 +49,8 @@ pub struct Arguments {
     /// Where subjects are
     #[arg(long, value_name = "DIR", default_value = "subjects")]
     subjects_dir: PathBuf,
+    #[command(flatten)]
+    profile: profile::ProfileArguments,
 }
 
 /// Checks the names, then measures, suite by suite.
@@ -73,6 +76,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
     for (suite, plan) in suites? {
+        let profile = arguments.profile.settings(&plan)?;
         let subjects = &arguments.subjects_dir;
         let settings = RunSettings {
             resume: arguments.resume,
@@ -83,6 +87,9 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         status = status.max(summary.exit_status());
         if summary.interrupted {
             break;
+        }
+        if let Some(profile) = &profile {
+            profile::record(&settings, profile)?;
         }
     }
     Ok(status)

@@ -35,6 +35,8 @@ pub const MEASURE_MS: &str = "BOOKEND_MEASURE_MS";
 pub const CALLS: &str = "BOOKEND_CALLS";
 /// Deadline of one call, milliseconds.
 pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
+/// `1`: the process is recorded with a profiler.
+pub const PROFILE: &str = "BOOKEND_PROFILE";
 
 /// What a measured process is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +92,9 @@ pub struct Environment {
     pub extent: Option<Extent>,
     /// Deadline of one call, milliseconds.
     pub deadline_ms: Option<u64>,
+    /// A profiler records the process: keep frame pointers, and write down the names of code that
+    /// is compiled while it runs, where that must be asked for.
+    pub profile: bool,
 }
 
 /// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
@@ -137,6 +142,7 @@ impl Environment {
             warmup_ms: None,
             extent: None,
             deadline_ms: None,
+            profile: false,
         }
     }
 
@@ -168,6 +174,7 @@ impl Environment {
             warmup_ms: found.number(WARMUP_MS)?,
             extent: found.extent()?,
             deadline_ms: found.number(DEADLINE_MS)?,
+            profile: found.flag(PROFILE)?,
         })
     }
 
@@ -195,6 +202,7 @@ impl Environment {
             (MEASURE_MS, text(measure_ms)),
             (CALLS, text(calls)),
             (DEADLINE_MS, text(self.deadline_ms)),
+            (PROFILE, flag(self.profile)),
         ];
         let set = all.into_iter();
         set.filter_map(|(name, value)| Some((name, value?)))
@@ -372,6 +380,7 @@ mod tests {
             warmup_ms: Some(0),
             extent: Some(extent),
             deadline_ms: Some(20_000),
+            profile: true,
             ..Environment::of(Role::Client)
         }
     }
@@ -393,7 +402,7 @@ mod tests {
         }
         for extent in [Extent::Milliseconds(2000), Extent::Calls(100_000)] {
             let full = full(extent);
-            assert_eq!(full.to_variables().len(), 14);
+            assert_eq!(full.to_variables().len(), 15);
             assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
         }
     }

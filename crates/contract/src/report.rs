@@ -118,6 +118,20 @@ pub struct Extension {
     pub memory_peak_bytes: u64,
     /// The driver that was used: `blocking` or `epoll`.
     pub io: String,
+    /// How the rate went over warm-up and window.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub intervals: Option<Intervals>,
+}
+
+/// Calls answered OK in intervals of equal width that touch at the window's start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Width of each, milliseconds.
+    pub interval_ms: u64,
+    /// Position in `counts` of the first interval of the window; those before are the warm-up.
+    pub window_start: usize,
+    /// Calls answered OK in each whole interval, in order.
+    pub counts: Vec<u64>,
 }
 
 #[cfg(test)]
@@ -174,6 +188,11 @@ pub(crate) mod tests {
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
+            intervals: Some(Intervals {
+                interval_ms: 100,
+                window_start: 5,
+                counts: vec![1; 15],
+            }),
         }
     }
 
@@ -184,6 +203,15 @@ pub(crate) mod tests {
         assert_eq!(json["statusCodeDistribution"]["OK"], 10);
         assert_eq!(json["latencyDistribution"][0]["percentage"], 99.9);
         assert_eq!(json["bookend"]["schema_version"], SCHEMA_VERSION);
+    }
+
+    #[test]
+    fn a_report_of_before_intervals_were_counted_is_read() {
+        let mut json = serde_json::to_value(example()).unwrap();
+        assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
+        json["bookend"].as_object_mut().unwrap().remove("intervals");
+        let report: LoadReport = serde_json::from_value(json).unwrap();
+        assert_eq!(report.bookend.intervals, None);
     }
 
     #[test]

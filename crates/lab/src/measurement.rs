@@ -1,5 +1,6 @@
 //! What one cell of one round yields: the raw figures from which every table is made.
 
+use crate::steady::Steady;
 use crate::suite::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,6 +111,9 @@ pub struct Measurement {
     pub requests_per_write: Option<f64>,
     /// Doubts about this very window: `steal 3.1 %`, `foreign process on CPU 0`. Empty when clean.
     pub marks: Vec<String>,
+    /// When the rate became steady.
+    #[serde(default)]
+    pub steady: Steady,
     /// What the calling end noted beside its figures: `connections_opened` -> 64.
     #[serde(default)]
     pub notes: BTreeMap<String, f64>,

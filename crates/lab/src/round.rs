@@ -9,15 +9,18 @@ mod last_words;
 mod load;
 mod marks;
 mod notes;
+mod observer;
 mod said;
 mod server;
 mod shuffle;
 mod tally;
 mod watch;
 
+pub(crate) use cell::Cell;
 pub use ends::{Ends, backend_name, side};
 pub use load::{CALL_PATIENCE, Load};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
+pub use observer::Observer;
 pub use server::{BackendEnd, RunningServer, ServerEnd, Station};
 pub use tally::{CountMismatch, Tally};
 
@@ -32,7 +35,6 @@ use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
 use crate::subject::Placeholders;
 use crate::suite::{Case, Plan, PlannedCell, Side};
-use cell::Cell;
 use ends::outcome_of;
 use shuffle::Shuffle;
 use std::collections::BTreeMap;
@@ -81,6 +83,8 @@ pub struct Bench {
     pub request: RequestFiles,
     /// How long the lab waits.
     pub patience: Patience,
+    /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
+    pub profile: bool,
 }
 
 /// The call that every cell makes, in the forms that instruments take. Paths are absolute.
@@ -265,6 +269,7 @@ impl<'a> Round<'a> {
             },
             under_test: ends.side,
             repeats: self.repeats(planned.case),
+            observer: None,
         };
         let measured = cell.measure(&mut server);
         let server = match server.obituary() {
@@ -466,6 +471,7 @@ mod tests {
             probe: None,
             request: RequestFiles::default(),
             patience: Patience::default(),
+            profile: false,
         }
     }
 

@@ -2,9 +2,11 @@
 
 mod circumstances;
 mod crew;
+mod profile;
 mod request;
 mod summary;
 
+pub use profile::profile;
 pub use summary::RunSummary;
 
 use crate::control_group::ControlGroups;
@@ -148,6 +150,7 @@ fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench 
         probe,
         request: request.files().clone(),
         patience: patience(settings, plan),
+        profile: false,
     }
 }
 

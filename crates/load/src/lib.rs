@@ -22,6 +22,7 @@ pub mod schema;
 pub mod shard;
 pub mod summary;
 pub mod system;
+mod timeline;
 
 /// The words that reports and exit statuses are made of.
 pub use bookend_contract as contract;

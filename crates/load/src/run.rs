@@ -4,6 +4,8 @@ use crate::gate::{Gate, Start};
 use crate::plan::{Driver, Plan};
 use crate::recorder::{Errors, Latencies, Recorder};
 use crate::shard::{LoadShard, Measured};
+use crate::timeline::Timeline;
+use bookend_contract::report::Intervals;
 use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,6 +59,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
     pub first_failure: Option<String>,
+    /// Calls that ended OK in each interval of warm-up and window; `None` for a run too short.
+    pub intervals: Option<Intervals>,
 }
 
 /// Why nothing could be measured.
@@ -200,7 +204,9 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         connections_opened: 0,
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
+        intervals: None,
     };
+    let mut timeline = Timeline::default();
     for worker in measured {
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
@@ -211,8 +217,10 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
         latencies.merge(&worker.window.finish());
+        timeline.merge(worker.timeline);
     }
     outcome.latencies = latencies;
+    outcome.intervals = timeline.intervals();
     Ok(outcome)
 }
 

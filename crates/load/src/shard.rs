@@ -7,6 +7,7 @@ use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Driver, Plan, Share};
 use crate::recorder::Recorder;
 use crate::redial::Redial;
+use crate::timeline::Timeline;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Statistics, Then, Turn};
 use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
@@ -55,6 +56,8 @@ pub struct Measured {
     pub window: Recorder,
     /// Calls that ended before it.
     pub warmup: Recorder,
+    /// Calls that ended OK in each interval of warm-up and window.
+    pub(crate) timeline: Timeline,
     /// Calls that ended after it.
     pub drained: Recorder,
     /// Calls of the warm-up that ended in a window that is measured by number.
@@ -114,6 +117,7 @@ impl LoadShard {
         }
         let now_ns = turn.now_ns();
         if self.phase == Phase::WarmUp && now_ns >= self.timetable.window_start_ns {
+            self.measured.timeline.carry(self.recorder.ok);
             self.measured.warmup = std::mem::take(&mut self.recorder);
             self.measured.window_start_ns = self.timetable.window_start_ns;
             self.window_began = turn.statistics();
@@ -150,6 +154,8 @@ impl LoadShard {
             _ if on_time => self.timetable.window_end_ns,
             _ => now_ns,
         };
+        let window_end_ns = self.measured.window_end_ns;
+        self.measured.timeline.tick(window_end_ns, self.recorder.ok);
         self.measured.window = std::mem::take(&mut self.recorder);
         self.measured.driver = turn.statistics() - self.window_began;
         self.measured.cancelled = self.gate.is_cancelled();
@@ -181,6 +187,8 @@ impl LoadShard {
         match self.gate.start() {
             Start::At(start_ns) => {
                 self.timetable.begin(start_ns);
+                let window_start_ns = self.timetable.window_start_ns;
+                self.measured.timeline.begin(start_ns, window_start_ns);
                 self.phase = Phase::WarmUp;
                 self.next_expiry_ns = self.expiry_after(now_ns);
             }
@@ -479,6 +487,9 @@ impl Shard for LoadShard {
     #[inline]
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
         let now_ns = turn.now_ns();
+        if matches!(self.phase, Phase::WarmUp | Phase::Window) {
+            self.measured.timeline.tick(now_ns, self.recorder.ok);
+        }
         if self.phase != Phase::Window || now_ns >= self.timetable.window_end_ns {
             self.advance(turn);
         }

@@ -146,6 +146,22 @@ fn by_time_the_counts_of_both_ends_agree() {
 }
 
 #[test]
+fn intervals_hold_every_call_of_warm_up_and_window() {
+    let (server, _) = serve();
+    let outcome = measure(Plan {
+        calls: None,
+        warmup_ns: SECOND_NS / 5,
+        window_ns: Some(SECOND_NS * 3 / 10),
+        ..plan(server.local_address(), 0)
+    });
+    let intervals = outcome.intervals.unwrap();
+    assert_eq!((intervals.interval_ms, intervals.window_start), (100, 2));
+    assert_eq!(intervals.counts.len(), 5);
+    let counted: u64 = intervals.counts.iter().sum();
+    assert_eq!(counted, outcome.warmup + outcome.ok);
+}
+
+#[test]
 fn by_number_after_a_warm_up_no_call_is_lost_from_the_counts() {
     let (server, seen) = serve();
     let outcome = measure(Plan {

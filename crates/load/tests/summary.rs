@@ -71,6 +71,7 @@ fn empty_outcome() -> Outcome {
         connections_opened: 1,
         cancelled: false,
         first_failure: None,
+        intervals: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::instrument::{self, Run};
 use super::marks::{Worked, marks};
+use super::observer::Observer;
 use super::server::RunningServer;
 use super::{Bench, Load};
 use crate::build::Prepared;
@@ -25,6 +26,8 @@ pub struct Cell<'a> {
     pub under_test: Side,
     /// How often a disturbed window is measured again.
     pub repeats: u32,
+    /// Who is told of the window.
+    pub observer: Option<&'a dyn Observer>,
 }
 
 impl Cell<'_> {
@@ -56,10 +59,22 @@ impl Cell<'_> {
         }
         let warmed_up = match self.load.warmup_ms {
             0 => 0,
-            _ => self.run(server, self.load.warmup_alone())?.said.ok,
+            _ => {
+                self.unobserved()
+                    .run(server, self.load.warmup_alone())?
+                    .said
+                    .ok
+            }
         };
         let window = self.run(server, self.load.window_alone())?;
         measurement(self.bench, window, self.under_test, warmed_up)
+    }
+
+    fn unobserved(&self) -> Self {
+        Cell {
+            observer: None,
+            ..*self
+        }
     }
 
     fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
@@ -134,6 +149,7 @@ fn measurement(
         client_cpu_limit: bench.caller_cpu_limit(under_test),
         opposite: Some(usage(opposite)),
         backend,
+        steady: own.map(|own| own.steady).unwrap_or_default(),
         notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
     })

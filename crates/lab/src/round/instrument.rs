@@ -1,6 +1,7 @@
 //! One run of an instrument or a client against a server that is ready.
 
 use super::cell::Cell;
+use super::observer::Observer;
 use super::said::{Said, Saying};
 use super::server::{RunningServer, parse};
 use super::watch::{Watch, Watched, Watching};
@@ -32,6 +33,7 @@ struct Running<'a> {
     bench: &'a Bench,
     server: &'a RunningServer,
     under_test: Side,
+    observer: Option<&'a dyn Observer>,
     process: Process,
     watch: Option<Watch>,
     watched: Option<Watched>,
@@ -54,6 +56,7 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
         caller,
         load,
         under_test,
+        observer,
         ..
     } = *cell;
     let reading = match caller.variant.output {
@@ -71,6 +74,7 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
         bench,
         server,
         under_test,
+        observer,
         process: Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?,
         watch: None,
         watched: None,
@@ -84,7 +88,7 @@ impl Running<'_> {
     fn listen(&mut self, timeout: Duration) -> Result<(), Stop> {
         let deadline = Instant::now() + timeout;
         if matches!(self.reading, Reading::Document(_)) {
-            self.begin_window();
+            self.begin_window()?;
         }
         loop {
             let sample = self.watch.as_ref().map(Watch::next_sample);
@@ -127,17 +131,22 @@ impl Running<'_> {
         if self.watch.is_some() || self.watched.is_some() {
             return Err(Stop::failed("`window start` was said twice"));
         }
-        self.begin_window();
-        Ok(())
+        self.begin_window()
     }
 
-    fn begin_window(&mut self) {
+    fn begin_window(&mut self) -> Result<(), Stop> {
         self.watch = Some(Watch::begin(Watching {
             server: self.server.process(),
             generator: &self.process,
             backend: self.server.backend(),
             under_test: self.under_test,
         }));
+        let under_test = match self.under_test {
+            Side::Server => self.server.process(),
+            Side::Client => &self.process,
+        };
+        self.observer
+            .map_or(Ok(()), |observer| observer.begins(under_test))
     }
 
     fn end_window_once(&mut self) -> Result<(), Stop> {
@@ -145,7 +154,7 @@ impl Running<'_> {
             Some(watch) => self.watched = Some(watch.end()),
             None => return Err(Stop::failed("`window end` was said without a start")),
         }
-        Ok(())
+        self.observer.map_or(Ok(()), Observer::ends)
     }
 
     /// The readings are taken before the process is ended: its control group goes with it.
@@ -251,6 +260,7 @@ fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
         warmup_ms: Some(load.warmup_ms),
         extent: Some(load.extent()),
         deadline_ms: load.deadline_ms,
+        profile: bench.profile && role == Role::Client,
         ..Environment::of(role)
     }
 }

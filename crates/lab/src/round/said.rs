@@ -2,6 +2,7 @@
 //! documents of instruments that know nothing of it.
 
 use super::notes::{Notes, TooManyNotes};
+use crate::steady::Steady;
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::report::LoadReport;
@@ -46,6 +47,8 @@ pub struct OwnFigures {
     pub requests_per_read: f64,
     /// Requests that one write carried.
     pub requests_per_write: f64,
+    /// When the rate became steady.
+    pub steady: Steady,
 }
 
 /// What an instrument said cannot be used.
@@ -169,6 +172,7 @@ impl Said {
                 threads: own.threads,
                 requests_per_read: own.requests_per_read,
                 requests_per_write: own.requests_per_write,
+                steady: own.intervals.as_ref().map(Steady::of).unwrap_or_default(),
             }),
             ..Said::default()
         })

@@ -262,6 +262,7 @@ fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Proce
         method: post.method.clone(),
         request_file: bench.request.bytes.clone(),
         backend: post.backend.clone(),
+        profile: bench.profile && post.role == Role::Server,
         ..Environment::of(post.role)
     };
     let command = bench

@@ -4,6 +4,7 @@ use super::limit::disagreement;
 use super::round::{Round, measurement};
 use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
 use crate::measurement::{Outcome, Row};
+use crate::steady;
 use crate::suite::{Case, Plan, Side};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ pub(super) fn doubts(
     doubts.extend(broken_rules(plan, case, rounds));
     doubts.extend(differing_counts(own, all));
     doubts.extend(disagreement(plan, rounds));
+    doubts.extend(steady::doubt(rounds.iter().map(|round| round.measurement)));
     doubts
 }
 

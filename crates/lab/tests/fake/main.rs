@@ -11,6 +11,7 @@ macro_rules! tests {
 mod ends;
 mod lab;
 mod process;
+mod profiles;
 mod rounds;
 mod stage;
 
@@ -42,7 +43,14 @@ fn main() -> ExitCode {
         return lab::main();
     }
     bookend_lab::process::adopt_daemons().expect("the kernel allows a subreaper");
-    let all = [process::TESTS, rounds::TESTS, ends::TESTS, lab::TESTS].concat();
+    let all = [
+        process::TESTS,
+        profiles::TESTS,
+        rounds::TESTS,
+        ends::TESTS,
+        lab::TESTS,
+    ]
+    .concat();
     run(&chosen(all, &arguments))
 }
 

@@ -1,0 +1,110 @@
+//! `bookend run --profile`: where the CPU time of each subject goes, after its figures.
+
+use crate::failure::Failure;
+use bookend_lab::profile::{self, Profile, ProfileSettings};
+use bookend_lab::progress::Progress;
+use bookend_lab::run::{self, RunSettings};
+use bookend_lab::suite::{Case, Plan};
+use bookend_load::output;
+use clap::Args;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+/// The options of `bookend run` about profiles.
+#[derive(Debug, Args)]
+pub struct ProfileArguments {
+    /// Record each subject with perf after the measured rounds: flame graphs and where time goes
+    #[arg(long)]
+    profile: bool,
+    /// Record this case, such as "C=1 S=100"; may be given again [default: most streams a
+    /// connection]
+    #[arg(long, value_name = "CASE", requires = "profile")]
+    profile_case: Vec<String>,
+    /// Where profiles are kept [default: profiles/SUITE]
+    #[arg(long, value_name = "DIR", requires = "profile")]
+    profile_folder: Option<PathBuf>,
+    /// The program that records
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "perf",
+        requires = "profile"
+    )]
+    perf: PathBuf,
+}
+
+impl ProfileArguments {
+    /// What is recorded of a run, if anything is.
+    ///
+    /// # Errors
+    /// A case is none of the plan's.
+    pub fn settings(&self, plan: &Plan) -> Result<Option<ProfileSettings>, Failure> {
+        if !self.profile {
+            return Ok(None);
+        }
+        let folder = self.profile_folder.clone();
+        let folder = folder.unwrap_or_else(|| PathBuf::from("profiles").join(&plan.suite));
+        let mut settings = ProfileSettings::of(plan, folder);
+        settings.perf.clone_from(&self.perf);
+        if !self.profile_case.is_empty() {
+            let cases = self.profile_case.iter().map(|text| planned(plan, text));
+            settings.cases = cases.collect::<Result<_, _>>()?;
+        }
+        Ok(Some(settings))
+    }
+}
+
+/// The case of the plan that is written so.
+fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
+    let mut cases = plan.cases.iter();
+    let found = cases.find(|case| case.to_string() == text);
+    found.copied().ok_or_else(|| {
+        let known: Vec<String> = plan.cases.iter().map(Case::to_string).collect();
+        let suite = &plan.suite;
+        Failure::usage(format!(
+            "`{text}` is no case of {suite} in this run, only: {}",
+            known.join(", ")
+        ))
+    })
+}
+
+/// Records what `how` says and prints what came of it. Where nothing can be recorded one line says
+/// why; the figures of the run stand, and so does its exit status.
+///
+/// # Errors
+/// [`Failure`] when the request of the suite cannot be written again.
+pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failure> {
+    let mut stderr = std::io::stderr();
+    let is_terminal = stderr.is_terminal();
+    let mut progress = Progress::new(&mut stderr, is_terminal);
+    let recorded = run::profile(settings, how, &mut progress).map_err(Failure::nothing_measured)?;
+    match recorded {
+        Some(Ok(profile)) => {
+            output::write(&text(&profile, how), None).map_err(Failure::nothing_measured)
+        }
+        Some(Err(no_perf)) => {
+            progress.say(&no_perf.to_string());
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+fn text(profile: &Profile, how: &ProfileSettings) -> String {
+    let mut text = format!(
+        "\nWhere the CPU time of {} went, in percent of samples:\n{}",
+        profile.suite,
+        profile::split_table(profile)
+    );
+    for note in profile::notes(profile) {
+        text.push_str(&format!("{note}\n"));
+    }
+    let estimates = profile::estimates(profile);
+    if !estimates.is_empty() {
+        text.push_str(
+            "\nCalls per CPU-second over the baseline's, from the work that both share:\n",
+        );
+        text.extend(estimates.iter().map(|line| format!("{line}\n")));
+    }
+    text + &format!("\nflame graphs are in {}\n", how.folder.display())
+}

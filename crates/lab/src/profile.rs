@@ -1,0 +1,317 @@
+//! Where the CPU time of a server goes: samples of `perf`, split over the layers of a server.
+//!
+//! Profiling costs what is profiled, so it is a pass of its own after the measured rounds; no
+//! figure of a table is from it. What it yields is kept in a folder: a flame graph and its stacks
+//! for each cell, `split.csv`, and `profile.json`, from which everything can be made again.
+
+mod estimate;
+mod files;
+mod folded;
+mod pass;
+mod perf;
+mod recording;
+mod rules;
+mod split;
+mod table;
+
+pub use estimate::{CostRatio, SHARED_SAMPLES_MIN};
+pub use files::{JSON_FILE, SPLIT_FILE, read};
+pub use folded::{Caption, FoldError, Folded, Stack};
+pub use perf::{FREQUENCY_HZ, NoPerf, Perf};
+pub use rules::{Judge, Layer, RuleError, RuleErrorKind, Rules, Verdict};
+pub use split::Split;
+pub use table::{estimates, notes, split_table};
+
+use crate::build::Prepared;
+use crate::progress::Progress;
+use crate::round::{Bench, Crew, Ends, Load};
+use crate::stop::Stop;
+use crate::suite::{Case, Plan, PlannedCell};
+use pass::{Pass, Recorded};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The shortest window that is recorded, milliseconds: five thousand samples tell a hundredth from
+/// two.
+pub const WINDOW_MIN_MS: u64 = 5_000;
+
+/// The longest, milliseconds: more samples tell nothing new.
+pub const WINDOW_MAX_MS: u64 = 20_000;
+
+/// The shortest warm-up before it, milliseconds.
+pub const WARMUP_MIN_MS: u64 = 1_000;
+
+/// The version of [`Profile`] as it is kept. Raised when a field changes its meaning or goes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What a profile needs to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileSettings {
+    /// The program `perf`.
+    pub perf: PathBuf,
+    /// Where everything is kept; made if it is not there.
+    pub folder: PathBuf,
+    /// The cases that are recorded.
+    pub cases: Vec<Case>,
+    /// Warm-up of each recording, milliseconds.
+    pub warmup_ms: u64,
+    /// Length of each recording, milliseconds.
+    pub window_ms: u64,
+}
+
+/// What was recorded of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`SCHEMA_VERSION`] of the writer.
+    pub schema_version: u32,
+    /// Name of the suite.
+    pub suite: String,
+    /// Samples a second of CPU time.
+    pub frequency_hz: u32,
+    /// Every recorded cell, in the order of the table: no row is dropped.
+    pub cells: Vec<Profiled>,
+}
+
+/// One recorded cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profiled {
+    /// Name of the subject with its variant.
+    pub subject: String,
+    /// The case.
+    pub case: Case,
+    /// What made the load.
+    pub instrument: String,
+    /// Programming language of the subject; empty where the subject is not here.
+    pub language: String,
+    /// Whether others are compared with it.
+    pub is_baseline: bool,
+    /// What came of it.
+    pub outcome: ProfileOutcome,
+}
+
+/// What came of recording one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum ProfileOutcome {
+    /// There are samples.
+    Recorded(Box<Samples>),
+    /// There are none; the row says why.
+    NotRecorded {
+        /// `failed: ...`, `missing: ...`, `unsupported: ...`.
+        reason: String,
+    },
+}
+
+/// The samples of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// The event that was sampled: `cycles`, `cpu-clock`; with `:u`, in user mode only.
+    pub event: String,
+    /// Length of the window, seconds.
+    pub window_seconds: f64,
+    /// Calls answered OK in it, with the profiler attached.
+    pub ok: u64,
+    /// How they divide.
+    pub split: Split,
+    /// Calls per CPU-second over those of the baseline, from shared work; `None` for the baseline
+    /// itself, for subjects of another language and where there are too few samples to tell.
+    pub cost_ratio: Option<CostRatio>,
+    /// The flame graph, a file of the same folder.
+    pub flame_graph: String,
+    /// Its stacks, a file of the same folder.
+    pub stacks: String,
+    /// What limits what the samples tell, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl ProfileSettings {
+    /// The usual settings for a run: `perf` as the system finds it, windows as long as the run's
+    /// own within reason, and the case that [`busiest_case`] chooses.
+    pub fn of(plan: &Plan, folder: PathBuf) -> ProfileSettings {
+        ProfileSettings {
+            perf: PathBuf::from("perf"),
+            folder,
+            cases: busiest_case(&plan.cases).into_iter().collect(),
+            warmup_ms: plan.warmup_ms.max(WARMUP_MIN_MS),
+            window_ms: plan.window_ms.clamp(WINDOW_MIN_MS, WINDOW_MAX_MS),
+        }
+    }
+}
+
+impl Profiled {
+    /// The samples, where there are any.
+    pub fn samples(&self) -> Option<&Samples> {
+        match &self.outcome {
+            ProfileOutcome::Recorded(samples) => Some(samples),
+            ProfileOutcome::NotRecorded { .. } => None,
+        }
+    }
+}
+
+/// The case with the most streams on a connection: there a server is least often idle, and its
+/// samples tell of the server more than of waking up. Of several, the one with fewest connections.
+pub fn busiest_case(cases: &[Case]) -> Option<Case> {
+    let streams = |case: &Case| case.concurrency / case.connections.max(1);
+    let mut cases: Vec<Case> = cases.to_vec();
+    cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), case.connections));
+    cases.first().copied()
+}
+
+/// Records every cell of the chosen cases, one after the other, and keeps what came of it. What is
+/// wrong with a single subject is in its row.
+///
+/// The calling thread must live as long as the recording, as with rounds.
+///
+/// # Errors
+/// [`NoPerf`]: nothing can be recorded here, and what to do about it.
+pub fn run(
+    bench: &Bench,
+    plan: &Plan,
+    crew: &Crew,
+    settings: &ProfileSettings,
+    progress: &mut Progress<'_>,
+) -> Result<Profile, NoPerf> {
+    std::fs::create_dir_all(&settings.folder).map_err(NoPerf::Folder)?;
+    let pass = Recorder {
+        bench,
+        plan,
+        crew,
+        settings,
+        perf: Perf::find(&settings.perf, &settings.folder)?,
+        names_instrument: plan.instruments().len() > 1,
+    };
+    let mut profile = Profile {
+        schema_version: SCHEMA_VERSION,
+        suite: plan.suite.clone(),
+        frequency_hz: FREQUENCY_HZ,
+        cells: Vec::new(),
+    };
+    let chosen = |cell: &PlannedCell| settings.cases.contains(&cell.case);
+    for cell in plan.cells().into_iter().filter(chosen) {
+        progress.say(&format!("recording {} {}", cell.id.subject, cell.id.case));
+        let outcome = match pass.record(&cell) {
+            Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
+            Err(Stop::Interrupted) => break,
+            Err(stop) => ProfileOutcome::NotRecorded {
+                reason: stop.to_string(),
+            },
+        };
+        profile.cells.push(Profiled {
+            language: pass.language(&cell.id.subject),
+            is_baseline: plan.subjects[cell.subject].baseline,
+            subject: cell.id.subject,
+            case: cell.case,
+            instrument: cell.id.instrument,
+            outcome,
+        });
+    }
+    profile.add_cost_ratios();
+    files::write(&settings.folder, &profile).map_err(NoPerf::Folder)?;
+    Ok(profile)
+}
+
+struct Recorder<'a> {
+    bench: &'a Bench,
+    plan: &'a Plan,
+    crew: &'a Crew,
+    settings: &'a ProfileSettings,
+    perf: Perf,
+    names_instrument: bool,
+}
+
+impl Recorder<'_> {
+    fn record(&self, cell: &PlannedCell) -> Result<Samples, Stop> {
+        let subject = self.prepared(&cell.id.subject)?;
+        let name = files::cell_name(&cell.id, self.names_instrument);
+        let pass = Pass {
+            bench: self.bench,
+            perf: &self.perf,
+            ends: &Ends::of(self.plan, self.crew, cell)?,
+            load: Load {
+                case: cell.case,
+                warmup_ms: self.settings.warmup_ms,
+                window_ms: self.settings.window_ms,
+                deadline_ms: self.plan.deadline_ms,
+            },
+            file: &self.settings.folder.join(format!(".{name}.perf.data")),
+        };
+        let recorded = pass.record()?;
+        let caption = Caption {
+            title: format!("{} {}", cell.id.subject, cell.id.case),
+            subtitle: format!(
+                "{} samples of {}, load by {}",
+                recorded.folded.samples(),
+                recorded.event,
+                cell.id.instrument
+            ),
+        };
+        let picture = recorded.folded.flame_graph(&caption);
+        let picture = picture.map_err(Stop::failed)?;
+        let folder = &self.settings.folder;
+        let flame_graph = files::put(folder, &format!("{name}.svg"), &picture)?;
+        let stacks = recorded.folded.text().as_bytes();
+        let stacks = files::put(folder, &format!("{name}.folded"), stacks)?;
+        Ok(samples(subject, &recorded, flame_graph, stacks))
+    }
+
+    fn prepared(&self, name: &str) -> Result<&Prepared, Stop> {
+        match self.crew.get(name) {
+            Some(Ok(prepared)) => Ok(prepared),
+            Some(Err(outcome)) => Err(Stop::Row(outcome.clone())),
+            None => Err(Stop::failed(format!("{name} was never prepared"))),
+        }
+    }
+
+    fn language(&self, name: &str) -> String {
+        let prepared = self.prepared(name);
+        prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
+    }
+}
+
+fn samples(
+    prepared: &Prepared,
+    recorded: &Recorded,
+    flame_graph: String,
+    stacks: String,
+) -> Samples {
+    let subject = &prepared.subject;
+    let rules = Rules::for_subject(&subject.name, &subject.language);
+    let split = Split::of(&recorded.folded, &rules);
+    Samples {
+        event: recorded.event.clone(),
+        window_seconds: recorded.measurement.window_seconds,
+        ok: recorded.measurement.ok,
+        notes: table::sample_notes(subject, recorded, &split),
+        split,
+        cost_ratio: None,
+        flame_graph,
+        stacks,
+    }
+}
+
+impl Profile {
+    /// Compares each with the baseline of the same case and instrument. Only within a language is
+    /// shared work the same work.
+    fn add_cost_ratios(&mut self) {
+        let baselines: Vec<Profiled> = self
+            .cells
+            .iter()
+            .filter(|cell| cell.is_baseline)
+            .cloned()
+            .collect();
+        for cell in self.cells.iter_mut().filter(|cell| !cell.is_baseline) {
+            let comparable = |other: &&Profiled| {
+                other.case == cell.case
+                    && other.instrument == cell.instrument
+                    && other.language == cell.language
+            };
+            let baseline = baselines
+                .iter()
+                .find(comparable)
+                .and_then(Profiled::samples);
+            if let (Some(baseline), ProfileOutcome::Recorded(own)) = (baseline, &mut cell.outcome) {
+                own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
+            }
+        }
+    }
+}

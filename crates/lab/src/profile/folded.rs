@@ -1,0 +1,94 @@
+//! Samples as `perf script` prints them, folded: one line a stack, with the number of its samples.
+
+use inferno::collapse::Collapse as _;
+use inferno::collapse::perf::{Folder, Options};
+use inferno::flamegraph;
+use std::fmt;
+use std::io::{self, BufRead};
+
+/// The stacks of one recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folded {
+    text: String,
+}
+
+/// One stack of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack<'a> {
+    /// Names from the outermost to the leaf; before them the name of the thread.
+    pub frames: Vec<&'a str>,
+    /// How often it was seen.
+    pub samples: u64,
+}
+
+/// What stands on a flame graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caption {
+    /// In large letters above it.
+    pub title: String,
+    /// In small letters below the title.
+    pub subtitle: String,
+}
+
+/// The samples cannot be folded, or the picture not be drawn.
+#[derive(Debug)]
+pub struct FoldError(io::Error);
+
+impl Folded {
+    /// Folds what `perf script` prints.
+    ///
+    /// # Errors
+    /// It cannot be read, or is something else.
+    pub fn of_script(script: impl BufRead) -> Result<Folded, FoldError> {
+        let mut folded = Vec::new();
+        let folding = Folder::from(Options::default()).collapse(script, &mut folded);
+        folding.map_err(FoldError)?;
+        let text = String::from_utf8_lossy(&folded).into_owned();
+        Ok(Folded { text })
+    }
+
+    /// The lines that flame graph tools read: `thread;outer;inner 12`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// All stacks.
+    pub fn stacks(&self) -> impl Iterator<Item = Stack<'_>> {
+        self.text.lines().filter_map(|line| {
+            let (frames, samples) = line.rsplit_once(' ')?;
+            Some(Stack {
+                frames: frames.split(';').collect(),
+                samples: samples.parse().ok()?,
+            })
+        })
+    }
+
+    /// How many samples there are.
+    pub fn samples(&self) -> u64 {
+        self.stacks().map(|stack| stack.samples).sum()
+    }
+
+    /// An interactive flame graph, as SVG.
+    ///
+    /// # Errors
+    /// There is no sample to draw.
+    pub fn flame_graph(&self, caption: &Caption) -> Result<Vec<u8>, FoldError> {
+        let mut options = flamegraph::Options::default();
+        options.title.clone_from(&caption.title);
+        options.subtitle = Some(caption.subtitle.clone());
+        options.count_name = "samples".to_owned();
+        options.deterministic = true;
+        let mut picture = Vec::new();
+        flamegraph::from_lines(&mut options, self.text.lines(), &mut picture)
+            .map_err(|error| FoldError(io::Error::other(error)))?;
+        Ok(picture)
+    }
+}
+
+impl fmt::Display for FoldError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the samples of perf: {}", self.0)
+    }
+}
+
+impl std::error::Error for FoldError {}

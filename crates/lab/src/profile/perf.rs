@@ -1,0 +1,178 @@
+//! The program `perf`: whether it is here and may be used, and what it prints of a recording.
+
+use super::folded::Folded;
+use crate::stop::Stop;
+use std::fmt;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Samples a second: not a round number, so that samples do not march in step with timers.
+pub const FREQUENCY_HZ: u32 = 999;
+
+/// What is printed of each sample. Without its period, so that every sample counts as one.
+const SCRIPT_FIELDS: &str = "comm,tid,time,event,ip,sym,dso";
+
+/// Where the kernel says what it allows to whom.
+const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+
+/// A `perf` that can record here.
+#[derive(Clone, Debug)]
+pub struct Perf {
+    program: PathBuf,
+    event: &'static str,
+}
+
+/// There is no profile on this machine.
+#[derive(Debug)]
+pub enum NoPerf {
+    /// The program is not installed.
+    Missing(PathBuf),
+    /// It is there and does not record.
+    Refused {
+        /// The last line that it printed.
+        said: String,
+        /// The kernel's setting, where it can be read.
+        paranoid: Option<String>,
+    },
+    /// A trial recording could not be written.
+    Folder(io::Error),
+}
+
+impl Perf {
+    /// Makes a trial recording of nothing in `folder`. Cycles where the machine counts them, else
+    /// the clock of the CPU, which virtual machines have too.
+    ///
+    /// # Errors
+    /// [`NoPerf`] with what to do about it.
+    pub fn find(program: &Path, folder: &Path) -> Result<Perf, NoPerf> {
+        let file = folder.join(".trial.perf.data");
+        let mut refusal = String::new();
+        for event in ["cycles", "cpu-clock"] {
+            let perf = Perf {
+                program: program.to_owned(),
+                event,
+            };
+            let tried = perf.try_out(&file);
+            let _ = std::fs::remove_file(&file);
+            match tried {
+                Ok(output) if output.status.success() => return Ok(perf),
+                Ok(output) => refusal = last_line(&output.stderr),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(NoPerf::Missing(program.to_owned()));
+                }
+                Err(error) => refusal = error.to_string(),
+            }
+        }
+        Err(NoPerf::Refused {
+            said: refusal,
+            paranoid: std::fs::read_to_string(PARANOID).ok(),
+        })
+    }
+
+    fn try_out(&self, file: &Path) -> io::Result<Output> {
+        let words = self.record(file);
+        let mut words = words.iter();
+        let mut command = Command::new(words.next().map_or("perf", String::as_str));
+        command.args(words).args(["--", "true"]);
+        command.stdin(Stdio::null()).output()
+    }
+
+    /// The words that record into `file`; whom, or what, comes after them.
+    pub fn record(&self, file: &Path) -> Vec<String> {
+        let program = self.program.display().to_string();
+        let file = file.display().to_string();
+        let frequency = FREQUENCY_HZ.to_string();
+        // Build ids are not collected: files are still there when their symbols are read.
+        let words = [
+            &program,
+            "record",
+            "-q",
+            "-B",
+            "-F",
+            &frequency,
+            "-e",
+            self.event,
+            "--call-graph",
+            "fp",
+            "-o",
+            &file,
+        ];
+        words.map(str::to_owned).to_vec()
+    }
+
+    /// The event that was counted: what was asked for can be more than the machine has.
+    ///
+    /// # Errors
+    /// `perf` cannot read the recording.
+    pub fn event_of(&self, file: &Path) -> Result<String, Stop> {
+        let output = Command::new(&self.program)
+            .args(["evlist", "-i"])
+            .arg(file)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(Stop::failed)?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let event = text.lines().find(|line| !line.starts_with('#'));
+        let none = || Stop::failed(format!("perf evlist: {}", last_line(&output.stderr)));
+        event.map(|event| event.trim().to_owned()).ok_or_else(none)
+    }
+
+    /// The samples of a recording.
+    ///
+    /// # Errors
+    /// `perf` cannot read the recording.
+    pub fn folded(&self, file: &Path) -> Result<Folded, Stop> {
+        let mut child = Command::new(&self.program)
+            .args(["script", "--no-inline", "-F", SCRIPT_FIELDS, "-i"])
+            .arg(file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            // It complains about every file whose symbols it does not find; the names say so.
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(Stop::failed)?;
+        let script = child.stdout.take().map(BufReader::new);
+        let folded = script.map(Folded::of_script).transpose();
+        let status = child.wait().map_err(Stop::failed)?;
+        if !status.success() {
+            return Err(Stop::failed(format!("perf script: {status}")));
+        }
+        folded.map(Option::unwrap_or_default).map_err(Stop::failed)
+    }
+}
+
+fn last_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut lines = text.lines().rev().map(str::trim);
+    lines
+        .find(|line| !line.is_empty())
+        .unwrap_or("no reason given")
+        .to_owned()
+}
+
+impl fmt::Display for NoPerf {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoPerf::Missing(program) => write!(
+                out,
+                "no profile: `{}` is not here; install it with `apt-get install linux-perf`",
+                program.display()
+            ),
+            NoPerf::Refused { said, paranoid } => {
+                write!(out, "no profile: perf may not record here ({said})")?;
+                match paranoid {
+                    Some(level) => write!(
+                        out,
+                        "; run as root, or with `sysctl kernel.perf_event_paranoid=1`, now {}",
+                        level.trim()
+                    ),
+                    None => out.write_str("; this kernel has no perf events"),
+                }
+            }
+            NoPerf::Folder(error) => write!(out, "no profile: its folder: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for NoPerf {}

@@ -1,0 +1,99 @@
+//! When the rate of a run became steady: after how long a warm-up its window should have begun.
+//!
+//! After Barrett et al., *Virtual machine warmup blows hot and cold* (2017): the counts are cut
+//! where their mean changes, and the run is steady from the first segment on after which all means
+//! are like the last one.
+
+mod segments;
+
+use crate::measurement::Measurement;
+use bookend_contract::report::Intervals;
+use segments::segments;
+use serde::{Deserialize, Serialize};
+
+/// Means that differ by no more than this part of the last one are alike.
+pub const TOLERANCE: f64 = 0.05;
+
+/// With fewer intervals of the window than this nothing can be told.
+pub const WINDOW_INTERVALS_MIN: usize = 10;
+
+/// What is steady only for a smaller part of the window than this is not steady: the next change
+/// may be about to come.
+pub const STEADY_PART_MIN: f64 = 0.25;
+
+/// When a rate became steady.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steady {
+    /// From this moment on.
+    From {
+        /// Seconds after the window's start; negative during the warm-up.
+        seconds: f64,
+    },
+    /// It still changed in the last quarter of the window.
+    Never,
+    /// The instrument does not tell the counts, or the window is too short.
+    #[default]
+    Unknown,
+}
+
+impl Steady {
+    /// Decides from the counts of a run.
+    pub fn of(intervals: &Intervals) -> Steady {
+        let Some(window) = intervals.counts.len().checked_sub(intervals.window_start) else {
+            return Steady::Unknown;
+        };
+        if window < WINDOW_INTERVALS_MIN {
+            return Steady::Unknown;
+        }
+        let counts: Vec<f64> = intervals.counts.iter().map(|count| *count as f64).collect();
+        let start = steady_from(&counts);
+        let steady = counts.len() - start;
+        if (steady as f64) < STEADY_PART_MIN * window as f64 {
+            return Steady::Never;
+        }
+        let after = start as f64 - intervals.window_start as f64;
+        Steady::From {
+            seconds: after * intervals.interval_ms as f64 / 1e3,
+        }
+    }
+}
+
+/// The position from which on all segments are like the last one.
+fn steady_from(counts: &[f64]) -> usize {
+    let segments = segments(counts);
+    let mean = |range: &std::ops::Range<usize>| {
+        let values = &counts[range.clone()];
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let last = segments.last().map_or(0.0, mean);
+    let alike = |range: &&std::ops::Range<usize>| (mean(range) - last).abs() <= TOLERANCE * last;
+    let steady = segments.iter().rev().take_while(alike).last();
+    steady.map_or(0, |range| range.start)
+}
+
+/// The doubt about a cell whose windows began before its rate was steady, if there were any.
+pub fn doubt<'a>(rounds: impl Iterator<Item = &'a Measurement>) -> Option<String> {
+    let (mut known, mut late, mut never, mut longest) = (0, 0, 0, 0.0_f64);
+    for round in rounds {
+        match round.steady {
+            Steady::Unknown => continue,
+            Steady::Never => never += 1,
+            Steady::From { seconds } if seconds > 0.0 => {
+                late += 1;
+                longest = longest.max(seconds);
+            }
+            Steady::From { .. } => {}
+        }
+        known += 1;
+    }
+    let late = (late > 0).then(|| {
+        format!(
+            "the window began up to {longest:.1} s before the rate was steady ({late} of {known} \
+             rounds)"
+        )
+    });
+    let never = (never > 0).then(|| format!("never steady ({never} of {known} rounds)"));
+    let clauses: Vec<String> = late.into_iter().chain(never).collect();
+    (!clauses.is_empty()).then(|| clauses.join(", "))
+}

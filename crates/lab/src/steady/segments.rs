@@ -1,0 +1,148 @@
+//! Where the mean of a series changes.
+
+use std::ops::Range;
+
+/// A shorter segment is an outlier and not a change.
+const SEGMENT_MIN: usize = 3;
+
+/// A value is taken as the median of so many around it: a stall of up to two intervals, which any
+/// neighbour can cause, is not seen, and a step stays where it is.
+const MEDIAN_WIDTH: usize = 5;
+
+/// Below this part of the mean, noise is taken to be as large: smaller changes interest nobody.
+const NOISE_MIN: f64 = 0.01;
+
+/// The median of absolute values of a normal distribution times this is its deviation.
+const MEDIAN_TO_DEVIATION: f64 = 1.482_602_218_505_602;
+
+/// Cuts `values` where their mean changes: the cuts for which the squared distances from the means
+/// of the segments, in units of the noise, and a penalty for each cut, are least together. Found
+/// exactly, by PELT (Killick et al., 2012).
+///
+/// The penalty is three times the logarithm of the number of values: a cut must be worth more than
+/// the place and the mean that it adds.
+pub fn segments(values: &[f64]) -> Vec<Range<usize>> {
+    let sums = Sums::of(&medians(values));
+    let noise = noise(values);
+    let penalty = 3.0 * (values.len().max(2) as f64).ln();
+    // The least cost of the values before each position, and where its last segment begins.
+    let mut least = vec![-penalty; values.len() + 1];
+    let mut begins = vec![0; values.len() + 1];
+    let mut candidates: Vec<usize> = Vec::new();
+    for end in SEGMENT_MIN..=values.len() {
+        let newest = end - SEGMENT_MIN;
+        if newest == 0 || newest >= SEGMENT_MIN {
+            candidates.push(newest);
+        }
+        let cost = |begin: usize| least[begin] + sums.distance(begin..end) / noise;
+        let best = candidates
+            .iter()
+            .copied()
+            .min_by(|one, other| cost(*one).total_cmp(&cost(*other)));
+        let best = best.unwrap_or(0);
+        let least_cost = cost(best) + penalty;
+        // A beginning that is worse by a whole penalty now will never be the best again.
+        candidates.retain(|begin| cost(*begin) <= least_cost);
+        least[end] = least_cost;
+        begins[end] = best;
+    }
+    let mut segments = Vec::new();
+    let mut end = values.len();
+    while end > 0 {
+        segments.push(begins[end]..end);
+        end = begins[end];
+    }
+    segments.reverse();
+    segments
+}
+
+fn medians(values: &[f64]) -> Vec<f64> {
+    let reach = MEDIAN_WIDTH / 2;
+    let around = |i: usize| {
+        // Towards either end there are fewer, as many before a value as after it.
+        let reach = reach.min(i).min(values.len() - 1 - i);
+        let mut near = values[i - reach..=i + reach].to_vec();
+        near.sort_by(f64::total_cmp);
+        near[reach]
+    };
+    (0..values.len()).map(around).collect()
+}
+
+/// The variance of the noise, from how much neighbours differ: a change of the mean is only one
+/// such difference.
+fn noise(values: &[f64]) -> f64 {
+    let mut steps: Vec<f64> = values
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).abs())
+        .collect();
+    steps.sort_by(f64::total_cmp);
+    let median = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+    // The difference of two values has twice the variance of one.
+    let deviation = median * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2;
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    deviation.max(NOISE_MIN * mean).max(1.0).powi(2)
+}
+
+/// Sums of all beginnings of a series, and of its squares.
+struct Sums {
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Sums {
+    fn of(values: &[f64]) -> Sums {
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let running = |term: fn(f64) -> f64| {
+            let mut sum = 0.0;
+            let sums = values.iter().map(|value| {
+                // Distances do not depend on the origin; near it, sums of squares stay exact.
+                sum += term(value - mean);
+                sum
+            });
+            std::iter::once(0.0).chain(sums).collect()
+        };
+        Sums {
+            values: running(|value| value),
+            squares: running(|value| value * value),
+        }
+    }
+
+    /// The sum of the squared distances of the values of `range` from their mean.
+    fn distance(&self, range: Range<usize>) -> f64 {
+        let sum = self.values[range.end] - self.values[range.start];
+        let squares = self.squares[range.end] - self.squares[range.start];
+        (squares - sum * sum / range.len().max(1) as f64).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(values: &[f64]) -> Vec<usize> {
+        let segments = segments(values);
+        segments.into_iter().map(|segment| segment.end).collect()
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is() {
+        let values: Vec<f64> = (0..100)
+            .map(|i| if i < 37 { 1_000.0 } else { 1_200.0 })
+            .collect();
+        assert_eq!(ends(&values), [37, 100]);
+    }
+
+    #[test]
+    fn a_single_outlier_is_no_segment() {
+        let mut values = vec![1_000.0; 100];
+        values[50] = 2_000.0;
+        assert_eq!(ends(&values), [100]);
+    }
+
+    #[test]
+    fn a_short_series_is_one_segment_or_none() {
+        assert_eq!(ends(&[]), [0; 0]);
+        assert_eq!(ends(&[1.0, 5.0]), [2]);
+        assert_eq!(ends(&[9.0; 5]), [5]);
+    }
+}

@@ -1,0 +1,212 @@
+//! Profiles with a fake `perf`: what is recorded of whom, what is kept, what is said without it.
+
+use crate::rounds::Performance;
+use crate::stage::{CALL, Stage, processes_with, serve};
+use bookend_lab::profile::{
+    Layer, NoPerf, Profile, ProfileOutcome, ProfileSettings, SPLIT_FILE, estimates, notes, read,
+    split_table,
+};
+use bookend_lab::progress::Progress;
+use bookend_lab::run::profile;
+use std::fs;
+use std::path::PathBuf;
+
+tests![
+    a_recorded_subject_leaves_its_split_and_its_flame_graph,
+    the_work_that_two_servers_share_gives_their_ratio,
+    a_server_is_told_that_it_is_recorded,
+    a_subject_that_fails_keeps_its_row,
+    a_recorder_that_dies_is_a_row_not_an_end,
+    without_perf_one_line_says_how_to_get_it,
+    where_perf_may_not_record_the_line_says_what_it_said,
+];
+
+/// Writes down whom it records, and prints the samples of the file beside it.
+const PERF: &str = r#"
+here=$(dirname "$0")
+case "$1" in
+record)
+    while [ "$1" != -- ]; do
+        if [ "$1" = -o ]; then file=$2; fi
+        if [ "$1" = -p ]; then echo "$2" >> "$here/recorded"; fi
+        shift
+    done
+    shift
+    echo samples > "$file"
+    exec "$@" ;;
+evlist) echo cpu-clock ;;
+script) cat "$here/samples" ;;
+esac
+"#;
+
+/// So many samples of formatting a text, and so many of writing it.
+fn samples(formatting: usize, writing: usize) -> String {
+    let sample = |leaf: &str| {
+        format!("server  1 0.000001: cpu-clock: \n\t1 {leaf} (server)\n\t2 main (server)\n\n")
+    };
+    sample("alloc::fmt::format::format_inner").repeat(formatting)
+        + &sample("__send").repeat(writing)
+}
+
+fn with_servers(names: &[&str]) -> Performance {
+    let stage = Stage::new();
+    for (port, name) in (1..).zip(names) {
+        stage.subject(name, "server", &serve(port));
+    }
+    stage.subject("load", "instrument", CALL);
+    stage.script("perf", PERF);
+    fs::write(stage.folder().join("samples"), samples(30, 70)).unwrap();
+    Performance::new(stage, names, "load")
+}
+
+fn settings(performance: &Performance, perf: PathBuf) -> ProfileSettings {
+    let folder = performance.stage.folder().join("profiles/fake");
+    ProfileSettings {
+        perf,
+        warmup_ms: 1,
+        window_ms: 1,
+        ..ProfileSettings::of(&performance.settings.plan, folder)
+    }
+}
+
+fn recorded_with(performance: &Performance, perf: PathBuf) -> Result<Profile, NoPerf> {
+    let how = settings(performance, perf);
+    let mut told = Vec::new();
+    let mut progress = Progress::new(&mut told, false);
+    let profile = profile(&performance.settings, &how, &mut progress).unwrap();
+    let stage = performance.stage.folder().to_str().unwrap();
+    assert_eq!(processes_with(stage), [0; 0], "processes are left");
+    profile.expect("nobody interrupted")
+}
+
+fn recorded(performance: &Performance) -> Profile {
+    recorded_with(performance, performance.stage.folder().join("perf")).unwrap()
+}
+
+fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
+    let performance = with_servers(&["server"]);
+    let profile = recorded(&performance);
+    let samples = profile.cells[0].samples().unwrap();
+    assert_eq!((samples.split.samples, samples.ok), (100, 10));
+    assert_eq!(samples.split.layers[&Layer::NetworkOut], 70);
+    let table = split_table(&profile);
+    assert!(table.contains("70.0 %"), "{table}");
+    assert!(notes(&profile)[0].contains("there are no rules for sh"));
+
+    let folder = performance.stage.folder().join("profiles/fake");
+    assert_eq!(read(&folder).unwrap(), profile);
+    let csv = fs::read_to_string(folder.join(SPLIT_FILE)).unwrap();
+    let row = "fake,C=1 S=1,server,load,recorded,cpu-clock,100,0.000000,0.700000,";
+    assert!(csv.lines().nth(1).unwrap().starts_with(row), "{csv}");
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
+    names.sort();
+    let expected = [
+        "profile.json",
+        "server-C1-S1.folded",
+        "server-C1-S1.svg",
+        "split.csv",
+    ];
+    assert_eq!(names, expected, "nothing else is left");
+}
+
+fn the_work_that_two_servers_share_gives_their_ratio() {
+    let mut performance = with_servers(&["cheap", "dear"]);
+    performance.settings.plan.subjects[1].baseline = true;
+    let folder = performance.stage.folder();
+    let perf = r#"
+case "$1" in
+record)
+    while [ "$1" != -- ]; do if [ "$1" = -o ]; then file=$2; fi; shift; done
+    shift
+    echo > "$file"
+    exec "$@" ;;
+evlist) echo cpu-clock ;;
+script) case "$*" in *cheap*) cat "${0%/*}/cheap.samples" ;; *) cat "${0%/*}/dear.samples" ;; esac ;;
+esac
+"#;
+    performance.stage.script("perf", perf);
+    fs::write(folder.join("cheap.samples"), samples(400, 600)).unwrap();
+    fs::write(folder.join("dear.samples"), samples(100, 900)).unwrap();
+    for name in ["cheap", "dear"] {
+        let file = folder.join(name).join("subject.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"sh\"", "\"Rust\"")).unwrap();
+    }
+    let profile = recorded(&performance);
+    let ratio = profile.cells[0].samples().unwrap().cost_ratio.unwrap();
+    assert!((ratio.ratio - 4.0).abs() < 1e-9, "{ratio:?}");
+    assert_eq!(profile.cells[1].samples().unwrap().cost_ratio, None);
+    let line = "C=1 S=1: cheap over dear ^4.00 [3.27, 4.89]; shared work is 40.0 % of 1000 samples \
+                and 10.0 % of 1000 samples";
+    assert_eq!(estimates(&profile), [line]);
+}
+
+fn a_server_is_told_that_it_is_recorded() {
+    let performance = with_servers(&["server"]);
+    let text = format!(
+        "echo \"profile=$BOOKEND_PROFILE $$\" > ../told\n{}",
+        serve(1)
+    );
+    performance.stage.subject("server", "server", &text);
+    recorded(&performance);
+    let folder = performance.stage.folder();
+    let told = fs::read_to_string(folder.join("told")).unwrap();
+    let pid = told.strip_prefix("profile=1 ").expect(&told).trim();
+    let recorded = fs::read_to_string(folder.join("recorded")).unwrap();
+    assert!(
+        recorded.trim().split(',').any(|word| word == pid),
+        "{recorded:?} is not {pid}"
+    );
+}
+
+fn a_subject_that_fails_keeps_its_row() {
+    let performance = with_servers(&["broken", "server"]);
+    performance
+        .stage
+        .subject("broken", "server", "echo 'no such option' >&2; exit 3");
+    let profile = recorded(&performance);
+    let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
+        panic!("{profile:?}");
+    };
+    assert!(reason.starts_with("failed: no such option"), "{reason}");
+    assert!(profile.cells[1].samples().is_some());
+    assert!(split_table(&profile).contains("failed: no such option"));
+}
+
+fn a_recorder_that_dies_is_a_row_not_an_end() {
+    let performance = with_servers(&["server"]);
+    // The trial records `true`.
+    let dies = "case \"$*\" in *true) exit 0 ;; *) echo 'out of memory' >&2; exit 1 ;; esac";
+    performance.stage.script("perf", dies);
+    let profile = recorded(&performance);
+    let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
+        panic!("{profile:?}");
+    };
+    assert!(
+        reason.contains("perf did not begin: out of memory"),
+        "{reason}"
+    );
+}
+
+fn without_perf_one_line_says_how_to_get_it() {
+    let performance = with_servers(&["server"]);
+    let error = recorded_with(&performance, "/nowhere/perf".into())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("`/nowhere/perf` is not here"), "{error}");
+    assert!(error.contains("apt-get install linux-perf"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+fn where_perf_may_not_record_the_line_says_what_it_said() {
+    let performance = with_servers(&["server"]);
+    let perf = performance
+        .stage
+        .script("perf", "echo 'No permission to enable it.' >&2; exit 255");
+    let error = recorded_with(&performance, perf).unwrap_err().to_string();
+    assert!(error.contains("No permission to enable it."), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
