@@ -25,6 +25,7 @@ pub mod probe;
 pub mod process;
 pub mod progress;
 pub mod record;
+pub mod results;
 pub mod round;
 pub mod run;
 pub mod sampler;

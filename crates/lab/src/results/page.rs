@@ -1,0 +1,114 @@
+//! The sections of a page, in the order of the original documents.
+
+use super::figures::Cells;
+use super::text::{fenced, lines as text_lines, section};
+use super::{Look, Page, ResultTable, besides, grid, lines, summary};
+use crate::export::Report;
+use crate::record::file_of;
+use crate::table::marks;
+use std::path::Path;
+
+pub(super) fn text(page: &Page<'_>) -> String {
+    let cells = Cells::of(page.record);
+    let presentation = &page.presentation;
+    let mut text = format!("# {}\n\n{}", presentation.title, origin(page));
+    text.push_str(&section("Environment", &environment(page)));
+    text.push_str(&section("Parameters", &parameters(page)));
+    text.push_str(&section("Commands", &commands(page)));
+    text.push_str(&section("Results", &results(page, &cells)));
+    let besides = besides::table(page, &cells);
+    text.push_str(&section("Measured besides", &besides));
+    let marks = marks(&cells.table);
+    if !marks.is_empty() {
+        text.push_str(&section("Marks", &fenced(&text_lines(&marks))));
+    }
+    text.push_str(&section("Conclusion", &conclusion(page)));
+    text
+}
+
+/// What the page is made of, and the command that makes it again.
+fn origin(page: &Page<'_>) -> String {
+    let facts = &page.record.facts;
+    let suite = &facts.suite;
+    let file = file_of(Path::new("records"), suite, facts.extent);
+    let day = facts.started.to_string();
+    let day = day.split('T').next().unwrap_or_default();
+    format!(
+        "Published figures and what was measured here on {day}, side by side. Made by \
+         `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
+         figure is defined in\n[docs/metrics.md](../../docs/metrics.md).\n",
+        file.display()
+    )
+}
+
+fn environment(page: &Page<'_>) -> String {
+    let facts = &page.record.facts;
+    let versions = facts.versions.iter();
+    let versions: Vec<String> = versions
+        .map(|(name, version)| format!("{name}: {}", version.trim()))
+        .collect();
+    format!(
+        "Published:\n\n{}\nHere:\n\n{}",
+        fenced(&text_lines(&page.presentation.environment)),
+        fenced(&format!("{}{}", facts.machine, text_lines(&versions)))
+    )
+}
+
+fn parameters(page: &Page<'_>) -> String {
+    let run = page.record.run();
+    let report = Report::new(&run, &page.record.rows);
+    let mut own = report.parameters();
+    own.extend(report.notes().iter().map(|note| format!("note: {note}")));
+    format!(
+        "Published:\n\n{}\nHere:\n\n{}",
+        fenced(&text_lines(&page.presentation.parameters)),
+        fenced(&text_lines(&own))
+    )
+}
+
+fn commands(page: &Page<'_>) -> String {
+    let mut text = format!(
+        "All of it here, as it was recorded:\n\n{}",
+        fenced(&page.record.facts.command)
+    );
+    for command in &page.presentation.commands {
+        let both = format!(
+            "published  {}\nhere       {}",
+            command.published, command.here
+        );
+        text.push_str(&format!("\n{}:\n\n{}", command.what, fenced(&both)));
+    }
+    text
+}
+
+fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
+    let mut text = String::new();
+    let reading = page.presentation.reading.trim();
+    if !reading.is_empty() {
+        text.push_str(&format!("{reading}\n\n"));
+    }
+    for table in &page.presentation.tables {
+        text.push_str(&format!(
+            "### {}\n\n{}\n",
+            table.title,
+            shaped(page, cells, table)
+        ));
+    }
+    text
+}
+
+fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    match table.look {
+        Look::Table => lines::table(page, cells, table),
+        Look::Grid => fenced(&grid::table(page, cells, table)),
+        Look::Summary => summary::table(page, cells, table),
+    }
+}
+
+fn conclusion(page: &Page<'_>) -> String {
+    let prose = page.presentation.conclusion.trim();
+    match page.verdicts.trim() {
+        "" => format!("{prose}\n"),
+        verdicts => format!("{prose}\n\n{verdicts}\n"),
+    }
+}
