@@ -3,7 +3,7 @@
 use crate::measurement::{CellId, Measurement, Outcome, Row};
 use crate::record::Record;
 use crate::statistics::{Interval, median};
-use crate::suite::Case;
+use crate::suite::{Case, Side};
 use crate::table::{Cell, CellResult, LatencySummary, Summary, Table};
 use bookend_contract::latency;
 use hdrhistogram::Histogram;
@@ -46,7 +46,7 @@ impl<'a> Cells<'a> {
                 case: cell.case,
                 summary,
                 rounds: measurements(&self.record.rows, &cell.id),
-                deadline_ns: None,
+                deadline_ns: self.record.facts.plan.deadline_ms.map(|ms| ms as f64 * 1e6),
                 histogram: OnceCell::new(),
             }),
         }
@@ -111,7 +111,7 @@ impl CellFigures<'_> {
 
     /// Whether the server is the end under test: the caller is then an instrument.
     pub(super) fn tests_the_server(&self) -> bool {
-        true
+        self.rounds.iter().all(|round| round.side == Side::Server)
     }
 
     /// Whether there are rounds enough for intervals.

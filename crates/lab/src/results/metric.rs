@@ -119,8 +119,8 @@ impl Plain {
             Self::LatencyMax => figures.latency().map(|latency| latency.max_ns),
             Self::ServerCpuMean => Some(summary.server_cpu),
             Self::ServerCpuMax => figures.middle(|round| Some(round.server_cpu_max)),
-            Self::ClientCpuMean => Some(summary.generator_cpu),
-            Self::ClientCpuMax => figures.middle(client_cpu_max),
+            Self::ClientCpuMean => figures.middle(|round| Some(client_cpu_mean(round))),
+            Self::ClientCpuMax => figures.middle(|round| round.client_cpu_max),
             Self::MemoryMean => Some(summary.memory_mean_bytes),
             Self::MemoryPeak => figures.middle(|round| Some(round.memory_peak_bytes as f64)),
             Self::RequestsPerRead => summary.requests_per_read,
@@ -134,8 +134,9 @@ fn all(round: &Measurement) -> f64 {
     (round.ok + round.errors.values().sum::<u64>()) as f64
 }
 
-fn client_cpu_max(_round: &Measurement) -> Option<f64> {
-    None
+fn client_cpu_mean(round: &Measurement) -> f64 {
+    let share = round.generator_cpu_seconds / round.window_seconds;
+    round.client_cpu_mean.unwrap_or(share)
 }
 
 impl FromStr for Metric {

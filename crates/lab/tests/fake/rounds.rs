@@ -122,6 +122,10 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         baseline: false,
         calibration: false,
         instruments: vec![instrument.to_owned()],
+        concurrency_max: None,
+        concurrency: Vec::new(),
+        backend: None,
+        side: None,
     });
     Plan {
         suite: "fake".to_owned(),
@@ -133,12 +137,17 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         },
         server_cpus: 1.0,
         server_memory_bytes: None,
+        server_processes: None,
+        client_cpus: None,
         generator_cpus: None,
+        deadline_ms: None,
+        drain_ms: None,
         warmup_ms: 1,
         window_ms: 1,
         rounds: 1,
         subjects: subjects.collect(),
         cases: vec!["C=1 S=1".parse().unwrap()],
+        instruments_of: std::collections::BTreeMap::new(),
         handler_waits: false,
         notes: vec![],
     }
