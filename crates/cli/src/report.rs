@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::number::whole;
+use bookend_lab::chart::{Chart, Theme};
 use bookend_lab::export::Report;
 use bookend_lab::store::{Run, RunId, Store};
+use bookend_lab::suite::Case;
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::{Args, ValueEnum};
@@ -27,6 +29,15 @@ pub struct Arguments {
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
+    /// The case that a picture shows, as in "C=1 S=100" [default: the first]
+    #[arg(long, value_name = "CASE")]
+    case: Option<Case>,
+    /// The background that a picture is for
+    #[arg(long, value_enum, value_name = "THEME", default_value_t = Background::Light)]
+    theme: Background,
+    /// The heading of a picture [default: the suite's title]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
 }
 
 /// How a report is written.
@@ -40,6 +51,17 @@ enum Format {
     Csv,
     /// Everything
     Json,
+    /// A picture of one case: bars of requests per second, a group an instrument
+    Svg,
+}
+
+/// What a picture will stand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Background {
+    /// White
+    Light,
+    /// Black
+    Dark,
 }
 
 /// Writes the report.
@@ -53,15 +75,26 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         None => latest(&store)?,
     };
     let rows = store.rows(run.id).map_err(Failure::usage)?;
-    let report = Report::new(&run, &rows);
+    let skips = store.skips(&run).map_err(Failure::usage)?;
+    let report = Report::new(&run, &rows).with_skips(skips);
     let text = match arguments.format {
         Format::Text => report.text(),
         Format::Md => report.markdown(),
         Format::Csv => report.csv(),
         Format::Json => report.json(),
+        Format::Svg => picture(arguments, &report)?,
     };
     output::write(&text, arguments.output.as_deref()).map_err(Failure::nothing_measured)?;
     Ok(exit::MEASURED)
+}
+
+fn picture(arguments: &Arguments, report: &Report<'_>) -> Result<String, Failure> {
+    let title = arguments.title.clone().unwrap_or_else(|| report.title());
+    let chart = Chart::of(report.table(), arguments.case, title).map_err(Failure::usage)?;
+    Ok(chart.svg(match arguments.theme {
+        Background::Light => Theme::Light,
+        Background::Dark => Theme::Dark,
+    }))
 }
 
 /// The newest result.

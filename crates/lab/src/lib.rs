@@ -12,6 +12,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod chart;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;
