@@ -1,7 +1,7 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{compare, complaint, list, load, probe, report, run, serve};
+use crate::{compare, complaint, list, load, probe, record, report, results, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -42,6 +42,10 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Print the tables of a result
     Report(report::Arguments),
+    /// Keep a result as a text file that can be committed
+    Record(record::Arguments),
+    /// Write the pages of the suites from their records, published figures beside ours
+    Results(results::Arguments),
     /// List suites and subjects
     List(list::Arguments),
 }
@@ -56,6 +60,8 @@ impl Command {
             Command::Probe(_) => "probe",
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
+            Command::Record(_) => "record",
+            Command::Results(_) => "results",
             Command::List(_) => "list",
         }
     }

@@ -10,8 +10,10 @@ mod load;
 mod names;
 mod number;
 mod probe;
+mod record;
 mod report;
 mod request;
+mod results;
 mod run;
 mod serve;
 
@@ -47,6 +49,8 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Probe(arguments) => probe::start(arguments),
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
+        Command::Record(arguments) => record::start(&arguments),
+        Command::Results(arguments) => results::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
     }
 }

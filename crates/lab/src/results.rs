@@ -21,8 +21,9 @@ pub use metric::Metric;
 pub use presentation::{Command, Look, Presentation, ResultColumn, ResultTable};
 
 use crate::declaration::DeclarationError;
+use crate::measurement::CellId;
 use crate::record::Record;
-use crate::suite::{PublishedError, PublishedTable, Suite};
+use crate::suite::{PublishedError, PublishedRow, PublishedTable, Suite};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,25 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn with_verdicts(self, verdicts: String) -> Self {
         Self { verdicts, ..self }
+    }
+
+    /// The rows of a table of the document that the page shows.
+    fn rows_of<'b>(
+        &'b self,
+        table: &'b ResultTable,
+    ) -> impl Iterator<Item = &'b PublishedRow> + use<'b, 'a> {
+        let plan = &self.record.facts.plan;
+        let planned: Vec<CellId> = match self.presentation.planned_only {
+            true => plan.cells().into_iter().map(|cell| cell.id).collect(),
+            false => Vec::new(),
+        };
+        let is_planned = move |row: &&PublishedRow| {
+            let own = row.cell.as_ref();
+            own.is_some_and(|own| planned.contains(own))
+        };
+        let all = !self.presentation.planned_only;
+        let rows = self.published.of_table(&table.table);
+        rows.filter(move |row| all || is_planned(row))
     }
 
     /// The text of the page. The same inputs always give the same text.

@@ -49,7 +49,7 @@ fn is_shown(page: &Page<'_>, cells: &Cells<'_>, cell: &Cell) -> bool {
         if table.look == Look::Grid && grid::shows(page, table, cell) {
             return true;
         }
-        let mut rows = page.published.of_table(&table.table);
+        let mut rows = page.rows_of(table);
         rows.any(|row| {
             let below = cells_below(cells, table, row);
             below.iter().any(|(_, id)| *id == cell.id)

@@ -30,6 +30,7 @@ pub(super) struct CellFigures<'a> {
 impl<'a> Cells<'a> {
     pub(super) fn of(record: &'a Record) -> Self {
         let table = Table::new(&record.facts.plan, &record.rows);
+        let table = table.with_skips(record.facts.skips.clone());
         Self { record, table }
     }
 

@@ -17,7 +17,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
     columns.extend(headings.map(|heading| column(heading, 0)));
     columns.extend(OURS.map(|heading| column(heading, 0)));
     let mut layout = Layout::new(&columns);
-    let rows: Vec<&PublishedRow> = page.published.of_table(&table.table).collect();
+    let rows: Vec<&PublishedRow> = page.rows_of(table).collect();
     let mut connections = None;
     for group in rows.chunk_by(|a, b| a.label == b.label) {
         let case = case_of(group);
@@ -114,7 +114,7 @@ fn add(layout: &mut Layout, name: String, figures: Result<super::rows::Figures, 
 
 /// Whether the grid of `table` shows the cell, published or not.
 pub(super) fn shows(page: &Page<'_>, table: &ResultTable, cell: &Cell) -> bool {
-    let mut rows = page.published.of_table(&table.table);
+    let mut rows = page.rows_of(table);
     let is_its_case = |row: &PublishedRow| {
         let own = row.cell.as_ref();
         own.is_some_and(|own| own.case == cell.id.case)

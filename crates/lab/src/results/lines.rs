@@ -13,7 +13,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
     headings.extend(OURS.map(str::to_owned));
     let width = headings.len();
     let mut rows = Vec::new();
-    for row in page.published.of_table(&table.table) {
+    for row in page.rows_of(table) {
         let mut names = Vec::new();
         names.extend(table.subject.is_some().then(|| row.subject.clone()));
         names.extend(table.label.is_some().then(|| row.label.clone()));

@@ -5,7 +5,9 @@ use super::text::{fenced, lines as text_lines, section};
 use super::{Look, Page, ResultTable, besides, grid, lines, summary};
 use crate::export::Report;
 use crate::record::file_of;
-use crate::table::marks;
+use crate::suite::{Extent, Plan};
+use crate::table::{marks, skipped_lines};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn text(page: &Page<'_>) -> String {
@@ -18,9 +20,9 @@ pub(super) fn text(page: &Page<'_>) -> String {
     text.push_str(&section("Results", &results(page, &cells)));
     let besides = besides::table(page, &cells);
     text.push_str(&section("Measured besides", &besides));
-    let marks = marks(&cells.table);
-    if !marks.is_empty() {
-        text.push_str(&section("Marks", &fenced(&text_lines(&marks))));
+    let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
+    if !doubts.is_empty() {
+        text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));
     }
     text.push_str(&section("Conclusion", &conclusion(page)));
     text
@@ -58,12 +60,33 @@ fn parameters(page: &Page<'_>) -> String {
     let run = page.record.run();
     let report = Report::new(&run, &page.record.rows);
     let mut own = report.parameters();
+    own.extend(waits(&run.new.plan));
     own.extend(report.notes().iter().map(|note| format!("note: {note}")));
     format!(
         "Published:\n\n{}\nHere:\n\n{}",
         fenced(&text_lines(&page.presentation.parameters)),
         fenced(&text_lines(&own))
     )
+}
+
+/// What calls wait for, where the suite says it.
+fn waits(plan: &Plan) -> Vec<String> {
+    let deadline = plan
+        .deadline_ms
+        .map(|ms| format!("deadline of a call: {ms} ms"));
+    let backends = plan
+        .subjects
+        .iter()
+        .filter_map(|subject| subject.backend.as_ref());
+    let backends: BTreeSet<&String> = backends.collect();
+    let backends = backends.into_iter().map(|name| format!("backend: {name}"));
+    let processes = plan.server_processes;
+    let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
+    deadline
+        .into_iter()
+        .chain(backends)
+        .chain(processes)
+        .collect()
 }
 
 fn commands(page: &Page<'_>) -> String {
@@ -83,9 +106,14 @@ fn commands(page: &Page<'_>) -> String {
 
 fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
     let mut text = String::new();
-    let reading = page.presentation.reading.trim();
-    if !reading.is_empty() {
-        text.push_str(&format!("{reading}\n\n"));
+    let quick = match page.record.facts.extent {
+        Extent::Quick => page.presentation.quick.as_str(),
+        Extent::Full => "",
+    };
+    for prose in [quick, page.presentation.reading.as_str()] {
+        if !prose.trim().is_empty() {
+            text.push_str(&format!("{}\n\n", prose.trim()));
+        }
     }
     for table in &page.presentation.tables {
         text.push_str(&format!(

@@ -24,6 +24,10 @@ pub struct Presentation {
     pub histogram: Option<String>,
     /// What to hold against the published figures before reading them: prose.
     pub reading: String,
+    /// What to know when the page is made of a quick run: prose.
+    pub quick: String,
+    /// Only rows are shown whose cell was planned: the suite repeats a part of a document.
+    pub planned_only: bool,
     /// What follows from it all: prose.
     pub conclusion: String,
 }
@@ -96,6 +100,10 @@ struct Declared {
     histogram: Option<String>,
     #[serde(default)]
     reading: String,
+    #[serde(default)]
+    quick: String,
+    #[serde(default)]
+    planned_only: bool,
     conclusion: String,
     #[serde(default)]
     commands: Vec<Command>,
@@ -156,6 +164,8 @@ impl Presentation {
             commands: declared.commands,
             histogram: declared.histogram,
             reading: declared.reading,
+            quick: declared.quick,
+            planned_only: declared.planned_only,
             conclusion: declared.conclusion,
             tables,
         })

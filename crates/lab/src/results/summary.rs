@@ -17,7 +17,7 @@ const COLUMN_WIDTH: usize = 18;
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut blocks = String::new();
-    for row in page.published.of_table(&table.table) {
+    for row in page.rows_of(table) {
         blocks.push_str(&format!("#### {}: {}\n\n", row.subject, row.label));
         let block =
             figures(table, &lines(cells, table, row)) + &histograms(page, cells, table, row);
