@@ -10,6 +10,7 @@ mod format;
 mod grid;
 mod lines;
 mod metric;
+mod notes;
 mod page;
 mod presentation;
 mod rows;

@@ -16,12 +16,16 @@ fn folder(name: &str) -> PathBuf {
     suites.join(name)
 }
 
-/// A run of the suite with invented rows, in few rounds.
+/// A run of the suite with invented rows, in as few rounds as have intervals.
 fn invented(name: &str, extent: Extent) -> (Run, Vec<Row>) {
+    invented_in(3, name, extent)
+}
+
+fn invented_in(rounds: u32, name: &str, extent: Extent) -> (Run, Vec<Row>) {
     let suite = Suite::read(&folder(name)).unwrap_or_else(|error| panic!("{error}"));
     let selection = Selection {
         extent,
-        rounds: Some(3),
+        rounds: Some(rounds),
         ..Selection::default()
     };
     let plan = suite.plan(&selection, &Overrides::default(), 2);
@@ -53,6 +57,14 @@ const SUITES: [&str; 7] = [
     "python-clients",
 ];
 
+const SECTIONS: [&str; 5] = [
+    "Environment",
+    "Parameters",
+    "Commands",
+    "Results",
+    "Conclusion",
+];
+
 #[test]
 fn the_page_looks_as_it_should_to_the_last_letter() {
     let run = invented("helloworld-profile", Extent::Quick);
@@ -64,22 +76,11 @@ fn the_page_looks_as_it_should_to_the_last_letter() {
 #[test]
 fn every_suite_with_a_published_table_has_a_page() {
     for name in SUITES {
-        for extent in [Extent::Full, Extent::Quick] {
-            let page = page_of(name, &invented(name, extent));
-            for section in [
-                "Environment",
-                "Parameters",
-                "Commands",
-                "Results",
-                "Conclusion",
-            ] {
-                assert!(
-                    page.contains(&format!("\n## {section}\n")),
-                    "{name}: {section}"
-                );
-            }
-            assert!(!page.contains("\n\n\n"), "{name}");
+        let page = page_of(name, &invented_in(1, name, Extent::Quick));
+        for section in SECTIONS {
+            assert!(page.contains(&format!("\n## {section}\n")), "{name}: {section}");
         }
+        assert!(!page.contains("\n\n\n"), "{name}");
     }
 }
 
@@ -166,6 +167,27 @@ fn the_same_record_gives_the_same_page_after_it_was_written_and_read() {
         page.expect("a page").text()
     };
     assert_eq!(text(&read), text(&record));
+}
+
+#[test]
+fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
+    let (run, mut rows) = invented("helloworld-profile", Extent::Quick);
+    for row in &mut rows {
+        let Outcome::Measured(measurement) = &mut row.outcome else {
+            continue;
+        };
+        let opened = f64::from(row.round + 1);
+        measurement.notes = BTreeMap::from([("connections_opened".to_owned(), opened)]);
+        row.server_notes = BTreeMap::from([("threads_peak".to_owned(), 7.0)]);
+    }
+    let page = page_of("helloworld-profile", &(run, rows));
+    let expected = [
+        "| ghz | C=1 S=50 | rust-tonic | connections_opened | 2 | 3 | 3 |",
+        "| rust-tonic | all of a round |  | threads_peak | 7 | 7 | 3 |",
+    ];
+    for line in expected {
+        assert_eq!(page.matches(line).count(), 1, "{line}\n{page}");
+    }
 }
 
 #[test]

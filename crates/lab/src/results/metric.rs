@@ -57,13 +57,19 @@ pub enum Plain {
     MemoryMean,
     /// `memory_peak`.
     MemoryPeak,
+    /// `threads` of the end under test.
+    Threads,
+    /// `backend_cpu_mean`.
+    BackendCpuMean,
+    /// `backend_memory_peak`.
+    BackendMemoryPeak,
     /// `requests_per_read`.
     RequestsPerRead,
     /// `cost_ratio`: requests per CPU-second over those of the baseline.
     CostRatio,
 }
 
-const PLAIN: [(&str, Plain); 19] = [
+const PLAIN: [(&str, Plain); 22] = [
     ("connections", Plain::Connections),
     ("concurrency", Plain::Concurrency),
     ("requests_per_second", Plain::RequestsPerSecond),
@@ -81,6 +87,9 @@ const PLAIN: [(&str, Plain); 19] = [
     ("client_cpu_max", Plain::ClientCpuMax),
     ("memory_mean", Plain::MemoryMean),
     ("memory_peak", Plain::MemoryPeak),
+    ("threads", Plain::Threads),
+    ("backend_cpu_mean", Plain::BackendCpuMean),
+    ("backend_memory_peak", Plain::BackendMemoryPeak),
     ("requests_per_read", Plain::RequestsPerRead),
     ("cost_ratio", Plain::CostRatio),
 ];
@@ -123,6 +132,11 @@ impl Plain {
             Self::ClientCpuMax => figures.middle(|round| round.client_cpu_max),
             Self::MemoryMean => Some(summary.memory_mean_bytes),
             Self::MemoryPeak => figures.middle(|round| Some(round.memory_peak_bytes as f64)),
+            Self::Threads => figures.middle(|round| Some(f64::from(round.threads))),
+            Self::BackendCpuMean => figures.middle(backend_cpu_mean),
+            Self::BackendMemoryPeak => {
+                figures.middle(|round| Some(round.backend.as_ref()?.memory_peak_bytes as f64))
+            }
             Self::RequestsPerRead => summary.requests_per_read,
             Self::CostRatio => summary.cost_ratio.ratio().map(|ratio| ratio.median),
         }
@@ -137,6 +151,10 @@ fn all(round: &Measurement) -> f64 {
 fn client_cpu_mean(round: &Measurement) -> f64 {
     let share = round.generator_cpu_seconds / round.window_seconds;
     round.client_cpu_mean.unwrap_or(share)
+}
+
+fn backend_cpu_mean(round: &Measurement) -> Option<f64> {
+    Some(round.backend.as_ref()?.cpu_seconds / round.window_seconds)
 }
 
 impl FromStr for Metric {

@@ -2,7 +2,7 @@
 
 use super::figures::Cells;
 use super::text::{fenced, lines as text_lines, section};
-use super::{Look, Page, ResultTable, besides, grid, lines, summary};
+use super::{Look, Page, ResultTable, besides, grid, lines, notes, summary};
 use crate::export::Report;
 use crate::record::file_of;
 use crate::suite::{Extent, Plan};
@@ -20,6 +20,7 @@ pub(super) fn text(page: &Page<'_>) -> String {
     text.push_str(&section("Results", &results(page, &cells)));
     let besides = besides::table(page, &cells);
     text.push_str(&section("Measured besides", &besides));
+    text.push_str(&section("Noted besides", &notes::table(page)));
     let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
     if !doubts.is_empty() {
         text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));

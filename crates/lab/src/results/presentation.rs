@@ -81,8 +81,8 @@ pub enum Look {
 pub struct ResultColumn {
     /// Its heading, as printed.
     pub heading: String,
-    /// The column in the published file.
-    pub published: String,
+    /// The column in the published file. `None`: the original does not have it.
+    pub published: Option<String>,
     /// What of ours stands in it. `None`: nothing of ours is the same.
     pub metric: Option<Metric>,
     /// How ours is written.
@@ -129,7 +129,7 @@ struct DeclaredTable {
 #[serde(deny_unknown_fields)]
 struct DeclaredColumn {
     heading: String,
-    published: String,
+    published: Option<String>,
     metric: Option<Spanned<String>>,
     format: Spanned<String>,
     section: Option<String>,
@@ -181,7 +181,8 @@ impl Presentation {
                 let is = |column: &Column| column.name == *name;
                 published.columns.iter().any(is)
             };
-            let mut shown = table.columns.iter().map(|column| &column.published);
+            let columns = table.columns.iter();
+            let mut shown = columns.filter_map(|column| column.published.as_ref());
             if let Some(absent) = shown.find(|name| !known(name)) {
                 return Err(ResultsError::NoColumn(absent.clone()));
             }
@@ -222,9 +223,13 @@ fn checked(
 fn column(source: Source<'_>, declared: DeclaredColumn) -> Result<ResultColumn, DeclarationError> {
     let span = declared.metric.as_ref().map(Spanned::span);
     let name = declared.metric.map(Spanned::into_inner);
-    let metric = match name.as_deref().unwrap_or(&declared.published) {
-        "none" => None,
-        name => Some(name.parse().map_err(|error: super::metric::NoMetric| {
+    let metric = match name.as_deref().or(declared.published.as_deref()) {
+        Some("none") => None,
+        None => {
+            let message = "say what of ours stands here: metric = \"latency_p99\"".to_owned();
+            return Err(source.invalid(declared.format.span(), message));
+        }
+        Some(name) => Some(name.parse().map_err(|error: super::metric::NoMetric| {
             let span = span.unwrap_or_else(|| declared.format.span());
             source.invalid(span, error.to_string())
         })?),

@@ -64,7 +64,7 @@ pub(super) fn cells_below(
 
 /// A published row as printed, then the lines of the cells below it.
 pub(super) fn lines(cells: &Cells<'_>, table: &ResultTable, row: &PublishedRow) -> Vec<Line> {
-    let printed = |column: &ResultColumn| row.printed.get(&column.published).cloned();
+    let printed = |column: &ResultColumn| row.printed.get(column.published.as_ref()?).cloned();
     let printed = table.columns.iter().map(|column| or_none(printed(column)));
     let mut lines = vec![Line {
         whose: "published".to_owned(),
