@@ -104,7 +104,7 @@ impl Performance {
         summary
     }
 
-    fn rows(&mut self) -> Vec<Row> {
+    pub fn rows(&mut self) -> Vec<Row> {
         let summary = self.run();
         let rows = self.store.rows(summary.id.unwrap()).unwrap();
         assert!(!rows.is_empty());
@@ -176,7 +176,7 @@ pub fn measured(row: &Row) -> &Measurement {
     }
 }
 
-fn error(row: &Row) -> &str {
+pub fn error(row: &Row) -> &str {
     match &row.outcome {
         Outcome::Failed { error } => error,
         other => panic!("not failed: {other:?}"),
@@ -380,7 +380,7 @@ fn a_client_is_measured_against_a_server() {
     for row in &rows {
         assert_eq!(measured(row).ok, 10);
         assert_eq!(measured(row).marks, [""; 0]);
-        assert_eq!(row.served, None, "the server has served both clients");
+        assert_eq!(row.served, Some(10), "each client has a server of its own");
     }
 }
 
