@@ -78,7 +78,10 @@ fn every_suite_with_a_published_table_has_a_page() {
     for name in SUITES {
         let page = page_of(name, &invented_in(1, name, Extent::Quick));
         for section in SECTIONS {
-            assert!(page.contains(&format!("\n## {section}\n")), "{name}: {section}");
+            assert!(
+                page.contains(&format!("\n## {section}\n")),
+                "{name}: {section}"
+            );
         }
         assert!(!page.contains("\n\n\n"), "{name}");
     }

@@ -30,7 +30,10 @@ pub(super) fn table(page: &Page<'_>) -> String {
             notes.entry(key).or_default().insert(row.round, value);
         }
     }
-    let rows: Vec<Vec<String>> = notes.iter().map(|(key, values)| line(key, values)).collect();
+    let rows: Vec<Vec<String>> = notes
+        .iter()
+        .map(|(key, values)| line(key, values))
+        .collect();
     if rows.is_empty() {
         return String::new();
     }
