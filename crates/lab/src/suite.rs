@@ -8,7 +8,7 @@ mod units;
 
 pub use overrides::{OverrideError, Overrides};
 pub use plan::{Extent, Plan, PlanError, PlannedCell, PlannedSubject, Selection};
-pub use published::{COLUMNS as PUBLISHED_COLUMNS, PublishedError, PublishedRow, PublishedTable};
+pub use published::{Column, KEY_COLUMNS, PublishedError, PublishedRow, PublishedTable, Unit};
 pub use units::{UnitError, parse_duration, parse_size};
 
 use crate::declaration::{DeclarationError, read_text};

@@ -1,8 +1,6 @@
 //! The committed suites are well-formed, and what a user types is followed or answered.
 
-use bookend_lab::suite::{
-    Case, Extent, Overrides, Plan, PlanError, PublishedTable, Selection, Suite,
-};
+use bookend_lab::suite::{Case, Extent, Overrides, Plan, PlanError, Selection, Suite};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -77,62 +75,6 @@ fn the_quick_part_ends_below_a_hundred_seconds() {
         let total_ms = cell_ms * plan.cells().len() as u64 * u64::from(plan.rounds);
         assert!(total_ms < 100_000, "{name}: {total_ms} ms");
     }
-}
-
-#[test]
-fn the_published_table_belongs_to_the_grid() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    let table = PublishedTable::read(&file).expect("a table");
-    assert_eq!(table.rows.len(), 24);
-    for case in &suite.full.cases {
-        assert_eq!(
-            table.rows.iter().filter(|row| row.case == *case).count(),
-            2,
-            "{case}"
-        );
-    }
-}
-
-#[test]
-fn each_published_ratio_follows_from_its_two_rows() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    for pair in PublishedTable::read(&file).expect("a table").rows.chunks(2) {
-        let [ours, base] = pair else {
-            panic!("rows come in pairs")
-        };
-        let ratio = (ours.requests_per_second / ours.cpu_share)
-            / (base.requests_per_second / base.cpu_share);
-        assert!(
-            (ratio - ours.published_ratio).abs() < 0.1,
-            "{}: {ratio}",
-            ours.case
-        );
-    }
-}
-
-#[test]
-fn the_audit_finds_what_cannot_be_true_in_the_published_table() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    let table = PublishedTable::read(&file).expect("a table");
-    let findings = table.audit(&suite.limits).into_iter();
-    let lines = findings.map(|(row, finding)| format!("{} {}: {finding}\n", row.case, row.name));
-    assert_eq!(
-        lines.collect::<String>(),
-        include_str!("suite_published_audit.txt")
-    );
-}
-
-#[test]
-fn a_damaged_published_table_names_its_line() {
-    let file = folder("pajamax-tonic").join("published.csv");
-    let text = std::fs::read_to_string(file).expect("readable");
-    let broken = text.replacen("8487", "many", 1);
-    let error = PublishedTable::parse(&broken).expect_err("line 2");
-    assert!(error.to_string().starts_with("line 2 "), "{error}");
-    assert!(PublishedTable::parse("").is_err());
 }
 
 #[test]
