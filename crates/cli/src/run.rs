@@ -33,6 +33,9 @@ pub struct Arguments {
     /// How often each cell is measured
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     rounds: Option<u32>,
+    /// Processes and threads that a server under test may have [default: the suite's]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    server_processes: Option<u32>,
     /// Go on with the last run of the suite that did not end
     #[arg(long)]
     resume: bool,
@@ -95,6 +98,7 @@ fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> 
         },
         subjects: Some(arguments.subjects.clone()).filter(|subjects| !subjects.is_empty()),
         rounds: arguments.rounds,
+        server_processes: arguments.server_processes,
     };
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let plan = suite

@@ -9,6 +9,12 @@ use std::str::FromStr;
 /// digits it stays below 400 KiB even when every bucket is used.
 pub const LINE_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
+/// A longer name of a note is no name but a sentence.
+pub const NOTE_NAME_LIMIT_BYTES: usize = 64;
+
+/// Notes of one process that are kept; who has more to tell is logging.
+pub const NOTES_LIMIT: usize = 64;
+
 /// So much of a line that makes no sense is shown in the error.
 const SHOWN_CHARS: usize = 80;
 
@@ -46,6 +52,13 @@ pub enum Line {
     Drained(u64),
     /// `unfinished N`: calls sent but neither answered nor failed when the process stopped waiting.
     Unfinished(u64),
+    /// `note NAME NUMBER`: a fact beside the figures, such as `note goroutines_peak 10012`.
+    Note {
+        /// Lower-case words joined by `_`, the unit last.
+        name: String,
+        /// In the unit that the name says; never negative.
+        value: f64,
+    },
     /// `report JSON`: the whole [`LoadReport`] on one line, by those that have one.
     Report(Box<LoadReport>),
 }
@@ -64,10 +77,12 @@ pub struct LineError {
 pub enum LineErrorKind {
     /// It begins like none of the contract's lines.
     UnknownWord,
-    /// A number is missing, is no whole number, or is too large.
+    /// A number is missing, is not written in digits, or is too large.
     BadNumber,
     /// The code after `error` is no gRPC status code's name, or it is `OK`.
     UnknownCode,
+    /// The name after `note` is not made of lower-case words joined by `_`.
+    BadName,
     /// There is more on the line than the contract allows.
     TooManyWords,
     /// The JSON after `report` cannot be read; the text is the JSON reader's.
@@ -87,6 +102,7 @@ impl fmt::Display for Line {
             Line::Error { code, count } => write!(out, "error {code} {count}"),
             Line::Drained(count) => write!(out, "drained {count}"),
             Line::Unfinished(count) => write!(out, "unfinished {count}"),
+            Line::Note { name, value } => write!(out, "note {name} {value}"),
             Line::Report(report) => {
                 let json = serde_json::to_string(report).map_err(|_| fmt::Error)?;
                 write!(out, "report {json}")
@@ -132,6 +148,7 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
         "error" => parse_error(words.next(), words.next()),
         "drained" => Ok(Line::Drained(parse_number(words.next())?)),
         "unfinished" => Ok(Line::Unfinished(parse_number(words.next())?)),
+        "note" => parse_note(words.next(), words.next()),
         number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
             latency_ns: parse_number(Some(number))?,
             count: parse_number(words.next())?,
@@ -157,6 +174,35 @@ fn parse_error(name: Option<&str>, count: Option<&str>) -> Result<Line, LineErro
             count: parse_number(count)?,
         }),
     }
+}
+
+fn parse_note(name: Option<&str>, value: Option<&str>) -> Result<Line, LineErrorKind> {
+    let name = name.filter(|name| is_note_name(name));
+    Ok(Line::Note {
+        name: name.ok_or(LineErrorKind::BadName)?.to_owned(),
+        value: parse_decimal(value)?,
+    })
+}
+
+fn is_note_name(name: &str) -> bool {
+    let is_word = |word: &str| {
+        let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        !word.is_empty() && word.bytes().all(fits)
+    };
+    let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
+    begins && name.len() <= NOTE_NAME_LIMIT_BYTES && name.split('_').all(is_word)
+}
+
+/// Digits, and at most one point between them: no sign, no exponent, no infinity.
+fn parse_decimal(word: Option<&str>) -> Result<f64, LineErrorKind> {
+    let word = word.ok_or(LineErrorKind::BadNumber)?;
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let fits = match word.split_once('.') {
+        Some((whole, fraction)) => is_digits(whole) && is_digits(fraction),
+        None => is_digits(word),
+    };
+    let value = word.parse().ok().filter(|value: &f64| value.is_finite());
+    value.filter(|_| fits).ok_or(LineErrorKind::BadNumber)
 }
 
 fn parse_port(word: Option<&str>) -> Result<u16, LineErrorKind> {
@@ -192,8 +238,13 @@ impl fmt::Display for LineError {
         )?;
         match &self.kind {
             LineErrorKind::UnknownWord => out.write_str("no line begins like this"),
-            LineErrorKind::BadNumber => out.write_str("a whole number is missing or too large"),
+            LineErrorKind::BadNumber => {
+                out.write_str("a number is missing, too large or not written in digits")
+            }
             LineErrorKind::UnknownCode => out.write_str("no such gRPC error code"),
+            LineErrorKind::BadName => {
+                out.write_str("a note's name is lower-case words joined by _, as gc_pause_max_ns")
+            }
             LineErrorKind::TooManyWords => out.write_str("too many words"),
             LineErrorKind::BadReport(why) => write!(out, "the report cannot be read: {why}"),
         }
@@ -231,7 +282,17 @@ mod tests {
             ),
             (Line::Drained(100), "drained 100"),
             (Line::Unfinished(1), "unfinished 1"),
+            (
+                note("connections_accepted", 64.0),
+                "note connections_accepted 64",
+            ),
+            (note("gc_share", 0.125), "note gc_share 0.125"),
         ]
+    }
+
+    fn note(name: &str, value: f64) -> Line {
+        let name = name.to_owned();
+        Line::Note { name, value }
     }
 
     fn kind_of(text: &str) -> LineErrorKind {
@@ -284,6 +345,38 @@ mod tests {
         assert_eq!(kind_of("error OK 1"), LineErrorKind::UnknownCode);
         assert_eq!(kind_of("ok 1 2"), LineErrorKind::TooManyWords);
         assert!(matches!(kind_of("report {}"), LineErrorKind::BadReport(_)));
+    }
+
+    #[test]
+    fn a_note_has_a_name_of_lower_case_words_and_a_decimal_number() {
+        assert_eq!("note p99_ns 7.50".parse(), Ok(note("p99_ns", 7.5)));
+        let long = format!("note {} 1", "x".repeat(NOTE_NAME_LIMIT_BYTES + 1));
+        for text in [
+            "note",
+            "note _ 1",
+            "note GC 1",
+            "note gc__pause 1",
+            "note 9 1",
+            "note gc_ 1",
+            &long,
+        ] {
+            assert_eq!(kind_of(text), LineErrorKind::BadName, "{text}");
+        }
+        let huge = format!("note gc {}", "9".repeat(400));
+        for text in [
+            "note gc",
+            "note gc -1",
+            "note gc +1",
+            "note gc 1e3",
+            "note gc .5",
+            "note gc 5.",
+            "note gc NaN",
+            "note gc 1.2.3",
+            &huge,
+        ] {
+            assert_eq!(kind_of(text), LineErrorKind::BadNumber, "{text}");
+        }
+        assert_eq!(kind_of("note gc 1 2"), LineErrorKind::TooManyWords);
     }
 
     #[test]

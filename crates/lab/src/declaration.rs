@@ -162,6 +162,14 @@ pub(crate) fn read_text(file: &Path) -> Result<String, DeclarationError> {
     })
 }
 
+/// Whether a text has the form `pkg.Service/Method`.
+pub(crate) fn is_method(text: &str) -> bool {
+    let parts = text.split_once('/');
+    parts.is_some_and(|(service, name)| {
+        !service.is_empty() && !name.is_empty() && !name.contains('/')
+    })
+}
+
 /// Takes apart serde's "unknown field `x`, expected one of `a`, `b`": the words stand in backticks.
 fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
     if !message.starts_with("unknown field `") {

@@ -1,5 +1,6 @@
 //! What one cell of one round yields: the raw figures from which every table is made.
 
+use crate::suite::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ pub struct CellId {
     pub subject: String,
     /// Name of the case: `C=1 S=100`.
     pub case: String,
-    /// Name of the instrument that made the load: `bookend-load`.
+    /// Name of the other end: of the instrument that made the load, `bookend-load`; for a client
+    /// under test, of the server that it called.
     pub instrument: String,
 }
 
@@ -38,8 +40,11 @@ pub enum Outcome {
 }
 
 /// The raw figures of one measured window. Counts and CPU belong to the window alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
+    /// Which end was measured.
+    #[serde(default)]
+    pub side: Side,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.
@@ -65,6 +70,15 @@ pub struct Measurement {
     pub server_cpu_limit: f64,
     /// CPU time of the generator's process tree, seconds.
     pub generator_cpu_seconds: f64,
+    /// CPU time of the calling end's process tree over the window: mean share of one CPU.
+    #[serde(default)]
+    pub client_cpu_mean: Option<f64>,
+    /// Largest share of one CPU that the calling end used in 100 ms.
+    #[serde(default)]
+    pub client_cpu_max: Option<f64>,
+    /// CPUs that a client under test may use. `None`: it was an instrument, or had no limit.
+    #[serde(default)]
+    pub client_cpu_limit: Option<f64>,
     /// Time in turns of the generator's loop that did work, seconds, where it says so.
     pub generator_busy_seconds: Option<f64>,
     /// Worker threads of the generator, where it says so.
@@ -84,12 +98,44 @@ pub struct Measurement {
     pub threads: u32,
     /// Context switches of the tree under test, voluntary and not.
     pub context_switches: u64,
+    /// What the end that was not under test used.
+    #[serde(default)]
+    pub opposite: Option<EndUsage>,
+    /// What stood behind the server and used.
+    #[serde(default)]
+    pub backend: Option<EndUsage>,
     /// Requests a read carried, and a write, at our generator.
     pub requests_per_read: Option<f64>,
     /// Requests carried by one write of our generator.
     pub requests_per_write: Option<f64>,
     /// Doubts about this very window: `steal 3.1 %`, `foreign process on CPU 0`. Empty when clean.
     pub marks: Vec<String>,
+    /// What the calling end noted beside its figures: `connections_opened` -> 64.
+    #[serde(default)]
+    pub notes: BTreeMap<String, f64>,
+}
+
+impl Measurement {
+    /// CPU time of the end under test, seconds.
+    pub fn tested_cpu_seconds(&self) -> f64 {
+        match self.side {
+            Side::Server => self.server_cpu_seconds,
+            Side::Client => self.generator_cpu_seconds,
+        }
+    }
+}
+
+/// What the process tree of one end used over a window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EndUsage {
+    /// CPU time, seconds.
+    pub cpu_seconds: f64,
+    /// Mean memory, bytes.
+    pub memory_mean_bytes: u64,
+    /// Peak memory, bytes.
+    pub memory_peak_bytes: u64,
+    /// Largest number of threads.
+    pub threads: u32,
 }
 
 /// CPU time of the whole machine over a window, seconds summed over CPUs.
@@ -136,4 +182,29 @@ pub struct Row {
     /// disturbed and measured again. They are among those served, and stand in one row a server.
     #[serde(default)]
     pub probe_calls: u64,
+    /// What the server noted at its end, of its whole life.
+    #[serde(default)]
+    pub server_notes: BTreeMap<String, f64>,
+    /// What the backend noted at its end, of its whole life.
+    #[serde(default)]
+    pub backend_notes: BTreeMap<String, f64>,
+    /// `served N` of the backend, of its whole life.
+    #[serde(default)]
+    pub backend_served: Option<u64>,
+}
+
+impl Row {
+    /// A row of which the server has said nothing yet.
+    pub fn new(round: u32, cell: CellId, outcome: Outcome) -> Row {
+        Row {
+            round,
+            cell,
+            outcome,
+            served: None,
+            probe_calls: 0,
+            server_notes: BTreeMap::new(),
+            backend_notes: BTreeMap::new(),
+            backend_served: None,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 mod cell;
 mod instrument;
 mod marks;
+mod notes;
 mod said;
 mod server;
 mod shuffle;
@@ -24,7 +25,7 @@ use crate::process::DRAIN_TIMEOUT;
 use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
 use crate::subject::{Placeholders, Role};
-use crate::suite::{Case, Plan, PlannedCell};
+use crate::suite::{Case, Plan, PlannedCell, Side};
 use cell::Cell;
 use shuffle::Shuffle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,15 +107,6 @@ pub struct Load {
     pub warmup_ms: u64,
     /// Length of the window, milliseconds.
     pub window_ms: u64,
-}
-
-/// Which end of a cell is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The subject answers, the other end is an instrument.
-    Server,
-    /// The subject calls, the other end is a server.
-    Client,
 }
 
 /// Everybody who takes part, by name: prepared, or what their rows say instead.
@@ -288,13 +280,8 @@ impl Round<'_> {
     }
 
     fn add_row(&mut self, cell: &PlannedCell, outcome: Outcome) {
-        self.result.rows.push(Row {
-            round: self.round,
-            cell: cell.id.clone(),
-            outcome,
-            served: None,
-            probe_calls: 0,
-        });
+        let row = Row::new(self.round, cell.id.clone(), outcome);
+        self.result.rows.push(row);
     }
 
     fn finish(mut self) -> RoundResult {

@@ -167,7 +167,7 @@ impl Store {
         {
             let mut insert = transaction.prepare(
                 "INSERT INTO rows (run, round, subject, case_name, instrument, outcome, served, \
-                 probe_calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                 probe_calls, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?;
             for row in rows {
                 insert.execute(params![
@@ -179,6 +179,7 @@ impl Store {
                     json(&row.outcome),
                     row.served.map(u64::cast_signed),
                     row.probe_calls.cast_signed(),
+                    json(&Ends::of(row)),
                 ])?;
             }
         }
@@ -291,19 +292,21 @@ impl Store {
     /// When the file cannot be read.
     pub fn rows(&self, run: RunId) -> Result<Vec<Row>, StoreError> {
         let statement = "SELECT round, subject, case_name, instrument, outcome, served, \
-                         probe_calls FROM rows WHERE run = ? ORDER BY round, rowid";
+                         probe_calls, ends FROM rows WHERE run = ? ORDER BY round, rowid";
         let rows = self.query(statement, params![run.0], stored_row)?;
         rows.into_iter().map(|row| self.row(row)).collect()
     }
 
     fn row(&self, stored: StoredRow) -> Result<Row, StoreError> {
         let outcome: Outcome = self.read_json(&stored.outcome)?;
+        let ends: Ends = self.read_json(&stored.ends)?;
         Ok(Row {
-            round: stored.round,
-            cell: stored.cell,
-            outcome,
             served: stored.served.map(i64::cast_unsigned),
             probe_calls: stored.probe_calls.cast_unsigned(),
+            server_notes: ends.server_notes,
+            backend_notes: ends.backend_notes,
+            backend_served: ends.backend_served,
+            ..Row::new(stored.round, stored.cell, outcome)
         })
     }
 
@@ -407,6 +410,29 @@ struct StoredRow {
     outcome: String,
     served: Option<i64>,
     probe_calls: i64,
+    ends: String,
+}
+
+/// The column `ends`: what servers and backends said at their end beside `served N`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Ends {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    server_notes: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    backend_notes: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backend_served: Option<u64>,
+}
+
+impl Ends {
+    fn of(row: &Row) -> Ends {
+        Ends {
+            server_notes: row.server_notes.clone(),
+            backend_notes: row.backend_notes.clone(),
+            backend_served: row.backend_served,
+        }
+    }
 }
 
 fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
@@ -420,6 +446,7 @@ fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
         outcome: row.get(4)?,
         served: row.get(5)?,
         probe_calls: row.get(6)?,
+        ends: row.get(7)?,
     })
 }
 

@@ -39,7 +39,7 @@ pub struct Subject {
     pub language: String,
     /// One line on what it is.
     pub description: String,
-    /// What it can be started as.
+    /// What some variant of it can be started as.
     pub roles: Vec<Role>,
     /// The folder, to which all relative paths refer.
     pub folder: PathBuf,
@@ -94,8 +94,69 @@ pub struct Variant {
     pub build: Vec<Command>,
     /// Starts it. For an instrument a template; see [`Placeholders`].
     pub run: Command,
+    /// Starts an instrument for a fixed number of calls, where `run` cannot: a template too.
+    pub run_calls: Option<Command>,
     /// How an instrument says what it measured.
     pub output: InstrumentOutput,
+    /// What it can be started as.
+    pub roles: Vec<Role>,
+    /// What it serves or calls, as `pkg.Service/Method`. Empty: whatever the suite asks for.
+    pub methods: Vec<String>,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// The subject that must stand behind it, where the suite does not name another.
+    pub needs_backend: Option<String>,
+}
+
+/// What a server and its callers speak with each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// gRPC over HTTP/2 in plain text: the lab can make a call itself.
+    #[default]
+    Grpc,
+    /// Thrift. The lab makes no call of its own: the caller has to check every reply.
+    Thrift,
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Grpc => "gRPC",
+            Self::Thrift => "Thrift",
+        })
+    }
+}
+
+impl Variant {
+    /// Whether it can be started as `role`.
+    pub fn plays(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// The command that makes so many calls, or as many as a window takes. `None`: it has none,
+    /// because its `run` says on its command line how long the window is.
+    pub fn run_command(&self, calls: Option<u64>) -> Option<&Command> {
+        let is_told_a_length = template::names(&self.run, "measure_ms");
+        match (calls, &self.run_calls) {
+            (Some(_), Some(command)) => Some(command),
+            (Some(_), None) if is_told_a_length => None,
+            _ => Some(&self.run),
+        }
+    }
+
+    /// Whether it can be told that every call has a connection of its own: by variables, which
+    /// those that get the number of connections on their command line do not read.
+    pub fn is_told_connections_by_variables(&self) -> bool {
+        !template::names(&self.run, "connections")
+    }
+
+    /// Whether it serves or calls `method`. Methods of another protocol than gRPC have names of
+    /// their own, which the suite does not know.
+    pub fn knows(&self, method: &str) -> bool {
+        let names_any = self.methods.is_empty() || self.protocol != Protocol::Grpc;
+        names_any || self.methods.iter().any(|known| known == method)
+    }
 }
 
 /// How an instrument says what it measured.
@@ -205,7 +266,7 @@ impl Subject {
         }
     }
 
-    /// Whether it can be started as `role`.
+    /// Whether some variant can be started as `role`.
     pub fn plays(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }

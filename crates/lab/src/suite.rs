@@ -1,21 +1,24 @@
 //! Suites: `suites/NAME/suite.toml`, one question each, as checked values (docs/suite-format.md).
 
+mod case;
 mod declared;
+mod grid;
 mod overrides;
 mod plan;
 mod published;
 mod units;
 
+pub use case::{CALLS_MAX, Case, CaseError};
 pub use overrides::{OverrideError, Overrides};
-pub use plan::{Extent, Plan, PlanError, PlannedCell, PlannedSubject, Selection};
+pub use plan::{
+    DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, PlannedSubject, Selection,
+};
 pub use published::{Column, KEY_COLUMNS, PublishedError, PublishedRow, PublishedTable, Unit};
 pub use units::{UnitError, parse_duration, parse_size};
 
 use crate::declaration::{DeclarationError, read_text};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 /// The file in a suite's folder that declares it.
@@ -93,13 +96,20 @@ impl Request {
     }
 }
 
-/// What the server gets of the machine.
+/// What both ends get of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// CPUs; a fraction is a share of CPU time.
     pub server_cpus: f64,
     /// Memory, bytes. `None`: no limit.
     pub server_memory_bytes: Option<u64>,
+    /// Processes and threads of a server under test. `None`: no limit but the lab's own.
+    #[serde(default)]
+    pub server_processes: Option<u32>,
+    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: those that the
+    /// server leaves.
+    #[serde(default)]
+    pub client_cpus: Option<f64>,
 }
 
 /// A subject of a suite.
@@ -111,8 +121,25 @@ pub struct SuiteSubject {
     pub baseline: bool,
     /// A calibration line under the table, never ranked.
     pub calibration: bool,
-    /// What makes its load.
+    /// What makes its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
+    /// Cases with more streams than this are not measured. `None`: all are.
+    pub concurrency_max: Option<u32>,
+    /// What stands behind it, instead of what the schedule says.
+    pub backend: Option<String>,
+    /// Which end is measured, where it could be both. `None`: the server if it can be one.
+    pub side: Option<Side>,
+}
+
+/// Which end of a cell is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The subject answers, the other end is an instrument.
+    #[default]
+    Server,
+    /// The subject calls, the other end is a server.
+    Client,
 }
 
 /// How long, how often and which cases.
@@ -124,105 +151,15 @@ pub struct Schedule {
     pub window: Duration,
     /// How often every cell is measured, each time by freshly started processes.
     pub rounds: u32,
+    /// Of each call. `None`: what the caller does by itself.
+    pub deadline: Option<Duration>,
+    /// The subject that is started behind every server under test.
+    pub backend: Option<String>,
+    /// How long a server may take to end. `None`: what the cases need.
+    pub drain: Option<Duration>,
     /// The cases, in the order of the table.
     pub cases: Vec<Case>,
 }
-
-/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Case {
-    /// C: connections.
-    pub connections: u32,
-    /// S: streams in flight in all.
-    pub concurrency: u32,
-}
-
-impl Case {
-    /// A case, if it can be: every connection carries at least one stream.
-    ///
-    /// # Errors
-    /// When a number is 0, absurdly large, or there are fewer streams than connections.
-    pub fn new(connections: u32, concurrency: u32) -> Result<Self, CaseError> {
-        let case = Self {
-            connections,
-            concurrency,
-        };
-        if connections == 0 || concurrency < connections {
-            return Err(CaseError::TooFewStreams(case));
-        }
-        if concurrency > CONCURRENCY_MAX {
-            return Err(CaseError::TooManyStreams(case));
-        }
-        Ok(case)
-    }
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "C={} S={}", self.connections, self.concurrency)
-    }
-}
-
-impl From<Case> for String {
-    fn from(case: Case) -> Self {
-        case.to_string()
-    }
-}
-
-impl TryFrom<String> for Case {
-    type Error = CaseError;
-
-    fn try_from(text: String) -> Result<Self, CaseError> {
-        text.parse()
-    }
-}
-
-impl FromStr for Case {
-    type Err = CaseError;
-
-    fn from_str(text: &str) -> Result<Self, CaseError> {
-        let malformed = || CaseError::Malformed(text.to_owned());
-        let (connections, concurrency) = text.split_once(' ').ok_or_else(malformed)?;
-        let number = |part: &str, letter| {
-            let digits = part.strip_prefix(letter).ok_or_else(malformed)?;
-            digits.parse().map_err(|_| malformed())
-        };
-        Self::new(number(connections, "C=")?, number(concurrency, "S=")?)
-    }
-}
-
-/// Why a case cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaseError {
-    /// Not of the form `C=1 S=100`.
-    Malformed(String),
-    /// No connection, or a connection without a stream.
-    TooFewStreams(Case),
-    /// More than [`CONCURRENCY_MAX`].
-    TooManyStreams(Case),
-}
-
-impl fmt::Display for CaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(text) => write!(f, "`{text}` is not a case: write C=1 S=100"),
-            Self::TooFewStreams(case) => write!(
-                f,
-                "{case}: there must be at least one connection, and a stream for each (S counts \
-                 the streams of all connections)"
-            ),
-            Self::TooManyStreams(case) => {
-                write!(
-                    f,
-                    "{case}: at most {CONCURRENCY_MAX} streams can be in flight"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for CaseError {}
 
 impl Suite {
     /// Reads and checks `FOLDER/suite.toml`.

@@ -3,11 +3,12 @@
 use super::instrument::{self, Run};
 use super::marks::{Worked, marks};
 use super::server::RunningServer;
-use super::{Bench, Load, Side};
+use super::{Bench, Load};
 use crate::build::Prepared;
 use crate::measurement::Measurement;
 use crate::stop::Stop;
 use crate::subject::InstrumentOutput;
+use crate::suite::Side;
 use bookend_contract::latency;
 
 /// One cell of one round, with whom it is measured.
@@ -95,6 +96,7 @@ fn measurement(
         lab: watched.lab_seconds,
     };
     Ok(Measurement {
+        side: under_test,
         window_seconds: said.window_seconds.unwrap_or(server.seconds),
         ok: said.ok,
         errors: said.errors.clone(),
@@ -118,6 +120,12 @@ fn measurement(
         context_switches: watched.context_switches,
         requests_per_read: own.map(|own| own.requests_per_read),
         requests_per_write: own.map(|own| own.requests_per_write),
+        client_cpu_mean: Some(generator.cpu_mean),
+        client_cpu_max: Some(generator.cpu_max),
+        client_cpu_limit: None,
+        opposite: None,
+        backend: None,
+        notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
     })
 }

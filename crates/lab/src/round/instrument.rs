@@ -1,14 +1,15 @@
 //! One run of an instrument or a client against a server that is ready.
 
+use super::Bench;
 use super::cell::Cell;
 use super::said::{Said, Saying};
 use super::server::{RunningServer, parse};
 use super::watch::{Watch, Watched};
-use super::{Bench, Side};
 use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
 use crate::subject::{InstrumentOutput, Placeholders};
+use crate::suite::Side;
 use bookend_contract::environment::{Environment, Extent, Role};
 use bookend_contract::lines::Line;
 use std::ffi::OsString;

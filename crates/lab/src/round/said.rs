@@ -1,6 +1,7 @@
 //! What an instrument or a client said it measured, from the contract's lines or from the
 //! documents of instruments that know nothing of it.
 
+use super::notes::{Notes, TooManyNotes};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::report::LoadReport;
@@ -28,6 +29,8 @@ pub struct Said {
     pub latencies: Histogram<u64>,
     /// What only our own generator tells.
     pub own: Option<OwnFigures>,
+    /// Facts beside the figures.
+    pub notes: Notes,
 }
 
 /// What only `bookend load` tells.
@@ -63,6 +66,8 @@ pub enum SaidError {
         /// Calls that the `ok` line says.
         ok: u64,
     },
+    /// More notes than are kept.
+    Notes(TooManyNotes),
     /// The document of an instrument lacks what it always has.
     Document(&'static str),
     /// The document is no JSON of ghz.
@@ -80,6 +85,7 @@ impl Default for Said {
             unfinished: 0,
             latencies: latency::empty(),
             own: None,
+            notes: Notes::default(),
         }
     }
 }
@@ -110,9 +116,14 @@ impl Saying {
             Line::Drained(count) => self.said.drained += count,
             Line::Unfinished(count) => self.said.unfinished += count,
             Line::Report(report) => {
-                self.said = Said::of_report(&report)?;
+                let notes = std::mem::take(&mut self.said.notes);
+                self.said = Said {
+                    notes,
+                    ..Said::of_report(&report)?
+                };
                 self.has_counts = true;
             }
+            Line::Note { name, value } => self.said.notes.take(name, value)?,
             Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
                 return Err(SaidError::OutOfPlace(line.to_string()));
             }
@@ -159,6 +170,7 @@ impl Said {
                 requests_per_read: own.requests_per_read,
                 requests_per_write: own.requests_per_write,
             }),
+            ..Said::default()
         })
     }
 
@@ -291,6 +303,7 @@ impl fmt::Display for SaidError {
             SaidError::Latencies { latencies, ok } => {
                 write!(out, "it told {latencies} latencies of {ok} OK calls")
             }
+            SaidError::Notes(error) => error.fmt(out),
             SaidError::Document(what) => write!(out, "its output lacks `{}`", what.trim_end()),
             SaidError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
         }
@@ -298,6 +311,12 @@ impl fmt::Display for SaidError {
 }
 
 impl std::error::Error for SaidError {}
+
+impl From<TooManyNotes> for SaidError {
+    fn from(error: TooManyNotes) -> SaidError {
+        SaidError::Notes(error)
+    }
+}
 
 #[cfg(test)]
 mod tests {

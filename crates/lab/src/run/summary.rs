@@ -74,17 +74,12 @@ mod tests {
     use crate::measurement::CellId;
 
     fn row(outcome: Outcome) -> Row {
-        Row {
-            round: 0,
-            cell: CellId {
-                subject: "a".to_owned(),
-                case: "C=1 S=1".to_owned(),
-                instrument: "b".to_owned(),
-            },
-            outcome,
-            served: None,
-            probe_calls: 0,
-        }
+        let cell = CellId {
+            subject: "a".to_owned(),
+            case: "C=1 S=1".to_owned(),
+            instrument: "b".to_owned(),
+        };
+        Row::new(0, cell, outcome)
     }
 
     #[test]

@@ -9,7 +9,7 @@ const APPLICATION_ID: i64 = 0x424b_4e44;
 
 /// Each step turns the version of its position into the next. Steps are never changed once
 /// released, only added.
-const STEPS: [&str; 2] = [FIRST_TABLES, SEMANTICS];
+const STEPS: [&str; 3] = [FIRST_TABLES, SEMANTICS, ENDS];
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
@@ -54,6 +54,11 @@ CREATE TABLE semantics (
     PRIMARY KEY (subject, version)
 ) STRICT;
 ALTER TABLE rows ADD COLUMN probe_calls INTEGER NOT NULL DEFAULT 0;
+";
+
+/// What servers and backends said at their end beside `served N`, as one JSON object a row.
+const ENDS: &str = "
+ALTER TABLE rows ADD COLUMN ends TEXT NOT NULL DEFAULT '{}';
 ";
 
 /// Checks whose file it is, then takes the steps that are missing, all or none.
@@ -138,6 +143,7 @@ pub(super) mod tests {
         let mut store = Store::open(&file).expect("migrated");
         let rows = store.rows(RunId(1)).expect("readable");
         assert_eq!((rows[0].served, rows[0].probe_calls), (Some(7), 0));
+        assert!(rows[0].server_notes.is_empty() && rows[0].backend_served.is_none());
         store
             .write_semantics("a", "1", &serde_json::json!([]))
             .expect("the new table");

@@ -1,8 +1,10 @@
 //! From the letters of `subject.toml` to a checked [`Subject`].
 
 use super::template::{self, TemplateError};
-use super::{Command, Dependency, InstrumentOutput, Role, SUBJECT_FILE, Subject, Variant};
-use crate::declaration::{DeclarationError, Source};
+use super::{
+    Command, Dependency, InstrumentOutput, Protocol, Role, SUBJECT_FILE, Subject, Variant,
+};
+use crate::declaration::{DeclarationError, Source, is_method};
 use regex::RegexBuilder;
 use serde::Deserialize;
 use std::path::Path;
@@ -21,11 +23,15 @@ struct DeclaredSubject {
     name: Spanned<String>,
     language: String,
     description: String,
-    roles: Spanned<Vec<Role>>,
+    roles: Option<Spanned<Vec<Role>>>,
     version: Option<Spanned<Command>>,
     build: Option<Spanned<Vec<Command>>>,
     run: Option<Spanned<Command>>,
+    run_calls: Option<Spanned<Command>>,
     output: Option<InstrumentOutput>,
+    methods: Option<Spanned<Vec<String>>>,
+    protocol: Option<Protocol>,
+    needs_backend: Option<Spanned<String>>,
     #[serde(default)]
     inputs: Vec<String>,
     #[serde(default)]
@@ -41,7 +47,12 @@ struct DeclaredVariant {
     version: Option<Spanned<Command>>,
     build: Option<Spanned<Vec<Command>>>,
     run: Option<Spanned<Command>>,
+    run_calls: Option<Spanned<Command>>,
     output: Option<InstrumentOutput>,
+    roles: Option<Spanned<Vec<Role>>>,
+    methods: Option<Spanned<Vec<String>>>,
+    protocol: Option<Protocol>,
+    needs_backend: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -57,9 +68,10 @@ pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationErr
     let source = Source { file: &file, text };
     let declared: DeclaredSubject = source.parse()?;
     check_name(source, folder, &declared.name)?;
-    check_roles(source, &declared.roles)?;
+    let variants = variants(source, &declared)?;
     Ok(Subject {
-        variants: variants(source, &declared)?,
+        roles: roles_of_all(&variants),
+        variants,
         dependencies: dependencies(source, &declared.dependencies)?,
         inputs: declared
             .inputs
@@ -69,7 +81,6 @@ pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationErr
         name: declared.name.into_inner(),
         language: declared.language,
         description: declared.description,
-        roles: declared.roles.into_inner(),
         folder: folder.to_owned(),
     })
 }
@@ -105,6 +116,31 @@ fn check_word(source: Source<'_>, name: &Spanned<String>) -> Result<(), Declarat
             name.as_ref()
         ),
     ))
+}
+
+/// A variant's own roles, else the subject's.
+fn roles(
+    source: Source<'_>,
+    declared: Option<&Spanned<Vec<Role>>>,
+    variant: &str,
+) -> Result<Vec<Role>, DeclarationError> {
+    let Some(roles) = declared else {
+        let message = format!("neither the subject nor its variant `{variant}` has `roles`");
+        return Err(source.incomplete(message));
+    };
+    check_roles(source, roles)?;
+    Ok(roles.as_ref().clone())
+}
+
+/// Each role once, in the order in which the variants name them.
+fn roles_of_all(variants: &[Variant]) -> Vec<Role> {
+    let mut all = Vec::new();
+    for role in variants.iter().flat_map(|variant| &variant.roles) {
+        if !all.contains(role) {
+            all.push(*role);
+        }
+    }
+    all
 }
 
 fn check_roles(source: Source<'_>, roles: &Spanned<Vec<Role>>) -> Result<(), DeclarationError> {
@@ -155,9 +191,16 @@ fn resolve(
     let build = build.or(subject.build.as_ref());
     let run = own.and_then(|own| own.run.as_ref());
     let run = run.or(subject.run.as_ref());
+    let run_calls = own.and_then(|own| own.run_calls.as_ref());
+    let run_calls = run_calls.or(subject.run_calls.as_ref());
     let output = own.and_then(|own| own.output).or(subject.output);
+    let own_roles = own.and_then(|own| own.roles.as_ref());
+    let methods = own.and_then(|own| own.methods.as_ref());
+    let protocol = own.and_then(|own| own.protocol).or(subject.protocol);
+    let needs_backend = own.and_then(|own| own.needs_backend.as_ref());
     let run = required_command(source, run, "run", name)?;
-    if subject.roles.as_ref().contains(&Role::Instrument) {
+    let roles = roles(source, own_roles.or(subject.roles.as_ref()), name)?;
+    if roles.contains(&Role::Instrument) {
         check_template(source, run)?;
     }
     Ok(Variant {
@@ -167,8 +210,56 @@ fn resolve(
             .clone(),
         build: build_commands(source, build)?,
         run: run.as_ref().clone(),
+        run_calls: calls_command(source, run_calls)?,
         output: output.unwrap_or_default(),
+        roles,
+        methods: methods_of(source, methods.or(subject.methods.as_ref()))?,
+        protocol: protocol.unwrap_or_default(),
+        needs_backend: backend(source, needs_backend.or(subject.needs_backend.as_ref()))?,
     })
+}
+
+/// Only a template has a second form: who reads variables learns from them what ends the window.
+fn calls_command(
+    source: Source<'_>,
+    declared: Option<&Spanned<Command>>,
+) -> Result<Option<Command>, DeclarationError> {
+    let Some(command) = declared else {
+        return Ok(None);
+    };
+    check_command(source, command.as_ref(), command)?;
+    check_template(source, command)?;
+    Ok(Some(command.as_ref().clone()))
+}
+
+fn methods_of(
+    source: Source<'_>,
+    declared: Option<&Spanned<Vec<String>>>,
+) -> Result<Vec<String>, DeclarationError> {
+    let Some(methods) = declared else {
+        return Ok(Vec::new());
+    };
+    let odd = methods.as_ref().iter().find(|method| !is_method(method));
+    match odd {
+        Some(method) => {
+            let message = format!("`{method}` is not a method: write pkg.Service/Method");
+            Err(source.invalid(methods.span(), message))
+        }
+        None => Ok(methods.as_ref().clone()),
+    }
+}
+
+fn backend(
+    source: Source<'_>,
+    declared: Option<&Spanned<String>>,
+) -> Result<Option<String>, DeclarationError> {
+    match declared {
+        Some(name) if name.as_ref().is_empty() => {
+            let message = "name a subject, as java-grpc/persistence, or leave it out".to_owned();
+            Err(source.invalid(name.span(), message))
+        }
+        name => Ok(name.map(|name| name.as_ref().clone())),
+    }
 }
 
 fn required_command<'a>(
@@ -324,7 +415,8 @@ install = "https://rustup.rs"
         assert_eq!(
             complaint(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
-             name, version, build, run, output"
+             name, version, build, run, run_calls, output, roles, methods, protocol, \
+             needs_backend"
         );
     }
 
@@ -344,6 +436,76 @@ install = "https://rustup.rs"
         assert!(complaint(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
         assert!(complaint(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
         assert!(complaint(&TONIC.replace("version =", "#")).contains("has no `version` command"));
+    }
+
+    #[test]
+    fn a_variant_has_roles_methods_and_a_protocol_of_its_own() {
+        let text = TONIC.replace(
+            "[[dependencies]]",
+            "roles = [\"server\", \"backend\"]\nmethods = [\"a.B/C\"]\nneeds_backend = \"x/y\"\n\
+             [[variants]]\nname = \"long\"\nversion = [\"v\"]\nrun = [\"./long\"]\n\
+             roles = [\"client\"]\nprotocol = \"thrift\"\nmethods = [\"D/e\"]\n[[dependencies]]",
+        );
+        let subject = read(&text).expect("well-formed");
+        let [server, client] = &subject.variants[..] else {
+            panic!("{:?}", subject.variants);
+        };
+        assert_eq!(subject.roles, [Role::Server, Role::Backend, Role::Client]);
+        assert!(server.plays(Role::Backend) && !server.plays(Role::Client));
+        assert!(client.plays(Role::Client) && !client.plays(Role::Server));
+        assert!(server.knows("a.B/C") && !server.knows("a.B/D"));
+        assert!(client.knows("a.B/C"), "Thrift has names of its own");
+        assert_eq!(server.protocol, Protocol::Grpc);
+        assert_eq!(client.protocol, Protocol::Thrift);
+        assert_eq!(server.needs_backend.as_deref(), Some("x/y"));
+    }
+
+    #[test]
+    fn roles_may_be_left_to_the_variants_but_not_to_nobody() {
+        let none = TONIC.replace("roles = [\"server\"]\n", "");
+        assert_eq!(
+            complaint(&none),
+            "subjects/rust-tonic/subject.toml: neither the subject nor its variant `default` has \
+             `roles`"
+        );
+        let own = none.replace("[[dependencies]]", "roles = [\"client\"]\n[[dependencies]]");
+        assert_eq!(read(&own).expect("well-formed").roles, [Role::Client]);
+    }
+
+    #[test]
+    fn what_a_variant_says_of_itself_is_checked() {
+        let with = |line: &str| {
+            let text = TONIC.replace("[[dependencies]]", &format!("{line}[[dependencies]]"));
+            complaint(&text)
+        };
+        assert!(with("methods = [\"B.C\"]\n").contains("`B.C` is not a method"));
+        assert!(with("protocol = \"smtp\"\n").contains("expected `grpc` or `thrift`"));
+        assert!(with("needs_backend = \"\"\n").contains("name a subject"));
+        assert!(with("run_calls = []\n").contains("a command is an array"));
+        assert!(with("run_calls = [\"{cals}\"]\n").contains("`{calls}`"));
+    }
+
+    #[test]
+    fn a_window_of_time_and_one_of_calls_may_be_told_in_two_ways() {
+        let ghz = TONIC.replace("\"server\"", "\"instrument\"").replace(
+            "run = [",
+            "run = [\"x\", \"-z{measure_ms}\", \"-c{connections}\", ",
+        );
+        let timed = read(&ghz).expect("well-formed");
+        let variant = timed.default_variant();
+        assert_eq!(variant.run_command(None), Some(&variant.run));
+        assert_eq!(variant.run_command(Some(9)), None);
+        assert!(!variant.is_told_connections_by_variables());
+
+        let both = ghz.replace("run = [", "run_calls = [\"x\", \"-n{calls}\"]\nrun = [");
+        let both = read(&both).expect("well-formed");
+        let variant = both.default_variant();
+        assert_eq!(variant.run_command(Some(9)), variant.run_calls.as_ref());
+
+        let told = read(TONIC).expect("well-formed");
+        let variant = told.default_variant();
+        assert_eq!(variant.run_command(Some(9)), Some(&variant.run));
+        assert!(variant.is_told_connections_by_variables());
     }
 
     #[test]

@@ -39,10 +39,12 @@ pub struct Placeholders {
     pub total_ms: Option<u64>,
     /// `{calls}`: calls to make; absent where time ends the run.
     pub calls: Option<u64>,
+    /// `{deadline_ms}`: deadline of one call, milliseconds; absent where there is none.
+    pub deadline_ms: Option<u64>,
 }
 
 /// The words that may stand in braces, in the order of [`Placeholders`].
-const WORDS: [&str; 15] = [
+const WORDS: [&str; 16] = [
     "bookend",
     "target",
     "method",
@@ -58,6 +60,7 @@ const WORDS: [&str; 15] = [
     "measure_ms",
     "total_ms",
     "calls",
+    "deadline_ms",
 ];
 
 impl Placeholders {
@@ -108,6 +111,7 @@ impl Placeholders {
             "measure_ms" => self.measure_ms.map(|n| n.to_string()),
             "total_ms" => self.total_ms.map(|n| n.to_string()),
             "calls" => self.calls.map(|n| n.to_string()),
+            "deadline_ms" => self.deadline_ms.map(|n| n.to_string()),
             _ => return Err(TemplateError::UnknownWord(word.to_owned())),
         })
     }
@@ -140,6 +144,14 @@ impl fmt::Display for TemplateError {
 }
 
 impl std::error::Error for TemplateError {}
+
+/// Whether `template` tells its process in words what `word` stands for.
+pub(super) fn names(template: &[String], word: &str) -> bool {
+    let pieces = template.iter().flat_map(|argument| pieces(argument));
+    pieces
+        .into_iter()
+        .any(|piece| matches!(piece, Piece::Word(found) if found == word))
+}
 
 /// Whether every word in braces exists.
 pub(super) fn check(template: &[String]) -> Result<(), TemplateError> {

@@ -1,10 +1,11 @@
 //! From the letters of `suite.toml` to a checked [`Suite`].
 
+use super::grid::{DeclaredGridLine, cases};
 use super::{
-    Case, FULL_ROUNDS_MIN, Limits, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage,
-    SUITE_FILE, Schedule, Suite, SuiteSubject, parse_duration, parse_size,
+    FULL_ROUNDS_MIN, Limits, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE,
+    Schedule, Side, Suite, SuiteSubject, parse_duration, parse_size,
 };
-use crate::declaration::{DeclarationError, Source};
+use crate::declaration::{DeclarationError, Source, is_method};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
@@ -41,6 +42,8 @@ struct DeclaredRequest {
 struct DeclaredLimits {
     server_cpus: Spanned<f64>,
     server_memory: Option<Spanned<String>>,
+    server_processes: Option<Spanned<u32>>,
+    client_cpus: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +55,9 @@ struct DeclaredSubject {
     #[serde(default)]
     calibration: bool,
     instruments: Option<Spanned<Vec<String>>>,
+    concurrency_max: Option<Spanned<u32>>,
+    backend: Option<Spanned<String>>,
+    side: Option<Side>,
 }
 
 #[derive(Deserialize)]
@@ -60,17 +66,16 @@ struct DeclaredSchedule {
     warmup: Spanned<String>,
     window: Spanned<String>,
     rounds: Spanned<u32>,
+    deadline: Option<Spanned<String>>,
+    backend: Option<Spanned<String>>,
+    drain: Option<Spanned<String>>,
     grid: Spanned<Vec<DeclaredGridLine>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeclaredGridLine {
-    connections: u32,
-    concurrency: Spanned<Vec<u32>>,
-}
+/// Deadlines are told in whole milliseconds.
+const DEADLINE_MIN: Duration = Duration::from_millis(1);
 
-type Checked<T> = Result<T, DeclarationError>;
+pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 pub(super) fn parse(folder: &Path, text: &str) -> Checked<Suite> {
     let file = folder.join(SUITE_FILE);
@@ -122,10 +127,7 @@ fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Re
     let span = declared.span();
     let declared = declared.into_inner();
     let method = declared.method.as_ref();
-    let is_method = |(service, name): (&str, &str)| {
-        !service.is_empty() && !name.is_empty() && !name.contains('/')
-    };
-    if !method.split_once('/').is_some_and(is_method) {
+    if !is_method(method) {
         let message = format!("`{method}` is not a method: write pkg.Service/Method");
         return Err(source.invalid(declared.method.span(), message));
     }
@@ -145,19 +147,31 @@ fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Re
 }
 
 fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<Limits> {
-    let server_cpus = *declared.server_cpus.as_ref();
-    if !(server_cpus.is_finite() && server_cpus > 0.0) {
-        let message = "a server needs some CPU: write 1, or 0.5 for half the time of one";
-        return Err(source.invalid(declared.server_cpus.span(), message.to_owned()));
+    let client_cpus = declared.client_cpus.as_ref();
+    let processes = declared.server_processes.as_ref();
+    if let Some(none) = processes.filter(|processes| *processes.as_ref() == 0) {
+        let message = "a server is at least one process: leave it out for no limit";
+        return Err(source.invalid(none.span(), message.to_owned()));
     }
     let size = |text: &Spanned<String>| {
         let complain = |error: super::UnitError| source.invalid(text.span(), error.to_string());
         parse_size(text.as_ref()).map_err(complain)
     };
     Ok(Limits {
-        server_cpus,
+        server_cpus: cpus(source, &declared.server_cpus)?,
+        server_processes: processes.map(|processes| *processes.as_ref()),
+        client_cpus: client_cpus.map(|given| cpus(source, given)).transpose()?,
         server_memory_bytes: declared.server_memory.as_ref().map(size).transpose()?,
     })
+}
+
+fn cpus(source: Source<'_>, declared: &Spanned<f64>) -> Checked<f64> {
+    let cpus = *declared.as_ref();
+    if cpus.is_finite() && cpus > 0.0 {
+        return Ok(cpus);
+    }
+    let message = "both ends need some CPU: write 1, or 0.5 for half the time of one";
+    Err(source.invalid(declared.span(), message.to_owned()))
 }
 
 fn subjects(
@@ -177,6 +191,11 @@ fn subjects(
                 "a calibration line cannot be the baseline".to_owned(),
             ));
         }
+        let concurrency_max = one.concurrency_max.as_ref();
+        if let Some(none) = concurrency_max.filter(|max| *max.as_ref() == 0) {
+            let message = "no case has 0 streams: leave it out to measure all cases";
+            return Err(source.invalid(none.span(), message.to_owned()));
+        }
         let own = one.instruments.as_ref().map(|own| instruments(source, own));
         subjects.push(SuiteSubject {
             name: name.clone(),
@@ -185,6 +204,9 @@ fn subjects(
             instruments: own
                 .transpose()?
                 .unwrap_or_else(|| default_instruments.to_vec()),
+            concurrency_max: concurrency_max.map(|max| *max.as_ref()),
+            backend: backend(source, one.backend.as_ref())?,
+            side: one.side,
         });
     }
     if subjects.iter().filter(|subject| subject.baseline).count() == 1 {
@@ -209,6 +231,13 @@ fn schedule(source: Source<'_>, declared: &DeclaredSchedule, rounds_min: u32) ->
         warmup: duration(source, &declared.warmup)?,
         window,
         rounds,
+        deadline: deadline(source, declared.deadline.as_ref())?,
+        backend: backend(source, declared.backend.as_ref())?,
+        drain: declared
+            .drain
+            .as_ref()
+            .map(|drain| duration(source, drain))
+            .transpose()?,
         cases: cases(source, &declared.grid)?,
     })
 }
@@ -218,21 +247,24 @@ fn duration(source: Source<'_>, declared: &Spanned<String>) -> Checked<Duration>
     parse_duration(declared.as_ref()).map_err(complain)
 }
 
-fn cases(source: Source<'_>, grid: &Spanned<Vec<DeclaredGridLine>>) -> Checked<Vec<Case>> {
-    let mut cases = Vec::new();
-    for line in grid.as_ref() {
-        for &concurrency in line.concurrency.as_ref() {
-            let complain = |message| source.invalid(line.concurrency.span(), message);
-            let case = Case::new(line.connections, concurrency)
-                .map_err(|error| complain(error.to_string()))?;
-            if cases.contains(&case) {
-                return Err(complain(format!("{case} stands in the grid twice")));
-            }
-            cases.push(case);
+fn deadline(source: Source<'_>, declared: Option<&Spanned<String>>) -> Checked<Option<Duration>> {
+    let Some(declared) = declared else {
+        return Ok(None);
+    };
+    let deadline = duration(source, declared)?;
+    if deadline < DEADLINE_MIN {
+        let message = "a call needs at least 1ms: leave the deadline out for none".to_owned();
+        return Err(source.invalid(declared.span(), message));
+    }
+    Ok(Some(deadline))
+}
+
+fn backend(source: Source<'_>, declared: Option<&Spanned<String>>) -> Checked<Option<String>> {
+    match declared {
+        Some(name) if name.as_ref().is_empty() => {
+            let message = "name a subject, as java-grpc/persistence, or leave it out".to_owned();
+            Err(source.invalid(name.span(), message))
         }
+        name => Ok(name.map(|name| name.as_ref().clone())),
     }
-    if cases.is_empty() {
-        return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
-    }
-    Ok(cases)
 }

@@ -3,11 +3,16 @@
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, Overrides, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, Schedule,
-    Suite, SuiteSubject,
+    Side, Suite, SuiteSubject,
 };
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
+
+/// How long a server may take to end after cases with a fixed number of calls: they may leave it
+/// with thousands of calls that nobody waits for any more.
+pub const DRAIN_AFTER_CALLS: Duration = Duration::from_secs(10);
 
 /// Which schedule of the suite is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +34,8 @@ pub struct Selection {
     pub subjects: Option<Vec<String>>,
     /// That many rounds instead of the suite's.
     pub rounds: Option<u32>,
+    /// Processes and threads of a server under test instead of the suite's limit.
+    pub server_processes: Option<u32>,
 }
 
 /// What one run does. Stored with the run, so it holds no absolute path.
@@ -44,12 +51,25 @@ pub struct Plan {
     pub server_cpus: f64,
     /// Memory of the server, bytes. `None`: no limit.
     pub server_memory_bytes: Option<u64>,
+    /// Processes and threads of a server under test. `None`: no limit but the lab's own.
+    #[serde(default)]
+    pub server_processes: Option<u32>,
+    /// CPUs of a client under test; a fraction is a share of CPU time. `None`: those that the
+    /// server leaves.
+    #[serde(default)]
+    pub client_cpus: Option<f64>,
     /// CPUs of the generator. `None`: those that the server leaves.
     pub generator_cpus: Option<u32>,
     /// Warm-up of each cell, milliseconds.
     pub warmup_ms: u64,
     /// Window of each cell, milliseconds.
     pub window_ms: u64,
+    /// Deadline of each call, milliseconds. `None`: what the caller does by itself.
+    #[serde(default)]
+    pub deadline_ms: Option<u64>,
+    /// How long a server may take to end, milliseconds. `None`: as the contract says.
+    #[serde(default)]
+    pub drain_ms: Option<u64>,
     /// How often each cell is measured.
     pub rounds: u32,
     /// Who is measured, in the order of the table.
@@ -71,11 +91,28 @@ pub struct PlannedSubject {
     pub baseline: bool,
     /// A line under the table, never ranked.
     pub calibration: bool,
-    /// What makes its load.
+    /// What makes its load; for a client, the servers that it calls.
     pub instruments: Vec<String>,
+    /// Cases with more streams than this are not measured.
+    #[serde(default)]
+    pub concurrency_max: Option<u32>,
+    /// What stands behind it when it is a server under test.
+    #[serde(default)]
+    pub backend: Option<String>,
+    /// Which end is measured, where it could be both.
+    #[serde(default)]
+    pub side: Option<Side>,
 }
 
 impl PlannedSubject {
+    /// Whether it is measured with `instrument` under `case`.
+    pub fn is_measured(&self, case: Case, instrument: &String) -> bool {
+        let fits = self
+            .concurrency_max
+            .is_none_or(|max| case.concurrency <= max);
+        fits && self.instruments.contains(instrument)
+    }
+
     /// Folder name and, where one is named, variant: `rust-bookend/epoll` in its two parts.
     pub fn folder_and_variant(&self) -> (&str, Option<&str>) {
         match self.name.split_once('/') {
@@ -102,9 +139,8 @@ impl Plan {
         let mut cells = Vec::new();
         for &case in &self.cases {
             for instrument in self.instruments() {
-                let takes = |subject: &PlannedSubject| subject.instruments.contains(instrument);
                 for (subject, planned) in self.subjects.iter().enumerate() {
-                    if takes(planned) {
+                    if planned.is_measured(case, instrument) {
                         let id = CellId {
                             subject: planned.name.clone(),
                             case: case.to_string(),
@@ -153,7 +189,9 @@ impl Suite {
         let schedule = self.schedule(selection.extent)?;
         self.check_scenario(overrides)?;
         let mut notes = Vec::new();
-        let subjects = self.planned_subjects(selection, &mut notes)?;
+        let subjects = self.planned_subjects(selection, schedule, &mut notes)?;
+        let cases = cases(overrides, schedule)?;
+        note_left_out(&subjects, &cases, &mut notes);
         note_rate(overrides, &mut notes);
         note_ghz(overrides, &subjects, &mut notes);
         Ok(Plan {
@@ -161,11 +199,15 @@ impl Suite {
             extent: selection.extent,
             request: self.request.clone(),
             rounds: rounds(selection, schedule, &mut notes)?,
-            cases: cases(overrides, schedule)?,
+            drain_ms: drain(schedule, &cases).map(millis),
+            cases,
             server_cpus: self.server_cpus(overrides, machine_cpus, &mut notes),
             server_memory_bytes: overrides
                 .server_memory_bytes
                 .or(self.limits.server_memory_bytes),
+            server_processes: selection.server_processes.or(self.limits.server_processes),
+            client_cpus: self.client_cpus(overrides, machine_cpus, &mut notes),
+            deadline_ms: schedule.deadline.map(millis),
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
             warmup_ms: millis(overrides.warmup.unwrap_or(schedule.warmup)),
             window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),
@@ -195,8 +237,10 @@ impl Suite {
     fn planned_subjects(
         &self,
         selection: &Selection,
+        schedule: &Schedule,
         notes: &mut Vec<String>,
     ) -> Result<Vec<PlannedSubject>, PlanError> {
+        let planned = |subject| planned(subject, schedule);
         let Some(names) = &selection.subjects else {
             return Ok(self.subjects.iter().map(planned).collect());
         };
@@ -209,7 +253,7 @@ impl Suite {
                 return Err(PlanError::SubjectTwice(name.clone()));
             }
             let known = self.subjects.iter().find(|subject| subject.name == *name);
-            subjects.push(known.map_or_else(|| self.newcomer(name), planned));
+            subjects.push(known.map_or_else(|| self.newcomer(name, schedule), planned));
         }
         if !subjects.iter().any(|subject| subject.baseline) {
             let baseline = self
@@ -221,12 +265,15 @@ impl Suite {
     }
 
     /// A subject that the suite does not list: somebody's own, or another variant.
-    fn newcomer(&self, name: &str) -> PlannedSubject {
+    fn newcomer(&self, name: &str, schedule: &Schedule) -> PlannedSubject {
         PlannedSubject {
             name: name.to_owned(),
             baseline: false,
             calibration: false,
             instruments: self.instruments.clone(),
+            concurrency_max: None,
+            backend: schedule.backend.clone(),
+            side: None,
         }
     }
 
@@ -239,14 +286,56 @@ impl Suite {
         }
         asked.min(f64::from(machine))
     }
+
+    fn client_cpus(
+        &self,
+        overrides: &Overrides,
+        machine: u32,
+        notes: &mut Vec<String>,
+    ) -> Option<f64> {
+        let asked = overrides.client_cpus.or(self.limits.client_cpus)?;
+        // What the environment asks for is noted for the generator already.
+        if asked > f64::from(machine) && overrides.client_cpus.is_none() {
+            notes.push(format!(
+                "{asked} CPUs for the client: this machine has {machine}"
+            ));
+        }
+        Some(asked.min(f64::from(machine)))
+    }
 }
 
-fn planned(subject: &SuiteSubject) -> PlannedSubject {
+fn planned(subject: &SuiteSubject, schedule: &Schedule) -> PlannedSubject {
     PlannedSubject {
         name: subject.name.clone(),
         baseline: subject.baseline,
         calibration: subject.calibration,
         instruments: subject.instruments.clone(),
+        concurrency_max: subject.concurrency_max,
+        backend: subject
+            .backend
+            .as_ref()
+            .or(schedule.backend.as_ref())
+            .cloned(),
+        side: subject.side,
+    }
+}
+
+fn drain(schedule: &Schedule, cases: &[Case]) -> Option<Duration> {
+    let has_calls = cases.iter().any(|case| case.calls.is_some());
+    schedule.drain.or(has_calls.then_some(DRAIN_AFTER_CALLS))
+}
+
+fn note_left_out(subjects: &[PlannedSubject], cases: &[Case], notes: &mut Vec<String>) {
+    for PlannedSubject {
+        name,
+        concurrency_max,
+        ..
+    } in subjects
+    {
+        if let Some(max) = concurrency_max.filter(|max| cases.iter().any(|c| c.concurrency > *max))
+        {
+            notes.push(format!("{name} is not measured above S={max}"));
+        }
     }
 }
 
@@ -328,7 +417,7 @@ fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<
     });
 }
 
-fn millis(duration: std::time::Duration) -> u64 {
+fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

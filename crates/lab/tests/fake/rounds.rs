@@ -122,6 +122,9 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         baseline: false,
         calibration: false,
         instruments: vec![instrument.to_owned()],
+        concurrency_max: None,
+        backend: None,
+        side: None,
     });
     Plan {
         suite: "fake".to_owned(),
@@ -133,7 +136,11 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         },
         server_cpus: 1.0,
         server_memory_bytes: None,
+        server_processes: None,
+        client_cpus: None,
         generator_cpus: None,
+        deadline_ms: None,
+        drain_ms: None,
         warmup_ms: 1,
         window_ms: 1,
         rounds: 1,

@@ -23,7 +23,11 @@ pub fn plan() -> Plan {
         },
         server_cpus: 1.0,
         server_memory_bytes: Some(512 << 20),
+        server_processes: None,
+        client_cpus: None,
         generator_cpus: None,
+        deadline_ms: None,
+        drain_ms: None,
         warmup_ms: 200,
         window_ms: 1000,
         rounds: ROUNDS,
@@ -51,6 +55,9 @@ pub fn subject(name: &str) -> PlannedSubject {
         baseline: false,
         calibration: false,
         instruments: vec!["bookend-load".into()],
+        concurrency_max: None,
+        backend: None,
+        side: None,
     }
 }
 
@@ -101,7 +108,7 @@ pub fn measurement(streams: u32, ok: u64, server_cpu_seconds: f64) -> Measuremen
         context_switches: 1234,
         requests_per_read: Some(12.5),
         requests_per_write: Some(25.0),
-        marks: Vec::new(),
+        ..Measurement::default()
     }
 }
 
@@ -126,13 +133,7 @@ pub fn measured(round: u32, cell: CellId, measurement: Measurement) -> Row {
 }
 
 pub fn row(round: u32, cell: CellId, outcome: Outcome) -> Row {
-    Row {
-        round,
-        cell,
-        outcome,
-        served: None,
-        probe_calls: 0,
-    }
+    Row::new(round, cell, outcome)
 }
 
 /// Every cell of [`plan`] in every round. In each round the machine is slower or faster for all,

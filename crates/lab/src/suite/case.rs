@@ -1,0 +1,247 @@
+//! A point of the grid, and how it is written.
+
+use super::CONCURRENCY_MAX;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Calls of one window that nobody waits for; a guard against a slip of the finger.
+pub const CALLS_MAX: u64 = 1_000_000_000;
+
+/// The word for a connection a call.
+const PER_CALL: &str = "per-call";
+
+/// The beginning of the word for a fixed number of calls.
+const CALLS: &str = "calls=";
+
+/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`, with `per-call` and
+/// `calls=10000` after it where they are meant, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Case {
+    /// C: connections.
+    pub connections: u32,
+    /// S: streams in flight in all.
+    pub concurrency: u32,
+    /// Every call makes and ends a connection of its own, inside its clock.
+    pub connection_per_call: bool,
+    /// The window lasts until so many calls have ended. `None`: as long as the schedule says.
+    pub calls: Option<u64>,
+}
+
+impl Case {
+    /// A case, if it can be: every connection carries at least one stream.
+    ///
+    /// # Errors
+    /// When a number is 0, absurdly large, or there are fewer streams than connections.
+    pub fn new(connections: u32, concurrency: u32) -> Result<Self, CaseError> {
+        let case = Self {
+            connections,
+            concurrency,
+            connection_per_call: false,
+            calls: None,
+        };
+        if connections == 0 || concurrency < connections {
+            return Err(CaseError::TooFewStreams(case));
+        }
+        if concurrency > CONCURRENCY_MAX {
+            return Err(CaseError::TooManyStreams(case));
+        }
+        Ok(case)
+    }
+
+    /// The same with a connection a call.
+    ///
+    /// # Errors
+    /// When there are more streams than connections: each call in flight has one of its own.
+    pub fn per_call(self) -> Result<Self, CaseError> {
+        match self.connections == self.concurrency {
+            true => Ok(Self {
+                connection_per_call: true,
+                ..self
+            }),
+            false => Err(CaseError::SharedConnections(self)),
+        }
+    }
+
+    /// The same until `calls` have ended.
+    ///
+    /// # Errors
+    /// When there are fewer calls than streams, or absurdly many.
+    pub fn with_calls(self, calls: u64) -> Result<Self, CaseError> {
+        let case = Self {
+            calls: Some(calls),
+            ..self
+        };
+        match (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls) {
+            true => Ok(case),
+            false => Err(CaseError::Calls(case)),
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "C={} S={}", self.connections, self.concurrency)?;
+        if self.connection_per_call {
+            write!(f, " {PER_CALL}")?;
+        }
+        match self.calls {
+            Some(calls) => write!(f, " {CALLS}{calls}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<Case> for String {
+    fn from(case: Case) -> Self {
+        case.to_string()
+    }
+}
+
+impl TryFrom<String> for Case {
+    type Error = CaseError;
+
+    fn try_from(text: String) -> Result<Self, CaseError> {
+        text.parse()
+    }
+}
+
+impl FromStr for Case {
+    type Err = CaseError;
+
+    fn from_str(text: &str) -> Result<Self, CaseError> {
+        let malformed = || CaseError::Malformed(text.to_owned());
+        let mut words = text.split(' ').peekable();
+        let mut number = |letter| {
+            let digits = words.next().and_then(|word| word.strip_prefix(letter));
+            digits.and_then(digits_only).ok_or_else(malformed)
+        };
+        let (connections, concurrency) = (number("C=")?, number("S=")?);
+        let narrow = |number| u32::try_from(number).map_err(|_| malformed());
+        let mut case = Self::new(narrow(connections)?, narrow(concurrency)?)?;
+        if words.next_if_eq(&PER_CALL).is_some() {
+            case = case.per_call()?;
+        }
+        if let Some(word) = words.next() {
+            let calls = word.strip_prefix(CALLS).and_then(digits_only);
+            case = case.with_calls(calls.ok_or_else(malformed)?)?;
+        }
+        match words.next() {
+            None => Ok(case),
+            Some(_) => Err(malformed()),
+        }
+    }
+}
+
+/// `u64::from_str` would take a leading plus sign.
+fn digits_only(text: &str) -> Option<u64> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// Why a case cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaseError {
+    /// Not of the form `C=1 S=100`.
+    Malformed(String),
+    /// No connection, or a connection without a stream.
+    TooFewStreams(Case),
+    /// More than [`CONCURRENCY_MAX`].
+    TooManyStreams(Case),
+    /// A connection a call, and fewer connections than calls in flight.
+    SharedConnections(Case),
+    /// Fewer calls than streams, or more than [`CALLS_MAX`].
+    Calls(Case),
+}
+
+impl fmt::Display for CaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(text) => write!(
+                f,
+                "`{text}` is not a case: write C=1 S=100, then per-call and calls=10000 where \
+                 they are meant"
+            ),
+            Self::TooFewStreams(case) => write!(
+                f,
+                "{case}: there must be at least one connection, and a stream for each (S counts \
+                 the streams of all connections)"
+            ),
+            Self::TooManyStreams(case) => write!(
+                f,
+                "{case}: at most {CONCURRENCY_MAX} streams can be in flight"
+            ),
+            Self::SharedConnections(case) => write!(
+                f,
+                "{case}: with a connection a call there are as many connections as calls in \
+                 flight, connections = \"concurrency\""
+            ),
+            Self::Calls(case) => write!(
+                f,
+                "{case}: give at least as many calls as are in flight, at most {CALLS_MAX}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CaseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Case, CaseError> {
+        text.parse()
+    }
+
+    #[test]
+    fn every_form_reads_as_it_is_written() {
+        for text in [
+            "C=1 S=100",
+            "C=10 S=10 per-call",
+            "C=1 S=5000 calls=10000",
+            "C=50 S=50 per-call calls=50",
+        ] {
+            assert_eq!(read(text).map(|case| case.to_string()), Ok(text.to_owned()));
+        }
+        let whole = read("C=50 S=50 per-call calls=60").expect("a case");
+        assert_eq!((whole.connections, whole.concurrency), (50, 50));
+        assert_eq!((whole.connection_per_call, whole.calls), (true, Some(60)));
+    }
+
+    #[test]
+    fn what_is_no_case_is_refused() {
+        for text in [
+            "",
+            "C=1",
+            "S=1 C=1",
+            "C=1 S=+1",
+            "C=1  S=1",
+            "C=1 S=1 ",
+            "C=1 S=1 percall",
+            "C=1 S=1 calls=",
+            "C=1 S=1 calls=-1",
+            "C=1 S=1 calls=5 per-call",
+            "C=1 S=1 calls=5 calls=5",
+            "C=1 S=4294967296",
+        ] {
+            assert_eq!(read(text), Err(CaseError::Malformed(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn words_that_contradict_the_numbers_are_refused() {
+        let error = |text| read(text).expect_err("must be refused");
+        assert!(matches!(
+            error("C=1 S=2 per-call"),
+            CaseError::SharedConnections(_)
+        ));
+        assert!(matches!(error("C=1 S=9 calls=8"), CaseError::Calls(_)));
+        assert!(matches!(
+            error("C=1 S=1 calls=9999999999"),
+            CaseError::Calls(_)
+        ));
+        assert!(matches!(error("C=2 S=1"), CaseError::TooFewStreams(_)));
+    }
+}

@@ -1,0 +1,95 @@
+//! The grid of a schedule, line by line, into cases.
+
+use super::Case;
+use super::declared::Checked;
+use crate::declaration::Source;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+/// The word with which every call in flight gets a connection.
+const CONCURRENCY: &str = "concurrency";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeclaredGridLine {
+    /// A number, or the word `concurrency`.
+    connections: Option<Spanned<Value>>,
+    concurrency: Spanned<Vec<u32>>,
+    #[serde(default)]
+    connection_per_call: bool,
+    calls: Option<Spanned<u64>>,
+}
+
+/// The connections of a line.
+#[derive(Clone, Copy)]
+enum Connections {
+    Number(u32),
+    /// One for each call in flight.
+    Concurrency,
+}
+
+pub(super) fn cases(
+    source: Source<'_>,
+    grid: &Spanned<Vec<DeclaredGridLine>>,
+) -> Checked<Vec<Case>> {
+    let mut cases = Vec::new();
+    for line in grid.as_ref() {
+        let connections = connections(source, line)?;
+        for &concurrency in line.concurrency.as_ref() {
+            let case = case(source, line, connections, concurrency)?;
+            if cases.contains(&case) {
+                let message = format!("{case} stands in the grid twice");
+                return Err(source.invalid(line.concurrency.span(), message));
+            }
+            cases.push(case);
+        }
+    }
+    if cases.is_empty() {
+        return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
+    }
+    Ok(cases)
+}
+
+fn case(
+    source: Source<'_>,
+    line: &DeclaredGridLine,
+    connections: Connections,
+    concurrency: u32,
+) -> Checked<Case> {
+    let connections = match connections {
+        Connections::Number(number) => number,
+        Connections::Concurrency => concurrency,
+    };
+    let mut case = Case::new(connections, concurrency);
+    if line.connection_per_call {
+        case = case.and_then(Case::per_call);
+    }
+    let mut place = line.concurrency.span();
+    if let (Ok(sound), Some(calls)) = (&case, &line.calls) {
+        place = calls.span();
+        case = sound.with_calls(*calls.as_ref());
+    }
+    case.map_err(|error| source.invalid(place, error.to_string()))
+}
+
+fn connections(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Connections> {
+    let Some(declared) = &line.connections else {
+        if line.connection_per_call {
+            return Ok(Connections::Concurrency);
+        }
+        let message = "give the line its connections, a number or \"concurrency\"".to_owned();
+        return Err(source.invalid(line.concurrency.span(), message));
+    };
+    let number = match declared.as_ref() {
+        Value::String(word) if word == CONCURRENCY => return Ok(Connections::Concurrency),
+        Value::Integer(number) => u32::try_from(*number).ok(),
+        _ => None,
+    };
+    number.map(Connections::Number).ok_or_else(|| {
+        let message = format!(
+            "{} connections: write a whole number, or \"{CONCURRENCY}\" for one a call in flight",
+            declared.as_ref()
+        );
+        source.invalid(declared.span(), message)
+    })
+}
