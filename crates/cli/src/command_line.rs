@@ -1,7 +1,7 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{compare, complaint, list, load, probe, report, run, serve};
+use crate::{claims, compare, complaint, list, load, probe, report, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -42,6 +42,8 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Print the tables of a result
     Report(report::Arguments),
+    /// Write the page of published claims and what became of them
+    Claims(claims::Arguments),
     /// List suites and subjects
     List(list::Arguments),
 }
@@ -56,6 +58,7 @@ impl Command {
             Command::Probe(_) => "probe",
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
+            Command::Claims(_) => "claims",
             Command::List(_) => "list",
         }
     }

@@ -1,6 +1,7 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
 
+mod claims;
 mod command_line;
 mod compare;
 mod complaint;
@@ -47,6 +48,7 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Probe(arguments) => probe::start(arguments),
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
+        Command::Claims(arguments) => claims::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
     }
 }

@@ -12,6 +12,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod claims;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;

@@ -7,7 +7,7 @@ use super::printed::PrintedRow;
 use super::row::RowFigures;
 use super::rule::Rule;
 use super::{Finding, Rounding, finding};
-use crate::table::significant_text;
+use crate::table::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -50,7 +50,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.subject, self.label)
+        write!(f, "{}, {} ({})", self.subject, self.label, self.table)
     }
 }
 
@@ -203,11 +203,10 @@ fn mean_above_percentile(row: &PrintedRow, _: &Document) -> Checked {
     let share = percent / 100.0;
     let rest = (mean.value - share * value.value) / (1.0 - share);
     Some(Err(format!(
-        "the mean of {:.2} ms is above p{percent}, {:.2} ms: the slowest {:.0} % must take {:.2} \
-         ms or more on average",
-        mean.value / 1e6,
-        value.value / 1e6,
+        "the mean of {} is above p{percent}, {}: the slowest {:.0} % must take {} or more on average",
+        precise_latency_text(mean.value),
+        precise_latency_text(value.value),
         100.0 - percent,
-        rest / 1e6
+        precise_latency_text(rest)
     )))
 }

@@ -95,6 +95,7 @@ impl PrintedRow {
             window_seconds: None,
             requests_per_second: self.figure("requests_per_second"),
             mean_ns: self.figure("latency_mean").or(mean_of_all),
+            latency_slack: 0.0,
             min_ns: self.figure("latency_min"),
             max_ns: self.figure("latency_max"),
             percentiles_ns: self.percentiles_ns(),

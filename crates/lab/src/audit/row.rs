@@ -3,6 +3,7 @@
 use super::rule::Rule;
 use super::span::Span;
 use super::{AuditedRow, Finding, finding};
+use crate::table::precise_latency_text;
 
 /// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and the
 /// window's two edges are cut by two clock readings.
@@ -29,6 +30,8 @@ pub(super) struct RowFigures {
     pub(super) window_seconds: Option<f64>,
     pub(super) requests_per_second: Option<Span>,
     pub(super) mean_ns: Option<Span>,
+    /// How far mean and percentiles may be apart because they were recorded in buckets, as a share.
+    pub(super) latency_slack: f64,
     pub(super) min_ns: Option<Span>,
     pub(super) max_ns: Option<Span>,
     /// In ascending order of percent.
@@ -48,6 +51,7 @@ impl From<&AuditedRow> for RowFigures {
             window_seconds: row.window_seconds,
             requests_per_second: row.requests_per_second.map(Span::exact),
             mean_ns: row.latency_mean_ns.map(latency),
+            latency_slack: HISTOGRAM_SLACK,
             min_ns: row.latency_min_ns.map(Span::exact),
             max_ns: row.latency_max_ns.map(Span::exact),
             percentiles_ns: percentiles
@@ -174,7 +178,7 @@ impl RowFigures {
 
     /// The first percentile that fewer calls can reach than its name says.
     fn not_that_percentile(&self) -> Option<Finding> {
-        let mean_ns = self.mean_ns?.high * (1.0 + HISTOGRAM_SLACK);
+        let mean_ns = self.mean_ns?.high * (1.0 + self.latency_slack);
         // What the calls below the percentile in question take at least, summed over shares.
         let mut mass_below = 0.0;
         let mut lower = (0.0, 0.0);
@@ -214,8 +218,10 @@ impl RowFigures {
 }
 
 fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> Finding {
-    let milliseconds = |ns: f64| ns / 1e6;
-    let (slow, mean) = (milliseconds(value.low), milliseconds(mean_ns));
+    let (slow, mean) = (
+        precise_latency_text(value.low),
+        precise_latency_text(mean_ns),
+    );
     let possible = CUSTOMARY_PERCENTILES
         .into_iter()
         .find(|customary| 1.0 - customary / 100.0 <= most);
@@ -223,11 +229,11 @@ fn no_such_percentile(percent: f64, value: Span, mean_ns: f64, most: f64) -> Fin
         format!("; the first customary percentile that it can be is p{percent}")
     });
     let evidence = format!(
-        "with a mean of at most {mean:.2} ms, at most {:.2} % of the calls took {slow:.2} ms or \
-         longer: this is no p{percent}{next}",
+        "with a mean of at most {mean}, at most {:.2} % of the calls took {slow} or longer: this \
+         is no p{percent}{next}",
         most * 100.0
     );
-    super::finding(Rule::NotThatPercentile, evidence)
+    finding(Rule::NotThatPercentile, evidence)
 }
 
 /// A number of calls: one figure where the range is narrow, else both of its ends.

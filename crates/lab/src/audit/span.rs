@@ -161,7 +161,10 @@ mod tests {
         assert_close(printed("15%", 0.15, nearest), (0.145, 0.155));
         assert_close(printed("95k", 95_000.0, nearest), (94_500.0, 95_500.0));
         assert_close(printed("^2.9", 2.9, nearest), (2.85, 2.95));
-        assert_close(printed("0.000172", 172_000.0, nearest), (171_500.0, 172_500.0));
+        assert_close(
+            printed("0.000172", 172_000.0, nearest),
+            (171_500.0, 172_500.0),
+        );
     }
 
     #[test]

@@ -85,7 +85,8 @@ struct DeclaredClaim {
     claim: String,
     published: String,
     measure: Option<DeclaredQuantity>,
-    recomputed: Option<DeclaredDerivation>,
+    recomputed: Option<DeclaredQuantity>,
+    formula: Option<Spanned<String>>,
     ours: Option<DeclaredQuantity>,
     held: Option<Spanned<DeclaredCondition>>,
     #[serde(default)]
@@ -93,13 +94,6 @@ struct DeclaredClaim {
     refuted_by: Option<DeclaredRefutation>,
     cannot_tell: Option<String>,
     why: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum DeclaredDerivation {
-    Formula(Spanned<String>),
-    Quantity(DeclaredQuantity),
 }
 
 #[derive(Deserialize)]
@@ -140,12 +134,14 @@ pub(super) fn parse(file: &Path, text: &str) -> Checked<SuiteClaims> {
 
 fn conditions(source: Source<'_>, declared: &DeclaredDocument) -> Checked<Conditions> {
     let memory = declared.server_memory.as_ref().map(|text| {
-        let complain = |error: crate::suite::UnitError| {
-            source.invalid(text.span(), error.to_string())
-        };
+        let complain =
+            |error: crate::suite::UnitError| source.invalid(text.span(), error.to_string());
         parse_size(text.as_ref()).map_err(complain)
     });
-    let time_out = declared.time_out.as_ref().map(|text| duration(source, text));
+    let time_out = declared
+        .time_out
+        .as_ref()
+        .map(|text| duration(source, text));
     Ok(Conditions {
         server_cpus: declared.server_cpus,
         server_memory_bytes: memory.transpose()?.map(|bytes| bytes as f64),
@@ -220,8 +216,7 @@ fn micros(source: Source<'_>, text: &Spanned<String>) -> Checked<u64> {
 }
 
 fn duration(source: Source<'_>, text: &Spanned<String>) -> Checked<Duration> {
-    let complain =
-        |error: crate::suite::UnitError| source.invalid(text.span(), error.to_string());
+    let complain = |error: crate::suite::UnitError| source.invalid(text.span(), error.to_string());
     parse_duration(text.as_ref()).map_err(complain)
 }
 
@@ -229,11 +224,15 @@ fn claim(source: Source<'_>, declared: DeclaredClaim, models: &[DeclaredModel]) 
     let id_span = declared.id.span();
     let check = |one: DeclaredQuantity| one.check(source, models);
     let both = declared.measure.map(check).transpose()?;
-    let ours = declared.ours.map(check).transpose()?.or_else(|| both.clone());
-    let recomputed = match declared.recomputed {
-        Some(DeclaredDerivation::Formula(text)) => Some(formula(source, &text)?),
-        Some(DeclaredDerivation::Quantity(one)) => Some(Derivation::Quantity(check(one)?)),
-        None => both.map(Derivation::Quantity),
+    let ours = declared
+        .ours
+        .map(check)
+        .transpose()?
+        .or_else(|| both.clone());
+    let recomputed = declared.recomputed.map(check).transpose()?;
+    let recomputed = match declared.formula {
+        Some(text) => Some(formula(source, &text)?),
+        None => recomputed.or(both).map(Derivation::Quantity),
     };
     let held = declared.held.map(|held| condition(source, &held));
     let claim = Claim {
@@ -268,7 +267,13 @@ fn incomplete(claim: &Claim) -> Option<&'static str> {
         JudgedBy::Document => claim.recomputed.is_some(),
     };
     if !judged {
-        return Some("say how it is judged: `measure`, `ours`, `recomputed` or `cannot_tell`");
+        return Some(
+            "say how it is judged: `measure`, `ours`, `recomputed`, `formula` or `cannot_tell`",
+        );
+    }
+    if claim.judged_by == JudgedBy::Document && claim.refuted_by.is_some() {
+        // Held is then what the rule does not find fault with.
+        return None;
     }
     claim
         .held

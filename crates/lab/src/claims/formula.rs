@@ -157,7 +157,10 @@ mod tests {
         assert_eq!(evaluate("2 + 3 * 4 - 6 / 2"), Ok(Span::exact(11.0)));
         assert_eq!(evaluate(" ( 2 + 3 ) * 4 "), Ok(Span::exact(20.0)));
         let rounded = evaluate("2.90 / 0.31").expect("a formula");
-        assert_eq!(format!("{:.2} {:.2}", rounded.low, rounded.high), "9.19 9.52");
+        assert_eq!(
+            format!("{:.2} {:.2}", rounded.low, rounded.high),
+            "9.19 9.52"
+        );
     }
 
     #[test]

@@ -35,16 +35,24 @@ enum Kind {
 /// A named figure: its unit, and how a measured row yields it.
 type Figure = (&'static str, Unit, fn(&Row, &Measurement) -> Option<f64>);
 
-const FIGURES: [Figure; 22] = [
+const FIGURES: [Figure; 25] = [
+    ("connections", Unit::Number, |row, _| {
+        Some(f64::from(case(row)?.connections))
+    }),
+    ("concurrency", Unit::Number, |row, _| {
+        Some(f64::from(case(row)?.concurrency))
+    }),
     ("requests_per_second", Unit::PerSecond, |_, one| {
         Some(RoundFigures::from(one).requests_per_second)
     }),
     ("requests_per_cpu_second", Unit::PerSecond, |_, one| {
         Some(RoundFigures::from(one).requests_per_cpu_second)
     }),
-    ("requests_per_client_cpu_second", Unit::PerSecond, |_, one| {
-        Some(one.ok as f64 / one.generator_cpu_seconds)
-    }),
+    (
+        "requests_per_client_cpu_second",
+        Unit::PerSecond,
+        |_, one| Some(one.ok as f64 / one.generator_cpu_seconds),
+    ),
     ("server_cpu_mean", Unit::Cpus, |_, one| {
         Some(one.server_cpu_seconds / one.window_seconds)
     }),
@@ -54,6 +62,7 @@ const FIGURES: [Figure; 22] = [
     ("client_cpu_mean", Unit::Cpus, |_, one| {
         Some(one.generator_cpu_seconds / one.window_seconds)
     }),
+    ("client_cpu_max", Unit::Cpus, |_, one| one.client_cpu_max),
     ("latency_min", Unit::Nanoseconds, |_, one| {
         Some(histogram(one)?.min() as f64)
     }),
@@ -118,7 +127,12 @@ impl Metric {
         } else if name.starts_with("server_note.") {
             Kind::ServerNote
         } else {
-            let other = ["latency_p99", "errors.CODE", "note.NAME", "server_note.NAME"];
+            let other = [
+                "latency_p99",
+                "errors.CODE",
+                "note.NAME",
+                "server_note.NAME",
+            ];
             let figures = FIGURES.iter().map(|figure| figure.0);
             return Err(figures.chain(other).collect());
         };
@@ -181,7 +195,9 @@ impl Metric {
                 let streams = Span::exact(row.streams()?);
                 row.calls_in_flight()?.over(streams)
             }
-            "goodput_per_second" => row.figure("ok")?.over(row.figure("total_time")?.times(seconds)),
+            "goodput_per_second" => row
+                .figure("ok")?
+                .over(row.figure("total_time")?.times(seconds)),
             "error_share" => row.failures()?.over(row.figure("count")?),
             "errors" => row.failures(),
             name if name.starts_with("errors.") => {
@@ -212,6 +228,10 @@ fn percent(name: &str) -> Option<f64> {
     (percent > 0.0 && percent < 100.0).then_some(percent)
 }
 
+fn case(row: &Row) -> Option<Case> {
+    row.cell.case.parse().ok()
+}
+
 fn histogram(one: &Measurement) -> Option<hdrhistogram::Histogram<u64>> {
     let decoded = latency::decode(&one.latency_histogram).ok()?;
     (!decoded.is_empty()).then_some(decoded)
@@ -219,7 +239,7 @@ fn histogram(one: &Measurement) -> Option<hdrhistogram::Histogram<u64>> {
 
 /// Rate times mean latency over the streams of the case.
 fn in_flight_share(row: &Row, one: &Measurement) -> Option<f64> {
-    let case: Case = row.cell.case.parse().ok()?;
+    let case = case(row)?;
     let rate = RoundFigures::from(one).requests_per_second;
     Some(rate * histogram(one)?.mean() / 1e9 / f64::from(case.concurrency))
 }
@@ -242,7 +262,13 @@ mod tests {
             let metric = Metric::named(name).expect("listed");
             assert_eq!((metric.name(), metric.unit()), (name, unit));
         }
-        for name in ["latency_p99_9", "errors", "errors.UNAVAILABLE", "note.a", "server_note.b"] {
+        for name in [
+            "latency_p99_9",
+            "errors",
+            "errors.UNAVAILABLE",
+            "note.a",
+            "server_note.b",
+        ] {
             assert_eq!(Metric::named(name).expect("open names").name(), name);
         }
         for wrong in ["latency_p100", "latency_pq", "request_per_second", ""] {

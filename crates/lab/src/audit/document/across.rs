@@ -67,9 +67,8 @@ pub(super) fn kib_printed_as_mib(row: &PrintedRow, document: &Document) -> Check
 /// the same case.
 pub(super) fn clocks_differ(row: &PrintedRow, document: &Document) -> Checked {
     let own = covered(row)?;
-    let same_case = |other: &&PrintedRow| {
-        other.case == row.case && other.place.subject != row.place.subject
-    };
+    let same_case =
+        |other: &&PrintedRow| other.case == row.case && other.place.subject != row.place.subject;
     let others = document.rows.iter().filter(same_case);
     let mut others = others
         .filter_map(|other| Some((other, covered(other)?)))

@@ -96,7 +96,9 @@ fn mean_of_histogram(row: &PrintedRow) -> Option<Span> {
 /// Whether the rate divides all calls, or the successes, by the total time.
 pub(super) fn rate_includes_failures(row: &PrintedRow, _: &Document) -> Checked {
     let rate = row.figure("requests_per_second")?;
-    let seconds = row.figure("total_time")?.times(Span::exact(1.0 / NANOSECONDS));
+    let seconds = row
+        .figure("total_time")?
+        .times(Span::exact(1.0 / NANOSECONDS));
     let of_all = row.figure("count")?.over(seconds)?;
     let goodput = row.figure("ok")?.over(seconds)?;
     let matches = |other: Span| {
@@ -129,7 +131,8 @@ pub(super) fn histogram_differs(row: &PrintedRow, _: &Document) -> Checked {
         }
     }
     let displaced = row.percentiles_ns().into_iter();
-    let mut displaced = displaced.filter(|&(percent, value)| !is_in_its_bucket(row, percent, value));
+    let mut displaced =
+        displaced.filter(|&(percent, value)| !is_in_its_bucket(row, percent, value));
     Some(match displaced.next() {
         None => Ok(()),
         Some((percent, value)) => Err(format!(

@@ -24,11 +24,7 @@ pub(super) struct DeclaredQuantity {
 }
 
 impl DeclaredQuantity {
-    pub(super) fn check(
-        self,
-        source: Source<'_>,
-        models: &[DeclaredModel],
-    ) -> Checked<Quantity> {
+    pub(super) fn check(self, source: Source<'_>, models: &[DeclaredModel]) -> Checked<Quantity> {
         let cases = self.cases.unwrap_or_default();
         let cases = cases.iter().map(|text| case(source, text));
         let over = [
@@ -60,10 +56,9 @@ fn metric(source: Source<'_>, text: &Spanned<String>) -> Checked<Metric> {
     let name = text.as_ref();
     Metric::named(name).map_err(|known| {
         let message = match suggestion(name, known.iter().copied()) {
-            nothing if nothing.is_empty() => format!(
-                "there is no metric `{name}`, but: {}",
-                known.join(", ")
-            ),
+            nothing if nothing.is_empty() => {
+                format!("there is no metric `{name}`, but: {}", known.join(", "))
+            }
             nearest => format!("there is no metric `{name}`{nearest}"),
         };
         source.invalid(text.span(), message)
