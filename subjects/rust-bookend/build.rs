@@ -4,8 +4,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let protos = [
         "../../proto/helloworld.proto",
         "../../proto/complex_proto.proto",
+        "../../proto/hello_service.proto",
+        "../../proto/persistence_service.proto",
     ];
-    bookend_codegen::Config::new().compile(&protos, &["../../proto"])?;
+    bookend_codegen::Config::new()
+        .deferred("com.example.grpc.HelloService/SayHello")
+        .deferred("com.example.grpc.PersistenceService/Count")
+        .compile(&protos, &["../../proto"])?;
 
     println!("cargo:rerun-if-changed=Cargo.lock");
     println!(

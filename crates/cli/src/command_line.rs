@@ -1,7 +1,7 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{claims, compare, complaint, list, load, probe, report, run, serve};
+use crate::{claims, compare, complaint, list, load, probe, record, report, results, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -44,6 +44,10 @@ pub enum Command {
     Report(report::Arguments),
     /// Write the page of published claims and what became of them
     Claims(claims::Arguments),
+    /// Keep a result as a text file that can be committed
+    Record(record::Arguments),
+    /// Write the pages of the suites from their records, published figures beside ours
+    Results(results::Arguments),
     /// List suites and subjects
     List(list::Arguments),
 }
@@ -59,6 +63,8 @@ impl Command {
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
             Command::Claims(_) => "claims",
+            Command::Record(_) => "record",
+            Command::Results(_) => "results",
             Command::List(_) => "list",
         }
     }

@@ -11,8 +11,10 @@ mod load;
 mod names;
 mod number;
 mod probe;
+mod record;
 mod report;
 mod request;
+mod results;
 mod run;
 mod serve;
 
@@ -49,6 +51,8 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
         Command::Claims(arguments) => claims::start(&arguments),
+        Command::Record(arguments) => record::start(&arguments),
+        Command::Results(arguments) => results::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
     }
 }

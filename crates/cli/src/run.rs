@@ -165,7 +165,8 @@ fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Fail
 fn tables(store: &Store, id: RunId) -> Result<String, Failure> {
     let run = store.run(id).map_err(Failure::nothing_measured)?;
     let rows = store.rows(id).map_err(Failure::nothing_measured)?;
-    let tables = Report::new(&run, &rows).text();
+    let skips = store.skips(&run).map_err(Failure::nothing_measured)?;
+    let tables = Report::new(&run, &rows).with_skips(skips).text();
     Ok(format!(
         "{tables}\nkept as run {id}: bookend report {id} --format md|csv|json\n"
     ))

@@ -28,10 +28,36 @@ impl Answer {
         }
         match self.messages.as_slice() {
             [message] => Ok(message),
-            messages => {
-                let text = format!("the server said OK and sent {} messages", messages.len());
-                Err(Status::new(Code::Internal, text))
-            }
+            messages => Err(not_one(messages.len())),
         }
     }
+
+    /// As [`Answer::single_message`], without a copy.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn into_single_message(mut self) -> Result<Vec<u8>, Status> {
+        if self.status.code != Code::Ok {
+            return Err(self.status);
+        }
+        match (self.messages.pop(), self.messages.len()) {
+            (Some(message), 0) => Ok(message),
+            (last, before) => Err(not_one(before + usize::from(last.is_some()))),
+        }
+    }
+
+    /// The answer to a call to which no server has said anything.
+    pub(crate) fn without_response(status: Status) -> Self {
+        Self {
+            head: Metadata::new(),
+            messages: Vec::new(),
+            trailers: Metadata::new(),
+            status,
+        }
+    }
+}
+
+fn not_one(messages: usize) -> Status {
+    let text = format!("the server said OK and sent {messages} messages");
+    Status::new(Code::Internal, text)
 }

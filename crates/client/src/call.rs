@@ -32,24 +32,37 @@ impl<'a> Call<'a> {
     }
 
     pub(crate) fn head(&self, authority: &str) -> Block {
-        let mut head = Block::new(&[
-            (b":method", b"POST"),
-            (b":scheme", b"http"),
-            (b":path", self.path.as_bytes()),
-            (b":authority", authority.as_bytes()),
-            (b"te", b"trailers"),
-            (b"content-type", b"application/grpc"),
-            (b"user-agent", USER_AGENT.as_bytes()),
-        ]);
+        let mut head = head_of(self.path, authority);
         if let Some(time) = self.timeout {
-            let mut value = Vec::new();
-            let timeout_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            timeout::write(timeout_ns, &mut value);
-            head.push(b"grpc-timeout", &value);
+            head.push(TIMEOUT, &timeout_value(time));
         }
         if let Some(metadata) = self.metadata {
             metadata.write(&mut head);
         }
         head
     }
+}
+
+/// The header field that tells the server how long a call may take.
+pub(crate) const TIMEOUT: &[u8] = b"grpc-timeout";
+
+/// What all calls of a method have in common.
+pub(crate) fn head_of(path: &str, authority: &str) -> Block {
+    Block::new(&[
+        (b":method", b"POST"),
+        (b":scheme", b"http"),
+        (b":path", path.as_bytes()),
+        (b":authority", authority.as_bytes()),
+        (b"te", b"trailers"),
+        (b"content-type", b"application/grpc"),
+        (b"user-agent", USER_AGENT.as_bytes()),
+    ])
+}
+
+/// The value of [`TIMEOUT`].
+pub(crate) fn timeout_value(time: Duration) -> Vec<u8> {
+    let mut value = Vec::new();
+    let timeout_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    timeout::write(timeout_ns, &mut value);
+    value
 }

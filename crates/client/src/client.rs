@@ -161,9 +161,13 @@ enum Turn {
 }
 
 fn check_path(path: &str) -> Result<(), CallError> {
-    let is_path = path.starts_with('/') && path.bytes().all(|octet| matches!(octet, b'!'..=b'~'));
-    match is_path {
+    match is_path(path) {
         true => Ok(()),
         false => Err(CallError::Path(path.to_owned())),
     }
+}
+
+/// Whether HTTP/2 can carry it as the path of a method.
+pub(crate) fn is_path(path: &str) -> bool {
+    path.starts_with('/') && path.bytes().all(|octet| matches!(octet, b'!'..=b'~'))
 }

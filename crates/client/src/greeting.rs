@@ -27,20 +27,22 @@ pub(crate) fn connect(address: &str, options: &Options) -> Result<Transport, Con
     Err(last)
 }
 
-fn resolve(address: &str) -> Result<impl Iterator<Item = SocketAddr>, ConnectError> {
+/// All addresses that the name stands for.
+pub(crate) fn resolve(address: &str) -> Result<impl Iterator<Item = SocketAddr>, ConnectError> {
     address
         .to_socket_addrs()
         .map_err(|error| unresolved(address, &error.to_string()))
 }
 
-fn unresolved(address: &str, reason: &str) -> ConnectError {
+pub(crate) fn unresolved(address: &str, reason: &str) -> ConnectError {
     ConnectError::Unresolved {
         address: address.to_owned(),
         reason: reason.to_owned(),
     }
 }
 
-fn refused(address: &str, error: &io::Error, options: &Options) -> ConnectError {
+/// Whose fault it is that there is no connection.
+pub(crate) fn refused(address: &str, error: &io::Error, options: &Options) -> ConnectError {
     let address = address.to_owned();
     match error.kind() {
         ErrorKind::ConnectionRefused => ConnectError::Refused { address },

@@ -16,17 +16,20 @@
 
 mod answer;
 mod call;
+mod channel;
 mod client;
 mod error;
 mod exchange;
 mod greeting;
 mod metadata;
 mod options;
+mod response;
 mod transport;
 
 pub use answer::Answer;
 pub use bookend_wire::grpc::{Code, Status};
 pub use call::Call;
+pub use channel::{Channel, ChannelError, ChannelOptions, UnaryCall};
 pub use client::Client;
 pub use error::{CallError, ConnectError};
 pub use metadata::{Metadata, MetadataError};

@@ -2,6 +2,7 @@
 
 use bookend_wire::grpc::metadata::{decode_binary, encode_binary, is_binary};
 use bookend_wire::{Block, HeaderList};
+use std::borrow::Cow;
 use std::fmt;
 
 /// What HTTP/2 and gRPC say with fields of their own. Callers neither set nor see it.
@@ -117,15 +118,22 @@ impl Metadata {
     }
 
     pub(crate) fn write(&self, block: &mut Block) {
-        for (name, value) in self.iter() {
-            if is_binary(name.as_bytes()) {
-                let mut encoded = Vec::new();
-                encode_binary(value, &mut encoded);
-                block.push(name.as_bytes(), &encoded);
-            } else {
-                block.push(name.as_bytes(), value);
-            }
+        for (name, value) in self.encoded() {
+            block.push(name, &value);
         }
+    }
+
+    /// All fields as they stand on the wire.
+    pub(crate) fn encoded(&self) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+        self.iter().map(|(name, value)| {
+            let name = name.as_bytes();
+            if !is_binary(name) {
+                return (name, Cow::Borrowed(value));
+            }
+            let mut encoded = Vec::new();
+            encode_binary(value, &mut encoded);
+            (name, Cow::Owned(encoded))
+        })
     }
 }
 

@@ -6,8 +6,11 @@ mod markdown;
 use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
-use crate::table::{Cell, Table, cost_table, ledger_table, marks, published_table, resource_table};
+use crate::table::{
+    Cell, Table, cost_table, ledger_table, marks, published_table, resource_table, skipped_lines,
+};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The version of the JSON export. Raised when a field changes its meaning or goes.
@@ -31,9 +34,20 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The same with what each server was found to leave out, by subject.
+    pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
+        self.table = self.table.with_skips(skips);
+        self
+    }
+
     /// The summed-up cells.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// The suite's title as it was when the run was made.
+    pub fn title(&self) -> String {
+        self.prose().0
     }
 
     /// What a terminal shows: machine, parameters, notes, the published table, costs, marks.
@@ -49,6 +63,9 @@ impl<'a> Report<'a> {
         text.push_str(&published_table(&self.table));
         text.push('\n');
         text.push_str(&cost_table(&self.table));
+        for line in skipped_lines(&self.table) {
+            text.push_str(&format!("{line}\n"));
+        }
         text.push('\n');
         text.push_str(&resource_table(&self.table));
         for mark in marks(&self.table) {
@@ -82,6 +99,7 @@ impl<'a> Report<'a> {
             versions: &new.versions,
             notes: self.notes(),
             cells: &self.table.cells,
+            skips: &self.table.skips,
             rows: self.rows,
         };
         // Fails for maps only whose keys are no strings; the document has none.
@@ -89,7 +107,7 @@ impl<'a> Report<'a> {
     }
 
     /// The lines of the published list of parameters, in its order.
-    fn parameters(&self) -> Vec<String> {
+    pub(crate) fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
         let memory = plan.server_memory_bytes;
         let memory = memory.map_or("unlimited".to_owned(), |bytes| {
@@ -114,7 +132,7 @@ impl<'a> Report<'a> {
         rounds.len()
     }
 
-    fn notes(&self) -> Vec<&str> {
+    pub(crate) fn notes(&self) -> Vec<&str> {
         let planned = self.run.new.plan.notes.iter();
         planned.chain(&self.run.notes).map(String::as_str).collect()
     }
@@ -142,5 +160,6 @@ struct Document<'a> {
     versions: &'a std::collections::BTreeMap<String, String>,
     notes: Vec<&'a str>,
     cells: &'a [Cell],
+    skips: &'a BTreeMap<String, Vec<String>>,
     rows: &'a [Row],
 }

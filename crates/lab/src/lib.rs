@@ -12,6 +12,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod chart;
 pub mod claims;
 pub mod compare;
 pub mod control_group;
@@ -26,6 +27,7 @@ pub mod probe;
 pub mod process;
 pub mod progress;
 pub mod record;
+pub mod results;
 pub mod round;
 pub mod run;
 pub mod sampler;

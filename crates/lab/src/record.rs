@@ -59,6 +59,9 @@ pub struct Facts {
     pub machine: MachineFacts,
     /// What each program said about its version.
     pub versions: BTreeMap<String, String>,
+    /// What each server was found to leave out, by subject.
+    #[serde(default)]
+    pub skips: BTreeMap<String, Vec<String>>,
     /// What happened on the way, a sentence each.
     pub notes: Vec<String>,
     /// What was done.
@@ -77,8 +80,9 @@ pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
 }
 
 impl Record {
-    /// The record of a run as a store has it.
-    pub fn of_run(run: &Run, rows: &[Row]) -> Self {
+    /// The record of a run as a store has it, with what the store knows of each server's
+    /// semantics ([`crate::store::Store::skips`]).
+    pub fn of_run(run: &Run, rows: &[Row], skips: BTreeMap<String, Vec<String>>) -> Self {
         let new = &run.new;
         let clean = |notes: &[String]| notes.iter().map(|note| without_folders(note)).collect();
         let versions = new.versions.iter();
@@ -95,6 +99,7 @@ impl Record {
             versions: versions
                 .map(|(name, said)| (name.clone(), without_folders(said)))
                 .collect(),
+            skips,
             notes: clean(&run.notes),
             plan: Plan {
                 notes: clean(&new.plan.notes),

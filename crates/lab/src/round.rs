@@ -2,7 +2,11 @@
 //! asked at the end how much it served.
 
 mod cell;
+mod closing;
+mod ends;
 mod instrument;
+mod last_words;
+mod load;
 mod marks;
 mod notes;
 mod said;
@@ -11,8 +15,10 @@ mod shuffle;
 mod tally;
 mod watch;
 
+pub use ends::{Ends, backend_name, side};
+pub use load::{CALL_PATIENCE, Load};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
-pub use server::{RunningServer, ServerEnd};
+pub use server::{BackendEnd, RunningServer, ServerEnd, Station};
 pub use tally::{CountMismatch, Tally};
 
 use crate::build::Prepared;
@@ -24,11 +30,12 @@ use crate::probe::Probe;
 use crate::process::DRAIN_TIMEOUT;
 use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
-use crate::subject::{Placeholders, Role};
+use crate::subject::Placeholders;
 use crate::suite::{Case, Plan, PlannedCell, Side};
 use cell::Cell;
+use ends::outcome_of;
 use shuffle::Shuffle;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,6 +67,10 @@ pub struct Bench {
     pub server_cpu_limit: f64,
     /// Memory that the server may use, bytes.
     pub server_memory_bytes: Option<u64>,
+    /// Processes and threads that a server under test may have.
+    pub server_processes: Option<u32>,
+    /// CPUs that a client under test may use, a fraction being a share of CPU time.
+    pub client_cpu_limit: Option<f64>,
     /// Whether somebody wants the lab to end.
     pub interrupt: Interrupt,
     /// The running `bookend`: what `{bookend}` stands for.
@@ -98,17 +109,6 @@ pub struct Patience {
     pub grace: Duration,
 }
 
-/// The load of one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Load {
-    /// C and S.
-    pub case: Case,
-    /// Length of the warm-up, milliseconds.
-    pub warmup_ms: u64,
-    /// Length of the window, milliseconds.
-    pub window_ms: u64,
-}
-
 /// Everybody who takes part, by name: prepared, or what their rows say instead.
 pub type Crew = BTreeMap<String, Result<Prepared, Outcome>>;
 
@@ -139,12 +139,12 @@ pub fn measure_round(
         round,
         servers: BTreeMap::new(),
         result: RoundResult::default(),
-        sides: BTreeMap::new(),
+        served_by: BTreeMap::new(),
         vain: 0,
     };
-    if measuring.start_servers(&cells).is_ok() {
-        measuring.measure_all(&cells, told);
-    }
+    let started = measuring.start_servers(&cells);
+    let measured = started.and_then(|()| measuring.measure_all(&cells, told));
+    measuring.result.interrupted = measured.is_err();
     measuring.finish()
 }
 
@@ -153,100 +153,127 @@ struct Round<'a> {
     plan: &'a Plan,
     crew: &'a Crew,
     round: u32,
-    servers: BTreeMap<String, Result<RunningServer, Outcome>>,
+    /// Servers that serve all their cells of the round.
+    servers: BTreeMap<&'a str, Result<RunningServer, Outcome>>,
     result: RoundResult,
-    /// For every row that has a server, its name and which end was measured.
-    sides: BTreeMap<usize, (String, Side)>,
+    /// For every row with such a server, its name.
+    served_by: BTreeMap<usize, &'a str>,
     /// Cells in a row that were repeated in vain.
     vain: u32,
 }
 
-/// The two ends of a cell.
-struct Ends<'a> {
-    side: Side,
-    server: &'a str,
-    caller: &'a Prepared,
-}
-
-impl Round<'_> {
-    fn start_servers(&mut self, cells: &[PlannedCell]) -> Result<(), Interrupted> {
-        let mut names = BTreeSet::new();
+impl<'a> Round<'a> {
+    fn start_servers(&mut self, cells: &'a [PlannedCell]) -> Result<(), Interrupted> {
+        let mut stations = BTreeMap::new();
         for cell in cells {
-            if let Ok(ends) = self.ends(cell) {
-                names.insert((ends.server.to_owned(), ends.side == Side::Server));
+            if let Ok(ends) = Ends::of(self.plan, self.crew, cell)
+                && !ends.has_own_server(cell.case)
+            {
+                stations.insert(ends.server, ends.station);
             }
         }
-        for (name, is_tested) in names {
-            self.start_server(name, is_tested)?;
+        for (name, station) in stations {
+            let started = self.start(&station)?;
+            self.servers.insert(name, started);
         }
         Ok(())
     }
 
-    fn start_server(&mut self, name: String, is_tested: bool) -> Result<(), Interrupted> {
-        let prepared = match self.prepared(&name) {
-            Ok(prepared) => prepared,
-            Err(outcome) => {
-                self.servers.insert(name, Err(outcome));
+    fn start(
+        &mut self,
+        station: &Station<'_>,
+    ) -> Result<Result<RunningServer, Outcome>, Interrupted> {
+        match RunningServer::start(self.bench, station) {
+            Ok(server) => Ok(Ok(server)),
+            Err(Stop::Row(outcome)) => Ok(Err(outcome)),
+            Err(Stop::Interrupted) => Err(Interrupted),
+        }
+    }
+
+    fn measure_all(
+        &mut self,
+        cells: &'a [PlannedCell],
+        told: &mut dyn FnMut(&CellId),
+    ) -> Result<(), Interrupted> {
+        for cell in cells {
+            told(&cell.id);
+            match Ends::of(self.plan, self.crew, cell) {
+                Err(stop) => self.add_row(cell, outcome_of(stop)),
+                Ok(ends) if ends.has_own_server(cell.case) => self.measure_alone(cell, &ends)?,
+                Ok(ends) => self.measure_shared(cell, &ends)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// With the server that serves all cells of the round.
+    fn measure_shared(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
+        let server = match self.servers.remove(ends.server) {
+            Some(Ok(server)) => server,
+            Some(Err(outcome)) => {
+                self.servers.insert(ends.server, Err(outcome.clone()));
+                self.add_row(cell, outcome);
+                return Ok(());
+            }
+            None => {
+                self.add_row(cell, failed("its server was never started"));
                 return Ok(());
             }
         };
-        let limits = self.bench.server_limits(is_tested);
-        let started = match RunningServer::start(self.bench, prepared, &limits) {
-            Ok(server) => Ok(server),
-            Err(Stop::Row(outcome)) => Err(outcome),
-            Err(Stop::Interrupted) => {
-                self.result.interrupted = true;
-                return Err(Interrupted);
-            }
-        };
-        self.servers.insert(name, started);
+        let (measured, server) = self.measure(cell, ends, server);
+        self.servers.insert(ends.server, server);
+        self.served_by.insert(self.result.rows.len(), ends.server);
+        self.add_row(cell, measured?);
         Ok(())
     }
 
-    fn measure_all(&mut self, cells: &[PlannedCell], told: &mut dyn FnMut(&CellId)) {
-        for cell in cells {
-            told(&cell.id);
-            match self.measure(cell) {
-                Ok(outcome) => self.add_row(cell, outcome),
-                Err(Interrupted) => {
-                    self.result.interrupted = true;
-                    return;
-                }
+    /// With a server that is started for this cell and ends with it.
+    fn measure_alone(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
+        let server = match self.start(&ends.station)? {
+            Ok(server) => server,
+            Err(outcome) => {
+                self.add_row(cell, outcome);
+                return Ok(());
             }
+        };
+        let (measured, server) = self.measure(cell, ends, server);
+        self.add_row(cell, measured?);
+        if let (Ok(server), Some(row)) = (server, self.result.rows.last_mut()) {
+            let tally = server.tally;
+            let end = server.end(self.bench.patience.drain);
+            closing::close(&mut [row], &end, &tally);
         }
+        Ok(())
     }
 
-    fn measure(&mut self, cell: &PlannedCell) -> Result<Outcome, Interrupted> {
-        let bench = self.bench;
-        let (name, side, caller) = match self.ends(cell) {
-            Ok(ends) => (ends.server.to_owned(), ends.side, ends.caller.clone()),
-            Err(outcome) => return Ok(outcome),
-        };
-        let Some(server) = self.servers.get_mut(&name) else {
-            return Ok(failed("its server was never started"));
-        };
-        let server = match server {
-            Ok(server) => server,
-            Err(outcome) => return Ok(outcome.clone()),
-        };
+    /// What the row says, and the server, if it is still alive, or what its other rows say.
+    fn measure(
+        &mut self,
+        planned: &PlannedCell,
+        ends: &Ends<'_>,
+        mut server: RunningServer,
+    ) -> (Result<Outcome, Interrupted>, Result<RunningServer, Outcome>) {
         let cell = Cell {
-            bench,
-            caller: &caller,
+            bench: self.bench,
+            caller: ends.caller,
             load: Load {
-                case: cell.case,
+                case: planned.case,
                 warmup_ms: self.plan.warmup_ms,
                 window_ms: self.plan.window_ms,
+                deadline_ms: self.plan.deadline_ms,
             },
-            under_test: side,
-            repeats: if self.vain < VAIN_REPEATS { REPEATS } else { 0 },
+            under_test: ends.side,
+            repeats: self.repeats(planned.case),
         };
-        let measured = cell.measure(server);
-        self.sides
-            .insert(self.result.rows.len(), (name.clone(), side));
-        if let Some(outcome) = self.bury(&name) {
-            return Ok(outcome);
-        }
-        match measured {
+        let measured = cell.measure(&mut server);
+        let server = match server.obituary() {
+            Ok(how) => {
+                let outcome = failed(&how);
+                return (Ok(outcome.clone()), Err(outcome));
+            }
+            Err(alive) => *alive,
+        };
+        let outcome = match measured {
             Ok(measurement) => {
                 self.vain = if measurement.marks.is_empty() {
                     0
@@ -257,26 +284,16 @@ impl Round<'_> {
             }
             Err(Stop::Row(outcome)) => Ok(outcome),
             Err(Stop::Interrupted) => Err(Interrupted),
-        }
+        };
+        (outcome, Ok(server))
     }
 
-    /// If the server has ended in the middle of its cells, says how; so do its other cells.
-    fn bury(&mut self, name: &str) -> Option<Outcome> {
-        let is_dead = |server: &Result<RunningServer, Outcome>| {
-            let started = server.as_ref();
-            started.is_ok_and(|server| server.process().has_ended())
-        };
-        if !self.servers.get(name).is_some_and(is_dead) {
-            return None;
+    /// A fixed number of calls is for a server that has seen nothing before: no second time.
+    fn repeats(&self, case: Case) -> u32 {
+        match case.calls {
+            None if self.vain < VAIN_REPEATS => REPEATS,
+            _ => 0,
         }
-        let server = self.servers.remove(name)?.ok()?;
-        let how = server
-            .into_process()
-            .end(Duration::ZERO, |_| {})
-            .complaint();
-        let outcome = failed(&format!("the server ended while it was measured: {how}"));
-        self.servers.insert(name.to_owned(), Err(outcome.clone()));
-        Some(outcome)
     }
 
     fn add_row(&mut self, cell: &PlannedCell, outcome: Outcome) {
@@ -293,61 +310,17 @@ impl Round<'_> {
             if let Ok(server) = server {
                 let tally = server.tally;
                 let end = server.end(self.bench.patience.drain);
-                self.close(&name, &end, &tally);
+                closing::close(&mut self.rows_of(name), &end, &tally);
             }
         }
         self.result
     }
 
-    /// Writes what a server said at its end into its rows. Calls that are in none of them, of the
-    /// probe and of windows that were measured again, stand in the first.
-    fn close(&mut self, name: &str, end: &ServerEnd, tally: &Tally) {
-        let sides = &self.sides;
-        let side_of = |index: usize| sides.get(&index).filter(|(server, _)| server == name);
+    fn rows_of(&mut self, name: &str) -> Vec<&mut Row> {
+        let served_by = &self.served_by;
         let rows = self.result.rows.iter_mut().enumerate();
-        let rows = rows.filter_map(|(index, row)| Some((side_of(index)?.1, row)));
-        let mut rows: Vec<(Side, &mut Row)> = rows.collect();
-        let mut in_rows = Tally::default();
-        for (_, row) in &rows {
-            in_rows.add_row(row);
-        }
-        let mut elsewhere = tally.beyond(&in_rows, end.served);
-        for (side, row) in &mut rows {
-            if *side == Side::Server {
-                row.served = end.served;
-                row.probe_calls = std::mem::take(&mut elsewhere);
-            }
-            close_row(row, end);
-        }
-    }
-
-    fn ends(&self, cell: &PlannedCell) -> Result<Ends<'_>, Outcome> {
-        let subject = self.prepared(&cell.id.subject)?;
-        let other = self.prepared(&cell.id.instrument)?;
-        let side = side(subject, other).ok_or_else(|| {
-            let (subject, other) = (&cell.id.subject, &cell.id.instrument);
-            failed(&format!(
-                "{subject} and {other} cannot talk: one must be a server"
-            ))
-        })?;
-        let known = |name: &str| self.crew.get_key_value(name).map(|(name, _)| name.as_str());
-        let (server, caller) = match side {
-            Side::Server => (known(&cell.id.subject), other),
-            Side::Client => (known(&cell.id.instrument), subject),
-        };
-        Ok(Ends {
-            side,
-            server: server.unwrap_or_default(),
-            caller,
-        })
-    }
-
-    fn prepared(&self, name: &str) -> Result<&Prepared, Outcome> {
-        match self.crew.get(name) {
-            Some(Ok(prepared)) => Ok(prepared),
-            Some(Err(outcome)) => Err(outcome.clone()),
-            None => Err(failed(&format!("{name} was never prepared"))),
-        }
+        let of_it = rows.filter(|(index, _)| served_by.get(index) == Some(&name));
+        of_it.map(|(_, row)| row).collect()
     }
 }
 
@@ -381,23 +354,71 @@ impl Bench {
 
     /// Only what is measured is limited. A whole number of CPUs needs no ration of their time.
     pub fn server_limits(&self, is_tested: bool) -> Limits {
-        let rationed = is_tested && self.server_cpu_limit.fract() != 0.0;
+        let processes = self.server_processes.filter(|_| is_tested);
         Limits {
             cpus: self.placement.server.clone(),
-            cpu_time: rationed.then_some(self.server_cpu_limit),
+            cpu_time: rationed(self.server_cpu_limit).filter(|_| is_tested),
             memory_bytes: self.server_memory_bytes.filter(|_| is_tested),
-            processes: Some(PROCESSES_LIMIT),
+            processes: processes.or(Some(PROCESSES_LIMIT)),
         }
     }
 
-    /// A caller has its CPUs to itself and takes what it needs.
-    pub fn caller_limits(&self) -> Limits {
+    /// A caller has its CPUs to itself and takes what it needs, unless it is what is measured.
+    pub fn caller_limits(&self, under_test: Side) -> Limits {
+        let limit = self.caller_cpu_limit(under_test);
+        let mut cpus = self.placement.generator.clone();
+        cpus.truncate(limit.map_or(usize::MAX, whole_cpus));
         Limits {
-            cpus: self.placement.generator.clone(),
+            cpus,
+            cpu_time: limit.and_then(rationed),
             processes: Some(PROCESSES_LIMIT),
             ..Limits::default()
         }
     }
+
+    /// What stands behind a server stays out of the way of both ends, where there is room.
+    pub fn backend_limits(&self) -> Limits {
+        let placement = &self.placement;
+        let cpus = match self.backend_is_apart() {
+            true => &placement.spare,
+            false => &placement.generator,
+        };
+        Limits {
+            cpus: cpus.clone(),
+            processes: Some(PROCESSES_LIMIT),
+            ..Limits::default()
+        }
+    }
+
+    /// Whether what stands behind a server has CPUs of its own.
+    pub fn backend_is_apart(&self) -> bool {
+        !self.placement.spare.is_empty()
+    }
+
+    /// CPUs that the caller may use; `None` for an instrument and where there is no limit.
+    pub fn caller_cpu_limit(&self, under_test: Side) -> Option<f64> {
+        self.client_cpu_limit.filter(|_| under_test == Side::Client)
+    }
+
+    /// Worker threads of the caller: one a CPU that it may use.
+    pub fn caller_threads(&self, under_test: Side) -> Option<u32> {
+        let limit = self.caller_cpu_limit(under_test);
+        let limit = limit.map(|cpus| u32::try_from(whole_cpus(cpus)).unwrap_or(u32::MAX));
+        match (limit, self.generator_threads()) {
+            (Some(limit), Some(threads)) => Some(limit.min(threads)),
+            (limit, threads) => limit.or(threads),
+        }
+    }
+}
+
+/// A whole number of CPUs needs no ration of their time.
+fn rationed(cpus: f64) -> Option<f64> {
+    (cpus.fract() != 0.0).then_some(cpus)
+}
+
+/// A fraction of a CPU needs a whole one to run on.
+fn whole_cpus(cpus: f64) -> usize {
+    cpus.ceil().max(1.0) as usize
 }
 
 impl Default for Patience {
@@ -407,50 +428,6 @@ impl Default for Patience {
             drain: DRAIN_TIMEOUT,
             grace: INSTRUMENT_GRACE,
         }
-    }
-}
-
-impl Load {
-    /// An instrument that knows no warm-up is run once for the warm-up.
-    fn warmup_alone(&self) -> Load {
-        Load {
-            warmup_ms: 0,
-            window_ms: self.warmup_ms.max(1),
-            ..*self
-        }
-    }
-
-    /// And once for the window.
-    fn window_alone(&self) -> Load {
-        Load {
-            warmup_ms: 0,
-            ..*self
-        }
-    }
-}
-
-/// Which end is measured when `subject` meets `other`.
-fn side(subject: &Prepared, other: &Prepared) -> Option<Side> {
-    let (subject, other) = (&subject.subject, &other.subject);
-    let calls = other.plays(Role::Instrument) || other.plays(Role::Client);
-    if subject.plays(Role::Server) && calls {
-        Some(Side::Server)
-    } else if subject.plays(Role::Client) && other.plays(Role::Server) {
-        Some(Side::Client)
-    } else {
-        None
-    }
-}
-
-fn close_row(row: &mut Row, end: &ServerEnd) {
-    let Outcome::Measured(measurement) = &mut row.outcome else {
-        return;
-    };
-    measurement.marks.extend(end.marks.iter().cloned());
-    match end.mismatch {
-        Some(mismatch) if mismatch.is_grave() => row.outcome = failed(&mismatch.to_string()),
-        Some(mismatch) => measurement.marks.push(mismatch.to_string()),
-        None => {}
     }
 }
 

@@ -1,24 +1,25 @@
 //! A whole run: everybody built, a call to each verified, round after round measured and stored.
 
+mod circumstances;
+mod crew;
 mod request;
 mod summary;
 
 pub use summary::RunSummary;
 
-use crate::build::{Prepared, Workshop};
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
 use crate::launch::Launcher;
 use crate::machine::MachineFacts;
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Row};
 use crate::probe::Probe;
 use crate::process::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::round::{Bench, Crew, Patience, RunningServer, measure_round};
+use crate::round::{Bench, Crew, Patience, RunningServer, Station, measure_round};
 use crate::stop::Stop;
 use crate::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
-use crate::subject::{Command, Placeholders, Role};
-use crate::suite::{Plan, Suite};
+use crate::subject::{Command, Placeholders, Protocol, Role, Variant};
+use crate::suite::{Plan, PlannedSubject, Side, Suite};
 use request::RequestFolder;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -90,7 +91,7 @@ pub fn run(
     let request = RequestFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
         .map_err(RunError::Request)?;
     let bench = bench(settings, plan, &request);
-    let Ok(crew) = prepare(settings, plan, progress) else {
+    let Ok(crew) = crew::prepare(settings, plan, progress) else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
     let id = match &resumed {
@@ -140,47 +141,22 @@ fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench 
         placement,
         server_cpu_limit: plan.server_cpus,
         server_memory_bytes: plan.server_memory_bytes,
+        server_processes: plan.server_processes,
+        client_cpu_limit: plan.client_cpus,
         interrupt: settings.interrupt.clone(),
         bookend: settings.bookend.clone(),
         probe,
         request: request.files().clone(),
-        patience: settings.patience,
+        patience: patience(settings, plan),
     }
 }
 
-/// Somebody wants the lab to end.
-struct Interrupted;
-
-fn prepare(
-    settings: &RunSettings,
-    plan: &Plan,
-    progress: &mut Progress<'_>,
-) -> Result<Crew, Interrupted> {
-    let workshop = Workshop {
-        launcher: settings.launcher.clone(),
-        bookend: settings.bookend.clone(),
-        interrupt: settings.interrupt.clone(),
-    };
-    let mut crew = Crew::new();
-    let subjects = plan.subjects.iter();
-    let names =
-        subjects.flat_map(|subject| std::iter::once(&subject.name).chain(&subject.instruments));
-    for name in names {
-        if crew.contains_key(name) {
-            continue;
-        }
-        let mut tell = |sentence: &str| progress.say(sentence);
-        let prepared = match workshop.prepare(&settings.subjects, name, &mut tell) {
-            Ok(prepared) => Ok(prepared),
-            Err(Stop::Row(outcome)) => Err(outcome),
-            Err(Stop::Interrupted) => return Err(Interrupted),
-        };
-        if let Err(Outcome::Missing { reason }) = &prepared {
-            progress.say(&format!("{name} is missing: {reason}"));
-        }
-        crew.insert(name.clone(), prepared);
+fn patience(settings: &RunSettings, plan: &Plan) -> Patience {
+    let drain = plan.drain_ms.map(Duration::from_millis);
+    Patience {
+        drain: drain.unwrap_or(settings.patience.drain),
+        ..settings.patience
     }
-    Ok(crew)
 }
 
 fn begin(
@@ -228,8 +204,7 @@ impl Running<'_> {
     /// does not say it again, but says what has changed.
     fn note_circumstances(&self, store: &mut Store) -> Result<(), RunError> {
         let known = store.run(self.id)?;
-        let mut notes = vec![format!("limits: {}", self.bench.groups.capabilities())];
-        notes.extend(self.bench.placement.notes.iter().cloned());
+        let mut notes = circumstances::notes(self.bench, self.plan, self.crew);
         for (name, version) in versions(self.crew) {
             let before = known.new.versions.get(&name);
             if let Some(before) = before.filter(|before| **before != version) {
@@ -257,11 +232,11 @@ impl Running<'_> {
                 continue;
             };
             let known = store.semantics(&subject.name, &prepared.version)?;
-            if known.is_some() || !prepared.subject.plays(Role::Server) {
+            if known.is_some() || !is_checked(subject, &prepared.variant) {
                 continue;
             }
             progress.say(&format!("checking the semantics of {}", subject.name));
-            match self.semantics_of(prepared, command) {
+            match self.semantics_of(subject, command) {
                 Ok(findings) => {
                     store.write_semantics(&subject.name, &prepared.version, &findings)?;
                 }
@@ -274,11 +249,11 @@ impl Running<'_> {
 
     fn semantics_of(
         &self,
-        prepared: &Prepared,
+        subject: &PlannedSubject,
         command: &Command,
     ) -> Result<serde_json::Value, Stop> {
-        let limits = self.bench.server_limits(true);
-        let server = RunningServer::start(self.bench, prepared, &limits)?;
+        let station = Station::of(self.crew, subject)?;
+        let server = RunningServer::start(self.bench, &station)?;
         let probe = Probe {
             command: command.clone(),
             launcher: self.bench.launcher.clone(),
@@ -368,6 +343,12 @@ impl Running<'_> {
     fn guess(&self) -> Duration {
         Duration::from_millis(self.plan.warmup_ms + self.plan.window_ms + 1000)
     }
+}
+
+/// Only servers under test are, and only those that speak what the check speaks.
+fn is_checked(subject: &PlannedSubject, variant: &Variant) -> bool {
+    let serves = variant.plays(Role::Server) && subject.side != Some(Side::Client);
+    serves && variant.protocol == Protocol::Grpc
 }
 
 impl From<StoreError> for RunError {

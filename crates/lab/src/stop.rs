@@ -30,14 +30,30 @@ impl Stop {
         Stop::Row(Outcome::Missing { reason })
     }
 
+    /// A row whose subject cannot do what the case asks for.
+    pub fn unsupported(reason: impl fmt::Display) -> Stop {
+        let reason = one_line(reason);
+        Stop::Row(Outcome::Unsupported { reason })
+    }
+
+    /// The same with the name of somebody else, whose fault it is, in front.
+    pub fn in_front(self, whose: &str) -> Stop {
+        match self {
+            Stop::Row(Outcome::Unsupported { reason }) => {
+                Stop::unsupported(format!("{whose}{reason}"))
+            }
+            Stop::Row(Outcome::Failed { error }) => Stop::failed(format!("{whose}{error}")),
+            Stop::Row(Outcome::Missing { reason }) => Stop::missing(format!("{whose}{reason}")),
+            other => other,
+        }
+    }
+
     /// A process that ended before it was done: unsupported if it said so, else failed.
     pub fn of_end(ended: &Ended) -> Stop {
         if ended.code() != Some(i32::from(exit::UNSUPPORTED)) {
             return Stop::failed(ended.complaint());
         }
-        let reason = ended.last_error.as_deref().unwrap_or(NO_REASON);
-        let reason = one_line(reason);
-        Stop::Row(Outcome::Unsupported { reason })
+        Stop::unsupported(ended.last_error.as_deref().unwrap_or(NO_REASON))
     }
 }
 

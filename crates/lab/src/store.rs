@@ -240,6 +240,23 @@ impl Store {
         found.map(|text| self.read_json(&text)).transpose()
     }
 
+    /// What each server of a run leaves out, by subject, as far as its version was checked.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn skips(&self, run: &Run) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+        let mut skips = BTreeMap::new();
+        for (subject, version) in &run.new.versions {
+            let Some(findings) = self.semantics(subject, version)? else {
+                continue;
+            };
+            let listed = findings["skips"].as_array().into_iter().flatten();
+            let listed = listed.filter_map(|skip| skip.as_str().map(str::to_owned));
+            skips.insert(subject.clone(), listed.collect());
+        }
+        Ok(skips)
+    }
+
     /// A run by its number.
     ///
     /// # Errors

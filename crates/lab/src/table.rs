@@ -16,12 +16,13 @@ pub use figures::{
 pub use latency::LatencySummary;
 pub use ledger::Ledger;
 pub use round::RoundFigures;
-pub use shape::{cost_table, ledger_table, marks, published_table, resource_table};
+pub use shape::{cost_table, ledger_table, marks, published_table, resource_table, skipped_lines};
 pub use summary::{RatioOutcome, Summary};
 
 use crate::measurement::{CellId, Outcome, Row};
 use crate::suite::{Case, Plan};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A run's cells, summed up over its rounds, in the order of the plan.
@@ -31,6 +32,9 @@ pub struct Table {
     pub cells: Vec<Cell>,
     /// Whether more than one instrument made load; rows then say which.
     pub several_instruments: bool,
+    /// What each checked server leaves out of HTTP/2 and gRPC, by subject. Those that were never
+    /// checked are not in it.
+    pub skips: BTreeMap<String, Vec<String>>,
 }
 
 /// One cell over all rounds.
@@ -135,7 +139,14 @@ impl Table {
         Self {
             cells,
             several_instruments: plan.instruments().len() > 1,
+            skips: BTreeMap::new(),
         }
+    }
+
+    /// The same with what servers were found to leave out.
+    pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
+        self.skips = skips;
+        self
     }
 
     /// The cells of one case, in the order of the plan.

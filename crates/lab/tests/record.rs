@@ -6,7 +6,9 @@ use bookend_contract::latency;
 use bookend_lab::export::Report;
 use bookend_lab::measurement::{Outcome, Row};
 use bookend_lab::record::{FORMAT, Record, RecordError, SIZE_LIMIT_BYTES, file_of};
+use bookend_lab::store::Run;
 use bookend_lab::suite::Extent;
+use std::collections::BTreeMap;
 use std::path::Path;
 use table_rows::{cell, row, rows, run};
 
@@ -14,9 +16,18 @@ fn all_rows() -> Vec<Row> {
     rows(&run().new.plan)
 }
 
+fn record(run: &Run, rows: &[Row]) -> Record {
+    let skips = vec!["PING".to_owned(), "SETTINGS".to_owned()];
+    Record::of_run(
+        run,
+        rows,
+        BTreeMap::from([("rust-pajamax".to_owned(), skips)]),
+    )
+}
+
 #[test]
 fn a_run_is_the_same_after_it_was_written_and_read() {
-    let record = Record::of_run(&run(), &all_rows());
+    let record = record(&run(), &all_rows());
     let read = Record::parse(&record.text()).expect("a record");
     assert_eq!(read, record);
     assert_eq!(read.text(), record.text());
@@ -28,14 +39,14 @@ fn a_run_is_the_same_after_it_was_written_and_read() {
 fn the_order_in_which_rows_were_measured_leaves_no_trace() {
     let mut shuffled = all_rows();
     shuffled.reverse();
-    let text = |rows: &[Row]| Record::of_run(&run(), rows).text();
+    let text = |rows: &[Row]| record(&run(), rows).text();
     assert_eq!(text(&shuffled), text(&all_rows()));
 }
 
 #[test]
 fn tables_from_a_record_are_those_of_the_run() {
     let rows = all_rows();
-    let read = Record::parse(&Record::of_run(&run(), &rows).text()).expect("a record");
+    let read = Record::parse(&record(&run(), &rows).text()).expect("a record");
     let (from_run, from_record) = (run(), read.run());
     assert_eq!(
         Report::new(&from_record, &read.rows).text(),
@@ -46,7 +57,7 @@ fn tables_from_a_record_are_those_of_the_run() {
 #[test]
 fn a_file_in_its_folder_is_written_and_read() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let record = Record::of_run(&run(), &all_rows());
+    let record = record(&run(), &all_rows());
     let file = file_of(home.path(), "invented", Extent::Quick);
     assert!(file.ends_with("invented/quick.jsonl"));
     record.write(&file).expect("written");
@@ -61,7 +72,7 @@ fn no_folder_of_the_machine_gets_into_a_record() {
     run.notes.push(format!("{home}/subjects is old"));
     let error = format!("{home}/target/x ended with status 1");
     let failed = row(0, cell("rust-tonic", "C=1 S=1"), Outcome::Failed { error });
-    let text = Record::of_run(&run, &[failed]).text();
+    let text = record(&run, &[failed]).text();
     assert!(!text.contains("somebody"), "{text}");
     assert!(text.contains("--store b.db"), "{text}");
     assert!(text.contains("x ended with status 1"), "{text}");
@@ -80,7 +91,7 @@ fn a_record_that_would_be_large_keeps_fewer_digits_and_says_so() {
             measurement.latency_histogram = wide_text.clone();
         }
     }
-    let whole = Record::of_run(&run(), &rows);
+    let whole = record(&run(), &rows);
     // As many rounds as it takes for three digits to be too many.
     let rounds = 1 + SIZE_LIMIT_BYTES / (wide_text.len() * rows.len());
     let mut large = whole.clone();
@@ -105,7 +116,7 @@ fn a_record_that_would_be_large_keeps_fewer_digits_and_says_so() {
 
 #[test]
 fn what_is_no_record_is_answered_with_its_line() {
-    let text = Record::of_run(&run(), &all_rows()).text();
+    let text = record(&run(), &all_rows()).text();
     assert_eq!(Record::parse(""), Err(RecordError::Empty));
     let newer = text.replacen(&format!("\"record\":{FORMAT}"), "\"record\":99", 1);
     assert_eq!(Record::parse(&newer), Err(RecordError::OtherFormat(99)));

@@ -5,7 +5,7 @@ mod table_rows;
 use bookend_lab::measurement::{Measurement, Outcome, Row};
 use bookend_lab::table::{
     CellResult, NotMeasured, Standing, Table, cost_table, ledger_table, marks, published_table,
-    resource_table,
+    resource_table, skipped_lines,
 };
 use table_rows::{cell, plan, rows, subject};
 
@@ -47,6 +47,29 @@ fn its_costs_stand_with_their_intervals() {
         &cost_table(&sound()),
         include_str!("table_snapshots/cost.txt"),
     );
+}
+
+#[test]
+fn what_a_server_skips_stands_beside_its_cost() {
+    let skips = [
+        (
+            "rust-pajamax",
+            vec!["PING".to_owned(), "deadlines".to_owned()],
+        ),
+        ("rust-tonic", vec![]),
+    ];
+    let skips = skips.map(|(subject, skips)| (subject.to_owned(), skips));
+    let table = sound().with_skips(skips.into());
+    let text = cost_table(&table);
+    let column_of = |subject: &str| {
+        let row = text.lines().find(|line| line.contains(subject))?;
+        row.split('|').nth_back(2).map(str::trim)
+    };
+    assert_eq!(column_of("rust-pajamax"), Some("2"));
+    assert_eq!(column_of("rust-tonic"), Some("0"));
+    assert_eq!(column_of("rust-bookend"), Some("-"), "it was never checked");
+    let lines = skipped_lines(&table);
+    assert_eq!(lines, ["rust-pajamax skips PING, deadlines"]);
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub struct Placement {
     pub server: Vec<usize>,
     /// CPUs of the generator. None means that it was not pinned.
     pub generator: Vec<usize>,
+    /// CPUs that neither end was given, for what stands behind the server.
+    pub spare: Vec<usize>,
     /// What is wrong with it, a sentence each; printed above the table.
     pub notes: Vec<String>,
 }
@@ -60,7 +62,9 @@ impl Placement {
             generator.clone_from(&server);
         }
         generator.truncate(generator_cpus.unwrap_or(usize::MAX).max(1));
+        let is_spare = |cpu: &usize| !server.contains(cpu) && !generator.contains(cpu);
         Placement {
+            spare: allowed.iter().copied().filter(is_spare).collect(),
             server,
             generator,
             notes,
@@ -118,6 +122,18 @@ mod tests {
         let placement = Placement::among(&[0, 1], &alone(&[0, 1]), 1, None);
         assert_eq!((placement.server, placement.generator), (vec![0], vec![1]));
         assert!(placement.notes.is_empty());
+    }
+
+    #[test]
+    fn what_both_ends_leave_is_spare() {
+        let four = [0, 1, 2, 3];
+        let placement = Placement::among(&four, &alone(&four), 1, Some(1));
+        assert_eq!(
+            (placement.generator, placement.spare),
+            (vec![1], vec![2, 3])
+        );
+        let greedy = Placement::among(&four, &alone(&four), 1, None);
+        assert_eq!(greedy.spare, [0; 0]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
-use super::{Report, cost_table, ledger_table, marks, published_table, resource_table};
+use super::{
+    Report, cost_table, ledger_table, marks, published_table, resource_table, skipped_lines,
+};
 use crate::table::layout::one_line;
 
 pub(super) fn page(report: &Report<'_>) -> String {
@@ -24,7 +26,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     ));
     page.push_str(&section(
         "What a request costs",
-        &fenced(&cost_table(&report.table)),
+        &fenced(&(cost_table(&report.table) + &lines(&skipped_lines(&report.table)))),
     ));
     page.push_str(&section(
         "Latency and memory",

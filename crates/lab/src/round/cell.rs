@@ -5,7 +5,8 @@ use super::marks::{Worked, marks};
 use super::server::RunningServer;
 use super::{Bench, Load};
 use crate::build::Prepared;
-use crate::measurement::Measurement;
+use crate::measurement::{EndUsage, Measurement};
+use crate::sampler::Used;
 use crate::stop::Stop;
 use crate::subject::InstrumentOutput;
 use crate::suite::Side;
@@ -53,9 +54,12 @@ impl Cell<'_> {
             let run = self.run(server, self.load)?;
             return measurement(self.bench, run, self.under_test, 0);
         }
-        let warmup = self.run(server, self.load.warmup_alone())?;
+        let warmed_up = match self.load.warmup_ms {
+            0 => 0,
+            _ => self.run(server, self.load.warmup_alone())?.said.ok,
+        };
         let window = self.run(server, self.load.window_alone())?;
-        measurement(self.bench, window, self.under_test, warmup.said.ok)
+        measurement(self.bench, window, self.under_test, warmed_up)
     }
 
     fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
@@ -79,10 +83,11 @@ fn measurement(
         return Err(no_answer(&said));
     }
     let (server, generator) = (&watched.server, &watched.generator);
-    let tested = match under_test {
-        Side::Server => server,
-        Side::Client => generator,
+    let (tested, opposite) = match under_test {
+        Side::Server => (server, generator),
+        Side::Client => (generator, server),
     };
+    let backend = watched.backend.as_ref().map(usage);
     let own = said.own.as_ref();
     // Without a control group, threads that ended with the window are only in the generator's own
     // account.
@@ -92,7 +97,7 @@ fn measurement(
     let worked = Worked {
         window: server.seconds,
         server: server.cpu_seconds,
-        generator: generator_cpu,
+        generator: generator_cpu + beside_generator(bench, backend.as_ref()),
         lab: watched.lab_seconds,
     };
     Ok(Measurement {
@@ -107,11 +112,15 @@ fn measurement(
         server_cpu_seconds: server.cpu_seconds,
         server_cpu_mean: server.cpu_mean,
         server_cpu_max: server.cpu_max,
-        server_cpu_limit: bench.server_cpu_limit,
+        server_cpu_limit: match under_test {
+            Side::Server => bench.server_cpu_limit,
+            // A witness has its CPUs whole.
+            Side::Client => f64::from(bench.server_threads()),
+        },
         generator_cpu_seconds: generator_cpu,
         generator_busy_seconds: own.map(|own| own.busy_seconds),
         generator_threads: own.map(|own| own.threads),
-        generator_cpus: bench.generator_threads(),
+        generator_cpus: bench.caller_threads(under_test),
         machine: watched.ledger.total(),
         memory_mean_bytes: tested.memory_mean_bytes,
         memory_peak_bytes: tested.memory_peak_bytes,
@@ -122,12 +131,29 @@ fn measurement(
         requests_per_write: own.map(|own| own.requests_per_write),
         client_cpu_mean: Some(generator.cpu_mean),
         client_cpu_max: Some(generator.cpu_max),
-        client_cpu_limit: None,
-        opposite: None,
-        backend: None,
+        client_cpu_limit: bench.caller_cpu_limit(under_test),
+        opposite: Some(usage(opposite)),
+        backend,
         notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
     })
+}
+
+fn usage(used: &Used) -> EndUsage {
+    EndUsage {
+        cpu_seconds: used.cpu_seconds,
+        memory_mean_bytes: used.memory_mean_bytes,
+        memory_peak_bytes: used.memory_peak_bytes,
+        threads: used.threads,
+    }
+}
+
+/// CPU time of what stands behind the server on the generator's CPUs: no stranger there.
+fn beside_generator(bench: &Bench, backend: Option<&EndUsage>) -> f64 {
+    match bench.backend_is_apart() {
+        true => 0.0,
+        false => backend.map_or(0.0, |backend| backend.cpu_seconds),
+    }
 }
 
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were.

@@ -1,16 +1,16 @@
 //! One run of an instrument or a client against a server that is ready.
 
-use super::Bench;
 use super::cell::Cell;
 use super::said::{Said, Saying};
 use super::server::{RunningServer, parse};
-use super::watch::{Watch, Watched};
+use super::watch::{Watch, Watched, Watching};
+use super::{Bench, Load};
 use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
-use crate::subject::{InstrumentOutput, Placeholders};
+use crate::subject::{self, InstrumentOutput, Placeholders};
 use crate::suite::Side;
-use bookend_contract::environment::{Environment, Extent, Role};
+use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::Line;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub struct Run {
 /// One run as it goes.
 struct Running<'a> {
     bench: &'a Bench,
-    server: &'a Process,
+    server: &'a RunningServer,
     under_test: Side,
     process: Process,
     watch: Option<Watch>,
@@ -40,7 +40,7 @@ struct Running<'a> {
 
 /// What is made of standard output.
 enum Reading {
-    Lines(Saying),
+    Lines(Box<Saying>),
     Document(String),
 }
 
@@ -57,7 +57,7 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
         ..
     } = *cell;
     let reading = match caller.variant.output {
-        InstrumentOutput::Lines => Reading::Lines(Saying::default()),
+        InstrumentOutput::Lines => Reading::Lines(Box::default()),
         InstrumentOutput::GhzJson | InstrumentOutput::H2loadText => {
             Reading::Document(String::new())
         }
@@ -65,20 +65,19 @@ pub fn run(cell: &Cell<'_>, server: &RunningServer) -> Result<Run, Stop> {
     let plan = process_plan(cell, server)?;
     let group = bench
         .groups
-        .create(&bench.caller_limits())
+        .create(&bench.caller_limits(under_test))
         .map_err(Stop::failed)?;
     let mut running = Running {
         bench,
-        server: server.process(),
+        server,
         under_test,
         process: Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?,
         watch: None,
         watched: None,
         reading,
     };
-    let expected = Duration::from_millis(load.warmup_ms.saturating_add(load.window_ms));
-    running.listen(expected.saturating_add(bench.patience.grace))?;
-    running.finish(caller.variant.output)
+    running.listen(load.longest().saturating_add(bench.patience.grace))?;
+    running.finish(caller.variant.output, &load)
 }
 
 impl Running<'_> {
@@ -133,11 +132,12 @@ impl Running<'_> {
     }
 
     fn begin_window(&mut self) {
-        let under_test = match self.under_test {
-            Side::Server => self.server,
-            Side::Client => &self.process,
-        };
-        self.watch = Some(Watch::begin(self.server, &self.process, under_test));
+        self.watch = Some(Watch::begin(Watching {
+            server: self.server.process(),
+            generator: &self.process,
+            backend: self.server.backend(),
+            under_test: self.under_test,
+        }));
     }
 
     fn end_window_once(&mut self) -> Result<(), Stop> {
@@ -149,7 +149,7 @@ impl Running<'_> {
     }
 
     /// The readings are taken before the process is ended: its control group goes with it.
-    fn finish(mut self, output: InstrumentOutput) -> Result<Run, Stop> {
+    fn finish(mut self, output: InstrumentOutput, load: &Load) -> Result<Run, Stop> {
         if matches!(self.reading, Reading::Document(_)) {
             self.end_window_once()?;
         }
@@ -168,7 +168,7 @@ impl Running<'_> {
         let said = match (reading, output) {
             (Reading::Lines(saying), _) => saying.finish(),
             (Reading::Document(text), InstrumentOutput::H2loadText) => Said::of_h2load(&text),
-            (Reading::Document(text), _) => Said::of_ghz(&text),
+            (Reading::Document(text), _) => Said::of_ghz(&text).map(|said| cut_off(said, load)),
         };
         Ok(Run {
             said: said.map_err(Stop::failed)?,
@@ -183,6 +183,17 @@ impl Running<'_> {
     }
 }
 
+/// ghz leaves out of its report the calls that were in flight when its time was over: as many as
+/// there are streams. The server may have answered them.
+fn cut_off(said: Said, load: &Load) -> Said {
+    let is_told = said.own.is_some() || load.case.calls.is_some();
+    let unfinished = match is_told {
+        true => said.unfinished,
+        false => u64::from(load.case.concurrency),
+    };
+    Said { unfinished, ..said }
+}
+
 fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, Stop> {
     let Cell {
         bench,
@@ -195,13 +206,19 @@ fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, 
         connections: Some(load.case.connections),
         concurrency: Some(load.case.concurrency),
         streams_per_connection: Some(load.case.concurrency.div_ceil(load.case.connections)),
-        cpus: bench.generator_threads(),
+        cpus: bench.caller_threads(cell.under_test),
         warmup_ms: Some(load.warmup_ms),
-        measure_ms: Some(load.window_ms),
-        total_ms: Some(load.warmup_ms.saturating_add(load.window_ms)),
+        measure_ms: load.measure_ms(),
+        total_ms: load
+            .measure_ms()
+            .map(|window| window.saturating_add(load.warmup_ms)),
+        calls: load.case.calls,
+        deadline_ms: load.deadline_ms,
         ..bench.words()
     };
-    let command = words.fill(&caller.variant.run).map_err(Stop::failed)?;
+    let template = caller.variant.run_command(load.case.calls);
+    let template = template.ok_or_else(|| Stop::unsupported("it has no `run_calls`"))?;
+    let command = words.fill(template).map_err(Stop::failed)?;
     let variables = environment(cell, server).to_variables().into_iter();
     let is_document = caller.variant.output != InstrumentOutput::Lines;
     Ok(ProcessPlan {
@@ -210,27 +227,30 @@ fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, 
         variables: variables
             .map(|(name, value)| (name.into(), value))
             .collect(),
-        cpus: bench.placement.generator.clone(),
+        cpus: bench.caller_limits(cell.under_test).cpus,
         line_limit_bytes: is_document.then_some(DOCUMENT_LIMIT_BYTES),
     })
 }
 
 fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
     let Cell { bench, load, .. } = *cell;
+    let is_instrument = cell.caller.variant.plays(subject::Role::Instrument);
     let role = match cell.under_test {
-        Side::Server => Role::Instrument,
-        Side::Client => Role::Client,
+        Side::Server if is_instrument => Role::Instrument,
+        _ => Role::Client,
     };
     Environment {
         variant: Some(cell.caller.variant.name.clone()),
-        cpus: bench.generator_threads(),
+        cpus: bench.caller_threads(cell.under_test),
         method: Some(bench.request.method.clone()),
         request_file: bench.request.bytes.clone(),
         target: Some(server.target()),
         connections: Some(load.case.connections),
         concurrency: Some(load.case.concurrency),
+        connection_per_call: load.case.connection_per_call,
         warmup_ms: Some(load.warmup_ms),
-        extent: Some(Extent::Milliseconds(load.window_ms)),
+        extent: Some(load.extent()),
+        deadline_ms: load.deadline_ms,
         ..Environment::of(role)
     }
 }

@@ -92,7 +92,7 @@ mod tests {
         Placement {
             server: vec![0],
             generator: vec![1],
-            notes: vec![],
+            ..Placement::default()
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let shared = Placement {
             server: vec![0],
             generator: vec![0],
-            notes: vec![],
+            ..Placement::default()
         };
         let ledger = ledger([1000, 900], [0, 0]);
         assert_eq!(marks(&ledger, &shared, &worked(5.0, 4.8)), [""; 0]);

@@ -1,6 +1,7 @@
 //! A server of one round: started, found, verified, and at the end asked how much it served.
 
 use super::Bench;
+use super::last_words::LastWords;
 use super::tally::{CountMismatch, Tally};
 use crate::build::Prepared;
 use crate::control_group::Limits;
@@ -8,9 +9,10 @@ use crate::process::listening::listening_port;
 use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
-use crate::subject::Placeholders;
+use crate::subject::{Placeholders, Protocol};
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::{Line, LineError};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
@@ -21,50 +23,83 @@ const PORT_INTERVAL: Duration = Duration::from_millis(100);
 /// cannot tell the port.
 const PORT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A server that is ready.
+/// When a process has no business to end.
+const MIDST: &str = "while it was measured";
+
+/// The note that the lab itself adds where it could make no call: its callers must check replies.
+const VERIFIED_CALLS: &str = "verified_calls";
+
+/// A server that is ready, with what stands behind it.
 #[derive(Debug)]
 pub struct RunningServer {
+    own: Listening,
+    backend: Option<Listening>,
+    /// Whether the lab has called it.
+    is_verified: bool,
+    /// What the calling ends know of its calls.
+    pub tally: Tally,
+}
+
+/// A process that listens.
+#[derive(Debug)]
+struct Listening {
     process: Process,
     port: u16,
-    /// What the other end knows of the calls that it served.
-    pub tally: Tally,
+}
+
+/// What is to be started as one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Station<'a> {
+    /// The server itself.
+    pub server: &'a Prepared,
+    /// What stands behind it.
+    pub backend: Option<&'a Prepared>,
+    /// Only a server under test is limited.
+    pub is_tested: bool,
 }
 
 /// What a server said at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerEnd {
-    /// `served N`.
+    /// Calls that it says it answered.
     pub served: Option<u64>,
-    /// What was wrong with its end, one line each.
+    /// What it noted beside that.
+    pub notes: BTreeMap<String, f64>,
+    /// What its backend said.
+    pub backend: Option<BackendEnd>,
+    /// What is odd about its end, for all its rows.
     pub marks: Vec<String>,
-    /// Both ends' counts disagree.
+    /// Its count is not that of the other end.
     pub mismatch: Option<CountMismatch>,
 }
 
+/// What a backend said at its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BackendEnd {
+    /// Calls that it says it answered.
+    pub served: Option<u64>,
+    /// What it noted beside that.
+    pub notes: BTreeMap<String, f64>,
+}
+
 impl RunningServer {
-    /// Starts a server, waits until it is ready, and verifies one call.
+    /// Starts what stands behind the server, then the server, and waits until both are ready and a
+    /// call was verified.
     ///
     /// # Errors
-    /// What its rows of this round say instead.
-    pub fn start(
-        bench: &Bench,
-        prepared: &Prepared,
-        limits: &Limits,
-    ) -> Result<RunningServer, Stop> {
-        let group = bench.groups.create(limits).map_err(Stop::failed)?;
-        let plan = process_plan(bench, prepared, limits)?;
-        let mut process = Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?;
-        let timeout = bench
-            .patience
-            .ready
-            .unwrap_or(prepared.subject.ready_timeout());
-        let port = match wait_ready(&mut process, bench, timeout)? {
-            Some(port) => port,
-            None => return Err(Stop::of_end(&process.end(Duration::ZERO, |_| {}))),
-        };
+    /// What the server's rows are to say instead.
+    pub fn start(bench: &Bench, station: &Station<'_>) -> Result<RunningServer, Stop> {
+        let backend = station.backend.map(|backend| {
+            let started = Listening::start(bench, backend, &Post::of_backend(bench));
+            started.map_err(|stop| stop.in_front("its backend: "))
+        });
+        let backend = backend.transpose()?;
+        let mut post = Post::of_server(bench, station.is_tested);
+        post.backend = backend.as_ref().map(Listening::target);
         let mut server = RunningServer {
-            process,
-            port,
+            own: Listening::start(bench, station.server, &post)?,
+            backend,
+            is_verified: station.server.variant.protocol == Protocol::Grpc,
             tally: Tally::default(),
         };
         server.verify(bench)?;
@@ -73,49 +108,75 @@ impl RunningServer {
 
     /// `host:port`.
     pub fn target(&self) -> String {
-        target_of(self.port)
+        self.own.target()
     }
 
     /// Its process.
     pub fn process(&self) -> &Process {
-        &self.process
+        &self.own.process
     }
 
-    /// Tells it to end, without waiting for it.
+    /// The process of what stands behind it.
+    pub fn backend(&self) -> Option<&Process> {
+        self.backend.as_ref().map(|backend| &backend.process)
+    }
+
+    /// Tells it to end, without waiting for it. What stands behind it goes on.
     pub fn close_input(&mut self) {
-        self.process.close_input();
+        self.own.process.close_input();
     }
 
-    /// Its process, for one that has ended already.
-    pub fn into_process(self) -> Process {
-        self.process
+    /// If it, or what stands behind it, has ended by itself, how.
+    ///
+    /// # Errors
+    /// It is alive, and is given back.
+    pub fn obituary(self) -> Result<String, Box<RunningServer>> {
+        let how = |process: Process| process.end(Duration::ZERO, |_| {}).complaint();
+        if self.own.process.has_ended() {
+            return Ok(format!(
+                "the server ended {MIDST}: {}",
+                how(self.own.process)
+            ));
+        }
+        match self.backend {
+            Some(backend) if backend.process.has_ended() => {
+                let how = how(backend.process);
+                Ok(format!("the backend of the server ended {MIDST}: {how}"))
+            }
+            backend => Err(Box::new(RunningServer { backend, ..self })),
+        }
     }
 
     /// Ends it and compares what it served with what the other end knows.
     pub fn end(self, drain: Duration) -> ServerEnd {
-        let mut said = ServerEnd::default();
-        let ended = self.process.end(drain, |output| said.take(output));
-        match ended.status {
-            None => said.mark(format!(
-                "the server did not end within {drain:?} of its standard input's end and was killed"
-            )),
-            Some(status) if !status.success() => {
-                said.mark(format!("the server's end: {}", ended.complaint()));
-            }
-            Some(_) if said.served.is_none() => {
-                said.mark("the server did not say how many calls it served".to_owned());
-            }
-            Some(_) => {}
+        let mut said = LastWords::of("the server");
+        said.hear(self.own.process, drain);
+        let behind = self.backend.map(|backend| {
+            let mut said = LastWords::of("the backend");
+            said.hear(backend.process, drain);
+            said
+        });
+        let mut marks = said.marks;
+        marks.extend(behind.iter().flat_map(|behind| behind.marks.clone()));
+        let mut notes = said.notes.into_map();
+        if !self.is_verified {
+            notes.insert(VERIFIED_CALLS.to_owned(), 0.0);
         }
-        if let Some(survivors) = ended.survivors {
-            said.mark(survivors.to_string());
+        ServerEnd {
+            mismatch: said.served.and_then(|served| self.tally.check(served)),
+            served: said.served,
+            notes,
+            marks,
+            backend: behind.map(|behind| BackendEnd {
+                served: behind.served,
+                notes: behind.notes.into_map(),
+            }),
         }
-        said.mismatch = said.served.and_then(|served| self.tally.check(served));
-        said
     }
 
+    /// What stands behind it is verified by the same call.
     fn verify(&mut self, bench: &Bench) -> Result<(), Stop> {
-        let Some(probe) = &bench.probe else {
+        let Some(probe) = bench.probe.as_ref().filter(|_| self.is_verified) else {
             return Ok(());
         };
         let words = Placeholders {
@@ -128,20 +189,57 @@ impl RunningServer {
     }
 }
 
-impl ServerEnd {
-    fn take(&mut self, output: Output) {
-        match parse(&output) {
-            Ok(Line::Served(count)) => self.served = Some(count),
-            Ok(line) => self.mark(format!("the server said `{line}` at its end")),
-            Err(error) => self.mark(error.to_string()),
+impl Listening {
+    fn start(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Listening, Stop> {
+        let group = bench.groups.create(&post.limits).map_err(Stop::failed)?;
+        let plan = process_plan(bench, prepared, post)?;
+        let mut process = Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?;
+        let timeout = bench
+            .patience
+            .ready
+            .unwrap_or(prepared.subject.ready_timeout());
+        match wait_ready(&mut process, bench, timeout)? {
+            Some(port) => Ok(Listening { process, port }),
+            None => Err(Stop::of_end(&process.end(Duration::ZERO, |_| {}))),
         }
     }
 
-    /// A server that floods its output says nothing new after the first line.
-    fn mark(&mut self, mark: String) {
-        const MARKS: usize = 4;
-        if self.marks.len() < MARKS {
-            self.marks.push(mark);
+    fn target(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+}
+
+/// As what a process is started.
+struct Post {
+    role: Role,
+    cpus: Option<u32>,
+    method: Option<String>,
+    backend: Option<String>,
+    limits: Limits,
+}
+
+impl Post {
+    fn of_server(bench: &Bench, is_tested: bool) -> Post {
+        Post {
+            role: Role::Server,
+            cpus: Some(bench.server_threads()),
+            method: Some(bench.request.method.clone()),
+            backend: None,
+            limits: bench.server_limits(is_tested),
+        }
+    }
+
+    /// It does not serve what the suite calls.
+    fn of_backend(bench: &Bench) -> Post {
+        let limits = bench.backend_limits();
+        Post {
+            role: Role::Backend,
+            cpus: u32::try_from(limits.cpus.len())
+                .ok()
+                .filter(|&cpus| cpus > 0),
+            method: None,
+            backend: None,
+            limits,
         }
     }
 }
@@ -157,13 +255,14 @@ pub fn parse(output: &Output) -> Result<Line, LineError> {
     text.parse()
 }
 
-fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<ProcessPlan, Stop> {
+fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<ProcessPlan, Stop> {
     let environment = Environment {
         variant: Some(prepared.variant.name.clone()),
-        cpus: Some(bench.server_threads()),
-        method: Some(bench.request.method.clone()),
+        cpus: post.cpus,
+        method: post.method.clone(),
         request_file: bench.request.bytes.clone(),
-        ..Environment::of(Role::Server)
+        backend: post.backend.clone(),
+        ..Environment::of(post.role)
     };
     let command = bench
         .words()
@@ -176,7 +275,7 @@ fn process_plan(bench: &Bench, prepared: &Prepared, limits: &Limits) -> Result<P
         variables: variables
             .map(|(name, value)| (name.into(), value))
             .collect(),
-        cpus: limits.cpus.clone(),
+        cpus: post.limits.cpus.clone(),
         line_limit_bytes: None,
     })
 }
@@ -226,8 +325,4 @@ fn not_ready(process: &Process, timeout: Duration) -> Stop {
     Stop::failed(format!(
         "the server did not say ready within {timeout:?}{said}"
     ))
-}
-
-fn target_of(port: u16) -> String {
-    format!("127.0.0.1:{port}")
 }

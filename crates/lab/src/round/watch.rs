@@ -3,6 +3,7 @@
 use crate::cpu::{ContextSwitches, Ledger, LedgerSpan};
 use crate::process::Process;
 use crate::sampler::{SAMPLE_INTERVAL, Sampler, Used};
+use crate::suite::Side;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ pub struct Watch {
     lab_cpu: Duration,
     server: Sampler,
     generator: Sampler,
+    backend: Option<Sampler>,
     switches: ContextSwitches,
     next_sample: Instant,
     samples: usize,
@@ -29,6 +31,8 @@ pub struct Watched {
     pub server: Used,
     /// The generator's tree.
     pub generator: Used,
+    /// The tree of what stands behind the server.
+    pub backend: Option<Used>,
     /// Context switches of the side under test.
     pub context_switches: u64,
     /// The machine.
@@ -37,16 +41,35 @@ pub struct Watched {
     pub lab_seconds: f64,
 }
 
+/// The processes of one window.
+#[derive(Clone, Copy, Debug)]
+pub struct Watching<'a> {
+    /// The server.
+    pub server: &'a Process,
+    /// Who calls it.
+    pub generator: &'a Process,
+    /// What stands behind the server.
+    pub backend: Option<&'a Process>,
+    /// Which of the two ends is measured.
+    pub under_test: Side,
+}
+
 impl Watch {
     /// The window begins now. What takes longest to read is read last, here and at the end.
-    pub fn begin(server: &Process, generator: &Process, under_test: &Process) -> Watch {
-        let server = Sampler::begin(server);
-        let generator = Sampler::begin(generator);
+    pub fn begin(watching: Watching<'_>) -> Watch {
+        let under_test = match watching.under_test {
+            Side::Server => watching.server,
+            Side::Client => watching.generator,
+        };
+        let backend = watching.backend.map(Sampler::begin);
+        let server = Sampler::begin(watching.server);
+        let generator = Sampler::begin(watching.generator);
         Watch {
             ledger: Ledger::read(),
             lab_cpu: lab_cpu(),
             server,
             generator,
+            backend,
             switches: ContextSwitches::begin(under_test.tree().clone()),
             next_sample: Instant::now() + SAMPLE_INTERVAL,
             samples: 0,
@@ -64,6 +87,9 @@ impl Watch {
         if now >= self.next_sample {
             self.server.sample();
             self.generator.sample();
+            if let Some(backend) = &mut self.backend {
+                backend.sample();
+            }
             self.samples += 1;
             if self.switches.threads() <= FEW_THREADS || self.samples.is_multiple_of(10) {
                 self.switches.sample();
@@ -80,6 +106,7 @@ impl Watch {
         Watched {
             server,
             generator,
+            backend: self.backend.map(Sampler::end),
             ledger: Ledger::read().since(&self.ledger),
             lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
             context_switches: self.switches.end(),

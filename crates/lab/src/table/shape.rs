@@ -24,7 +24,7 @@ pub fn published_table(table: &Table) -> String {
         column("99 % in", 9),
         column("avg. memory", 12),
     ]);
-    fill(&mut layout, table, published_fields);
+    fill(&mut layout, table, &|_, summary| published_fields(summary));
     format!("{layout}{}", calibration_lines(table))
 }
 
@@ -40,10 +40,20 @@ pub fn cost_table(table: &Table) -> String {
         column("generator", 9),
         column("machine", 8),
         column("req/read", 8),
+        column("skips", 5),
         column("verdict", 12),
     ]);
-    fill(&mut layout, table, cost_fields);
+    fill(&mut layout, table, &|cell, summary| {
+        cost_fields(summary, skipped(table, cell))
+    });
     layout.to_string()
+}
+
+/// What stands behind the column of skips, a line a subject.
+pub fn skipped_lines(table: &Table) -> Vec<String> {
+    let skipping = table.skips.iter().filter(|(_, skips)| !skips.is_empty());
+    let lines = skipping.map(|(subject, skips)| format!("{subject} skips {}", skips.join(", ")));
+    lines.collect()
 }
 
 /// Latency with its tail, memory, threads.
@@ -61,7 +71,7 @@ pub fn resource_table(table: &Table) -> String {
         column("threads", 7),
         column("switches/s", 10),
     ]);
-    fill(&mut layout, table, resource_fields);
+    fill(&mut layout, table, &|_, summary| resource_fields(summary));
     layout.to_string()
 }
 
@@ -79,7 +89,7 @@ pub fn ledger_table(table: &Table) -> String {
         column("steal", 6),
         column("idle", 8),
     ]);
-    fill(&mut layout, table, ledger_fields);
+    fill(&mut layout, table, &|_, summary| ledger_fields(summary));
     layout.to_string()
 }
 
@@ -122,7 +132,9 @@ fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String>
         .chain(marks)
 }
 
-fn fill(layout: &mut Layout, table: &Table, fields: fn(&Summary) -> Vec<String>) {
+type Fields<'a> = &'a dyn Fn(&Cell, &Summary) -> Vec<String>;
+
+fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
     let mut connections = None;
     for case in table.cases() {
         if connections != Some(case.connections) {
@@ -140,7 +152,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: fn(&Summary) -> Vec<String>)
             let name = table.row_name(cell);
             match &cell.result {
                 CellResult::Measured(summary) => {
-                    layout.fields([vec![name], fields(summary)].concat());
+                    layout.fields([vec![name], fields(cell, summary)].concat());
                 }
                 CellResult::NotMeasured { why, reason } => {
                     layout.across(name, format!("{why}: {reason}"));
@@ -188,7 +200,13 @@ fn bounded_rate(summary: &Summary) -> String {
     }
 }
 
-fn cost_fields(summary: &Summary) -> Vec<String> {
+/// How many of the checks a server fails; which, the lines under the table say.
+fn skipped(table: &Table, cell: &Cell) -> String {
+    let skips = table.skips.get(&cell.id.subject);
+    or_none(skips.map(|skips| skips.len().to_string()))
+}
+
+fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
     let machine = summary.ledger.map(|ledger| cpu_text(ledger.busy));
     vec![
         or_none(summary.requests_per_cpu_second.map(rate_text)),
@@ -199,6 +217,7 @@ fn cost_fields(summary: &Summary) -> Vec<String> {
         cpu_text(summary.generator_cpu),
         or_none(machine),
         or_none(summary.requests_per_read.map(significant_text)),
+        skipped,
         summary.verdict.to_string(),
     ]
 }

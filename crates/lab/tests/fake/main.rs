@@ -8,6 +8,7 @@ macro_rules! tests {
     };
 }
 
+mod ends;
 mod lab;
 mod process;
 mod rounds;
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         return lab::main();
     }
     bookend_lab::process::adopt_daemons().expect("the kernel allows a subreaper");
-    let all = [process::TESTS, rounds::TESTS, lab::TESTS].concat();
+    let all = [process::TESTS, rounds::TESTS, ends::TESTS, lab::TESTS].concat();
     run(&chosen(all, &arguments))
 }
 

@@ -104,7 +104,7 @@ impl Performance {
         summary
     }
 
-    fn rows(&mut self) -> Vec<Row> {
+    pub fn rows(&mut self) -> Vec<Row> {
         let summary = self.run();
         let rows = self.store.rows(summary.id.unwrap()).unwrap();
         assert!(!rows.is_empty());
@@ -123,6 +123,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         calibration: false,
         instruments: vec![instrument.to_owned()],
         concurrency_max: None,
+        concurrency: Vec::new(),
         backend: None,
         side: None,
     });
@@ -146,6 +147,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         rounds: 1,
         subjects: subjects.collect(),
         cases: vec!["C=1 S=1".parse().unwrap()],
+        instruments_of: std::collections::BTreeMap::new(),
         handler_waits: false,
         notes: vec![],
     }
@@ -174,7 +176,7 @@ pub fn measured(row: &Row) -> &Measurement {
     }
 }
 
-fn error(row: &Row) -> &str {
+pub fn error(row: &Row) -> &str {
     match &row.outcome {
         Outcome::Failed { error } => error,
         other => panic!("not failed: {other:?}"),
@@ -378,7 +380,7 @@ fn a_client_is_measured_against_a_server() {
     for row in &rows {
         assert_eq!(measured(row).ok, 10);
         assert_eq!(measured(row).marks, [""; 0]);
-        assert_eq!(row.served, None, "the server has served both clients");
+        assert_eq!(row.served, Some(10), "each client has a server of its own");
     }
 }
 

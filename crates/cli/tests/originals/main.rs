@@ -1,0 +1,101 @@
+//! The command lines of the published documents still mean something here: each is run as printed.
+//!
+//! They need a JDK, Maven, Python, a C++ server and ghz, so they do not run with the other tests;
+//! `scripts/test` runs them once it has seen to those.
+#![forbid(unsafe_code)]
+
+mod list;
+mod shell;
+
+use list::{Command, List};
+use shell::{Environment, Running};
+
+/// Runs one command as printed, and once more with our own program in the place of the first word.
+fn run(list: &List, command: &Command, environment: &Environment) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let lines = [Some(command.line.clone()), command.line_with_ours()];
+    for line in lines.into_iter().flatten() {
+        // Every run has fresh servers: one that is still busy with calls that nobody awaits any
+        // more is no fair peer for the next.
+        let servers = start_servers(list, command, environment);
+        let ended = match servers {
+            Ok(_) => environment.run(&command.folder, &line, command.interrupt_after_seconds),
+            Err(ref complaint) => Err(complaint.clone()),
+        };
+        match ended {
+            Ok(output) => complaints.extend(command.complaint(&line, &output)),
+            Err(complaint) => complaints.push(format!("{line}\n  {complaint}")),
+        }
+    }
+    complaints
+}
+
+fn start_servers(
+    list: &List,
+    command: &Command,
+    environment: &Environment,
+) -> Result<Vec<Running>, String> {
+    let named = command.servers.iter().map(|name| list.server(name));
+    named.map(|server| environment.serve(server)).collect()
+}
+
+#[test]
+#[ignore = "needs every toolchain; scripts/test sees to them first"]
+fn every_published_command_line_runs_and_prints_what_it_should() {
+    let list = List::read();
+    let environment = Environment::new();
+    let commands = list.commands.iter();
+    let complaints: Vec<String> = commands
+        .flat_map(|command| run(&list, command, &environment))
+        .collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
+}
+
+#[test]
+fn every_suite_that_was_published_with_commands_has_them_in_the_list() {
+    let list = List::read();
+    let of_suite = |suite: &str| {
+        list.commands
+            .iter()
+            .filter(|each| each.suite == suite)
+            .count()
+    };
+    let counted = [
+        "pajamax-tonic",
+        "helloworld-profile",
+        "python-clients",
+        "java-executors",
+    ]
+    .map(of_suite);
+    assert_eq!(counted, [1, 1, 3, 4]);
+}
+
+#[test]
+fn a_command_that_prints_nothing_is_a_complaint() {
+    let list = List::read();
+    let complaint = list.commands[0].complaint("ghz", "");
+    assert!(complaint.expect("nothing was printed").contains("Summary:"));
+}
+
+#[test]
+fn a_server_that_never_listens_is_a_complaint() {
+    let environment = Environment::new();
+    let server = list::Server {
+        name: "deaf".to_owned(),
+        folder: ".".to_owned(),
+        line: "exit 3".to_owned(),
+        port: 1,
+    };
+    let complaint = environment.serve(&server).err().expect("it has ended");
+    assert!(complaint.contains("deaf"), "{complaint}");
+}
+
+#[test]
+fn a_command_that_goes_on_for_ever_is_interrupted() {
+    let environment = Environment::new();
+    let line = "trap 'echo stopped; exit 0' INT; while :; do sleep 0.05; done";
+    let output = environment
+        .run(".", line, Some(1))
+        .expect("it ends when told");
+    assert_eq!(output, "stopped\n");
+}

@@ -1,0 +1,332 @@
+//! What the thread of a channel owns: its connections and its calls.
+
+use super::back_off::BackOff;
+use super::calls::{Calls, Pending, Place};
+use super::gate::Gate;
+use super::link::Link;
+use super::options::{ChannelOptions, nanoseconds};
+use crate::error::{CallError, ConnectError};
+use crate::exchange::DEADLINE_PASSED;
+use crate::greeting;
+use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn};
+use bookend_wire::grpc::Code;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The thread's part of a channel.
+pub(crate) struct ChannelShard {
+    server: Server,
+    options: ChannelOptions,
+    mailbox: Mailbox<Pending>,
+    inbox: Vec<Pending>,
+    calls: Calls,
+    /// Where calls are sent, once it is greeted.
+    current: Option<Link>,
+    /// Connections that take no more calls and still have some in flight.
+    leaving: Vec<Link>,
+    back_off: BackOff,
+    /// When the next connection is to be asked for; `None` while there is one.
+    dial_at_ns: Option<u64>,
+    /// When the server's SETTINGS must have come.
+    greet_by_ns: Option<u64>,
+    /// Why the server could not be reached at the last try.
+    unreachable: Option<String>,
+}
+
+/// Whom to connect to.
+pub(crate) struct Server {
+    /// As the user wrote it.
+    pub target: String,
+    /// What that stands for; never empty.
+    pub addresses: Vec<SocketAddr>,
+    /// Tries since the last one that went well.
+    pub tries: usize,
+}
+
+impl Server {
+    /// The address that is to be tried.
+    fn address(&self) -> SocketAddr {
+        self.addresses[self.tries % self.addresses.len()]
+    }
+
+    /// A try has failed. Whether all addresses have now been tried as often as the first.
+    fn has_failed(&mut self) -> bool {
+        self.tries += 1;
+        self.tries.is_multiple_of(self.addresses.len())
+    }
+}
+
+impl ChannelShard {
+    pub fn new(
+        server: Server,
+        options: ChannelOptions,
+        mailbox: Mailbox<Pending>,
+        gate: Arc<Gate>,
+    ) -> Self {
+        let back_off = BackOff::new(options.back_off_min, options.back_off_max);
+        Self {
+            server,
+            options,
+            mailbox,
+            inbox: Vec::new(),
+            calls: Calls::new(gate),
+            current: None,
+            leaving: Vec::new(),
+            back_off,
+            dial_at_ns: Some(0),
+            greet_by_ns: None,
+            unreachable: None,
+        }
+    }
+
+    fn take_mail(&mut self) {
+        let mut inbox = mem::take(&mut self.inbox);
+        self.mailbox.drain_into(&mut inbox);
+        for pending in inbox.drain(..) {
+            match &self.unreachable {
+                Some(text) if !pending.call.waits_for_ready => self.calls.refuse(pending, text),
+                _ => self.calls.add(pending),
+            }
+        }
+        self.inbox = inbox;
+    }
+
+    /// Ends the calls whose deadlines have passed.
+    fn expire(&mut self, turn: &mut Turn) {
+        let Some(due_ns) = self.calls.next_deadline() else {
+            return;
+        };
+        if due_ns > turn.now_ns() {
+            return;
+        }
+        while let Some((ticket, place)) = self.calls.take_due(turn.now_ns()) {
+            let text = match place {
+                Place::Waiting => "the deadline passed before the call could be sent",
+                Place::Sent(..) => DEADLINE_PASSED,
+            };
+            if let Place::Sent(session, stream) = place
+                && let Some(link) = find(&mut self.current, &mut self.leaving, session)
+            {
+                link.cancel(stream, turn);
+            }
+            self.calls.fail(ticket, Code::DeadlineExceeded, text);
+        }
+    }
+
+    /// Gives up a connection whose server does not greet.
+    fn give_up_on_silent(&mut self, turn: &mut Turn) {
+        if self.greet_by_ns.is_none_or(|by_ns| by_ns > turn.now_ns()) {
+            return;
+        }
+        if let Some(link) = self.current.take() {
+            turn.abort(link.session);
+            let silent = ConnectError::Silent {
+                address: self.server.target.clone(),
+                waited: self.options.connection.greeting_timeout,
+                received_bytes: 0,
+            };
+            self.not_reached(silent.to_string());
+        }
+    }
+
+    /// Does what has become possible: sends calls, replaces a spent connection, closes old ones.
+    fn go_on(&mut self, turn: &mut Turn) {
+        if let Some(link) = &mut self.current {
+            link.send_waiting(&mut self.calls, turn);
+            if link.is_spent() {
+                self.leaving.extend(self.current.take());
+                self.dial_at_ns = Some(self.back_off.lost());
+            }
+        }
+        for link in self.leaving.iter().filter(|link| link.is_idle()) {
+            turn.close(link.session);
+        }
+        if self.dial_at_ns.is_some_and(|at_ns| at_ns <= turn.now_ns()) {
+            self.dial(turn);
+        }
+    }
+
+    fn dial(&mut self, turn: &mut Turn) {
+        self.dial_at_ns = None;
+        self.back_off.asked(turn.now_ns());
+        let session = turn.connect(self.server.address(), 0);
+        let connection = &self.options.connection;
+        let authority = connection.authority.as_ref();
+        self.current = Some(Link::new(
+            session,
+            &connection.http2,
+            authority.unwrap_or(&self.server.target).clone(),
+            connection.max_message_bytes,
+            turn,
+        ));
+    }
+
+    /// Takes notice of what the current connection has heard.
+    fn note(&mut self) {
+        let Some(link) = &mut self.current else {
+            return;
+        };
+        if link.is_greeted() {
+            self.greet_by_ns = None;
+            self.unreachable = None;
+            self.server.tries = 0;
+        }
+        if link.take_answered() {
+            self.back_off.succeeded();
+        }
+    }
+
+    /// There is no connection, and there was none that worked.
+    fn not_reached(&mut self, text: String) {
+        self.greet_by_ns = None;
+        if !self.server.has_failed() {
+            self.dial_at_ns = Some(0);
+            return;
+        }
+        self.dial_at_ns = Some(self.back_off.lost());
+        self.calls.fail_impatient(&text);
+        self.unreachable = Some(text);
+    }
+
+    /// A connection is gone that was there.
+    fn lost(&mut self, session: Session, why: &Closed) {
+        let is_current = |link: &mut Link| link.session == session;
+        if let Some(link) = self.current.take_if(is_current) {
+            let text = self.told(&link, why);
+            let was_good = link.is_greeted();
+            link.fail_all(&mut self.calls, &text);
+            match was_good {
+                true => self.dial_at_ns = Some(self.back_off.lost()),
+                false => self.not_reached(text),
+            }
+        } else if let Some(at) = self.leaving.iter().position(|link| link.session == session) {
+            let link = self.leaving.swap_remove(at);
+            let text = self.told(&link, why);
+            link.fail_all(&mut self.calls, &text);
+        }
+    }
+
+    /// Why the calls of a connection that is gone have no answer.
+    fn told(&self, link: &Link, why: &Closed) -> String {
+        let address = self.server.target.clone();
+        if let Some(error) = link.broken() {
+            return CallError::Protocol { address, error }.to_string();
+        }
+        match why {
+            Closed::Failed(error) if !is_reset(error) => {
+                let reason = error.to_string();
+                CallError::Network { address, reason }.to_string()
+            }
+            _ if !link.is_greeted() => ConnectError::ClosedAtOnce { address }.to_string(),
+            _ => {
+                let goaway = link.goaway().map(str::to_owned);
+                CallError::Closed { address, goaway }.to_string()
+            }
+        }
+    }
+
+    /// Nobody has the channel any more.
+    fn end(&mut self, turn: &mut Turn) {
+        self.dial_at_ns = None;
+        self.greet_by_ns = None;
+        for link in self
+            .current
+            .take()
+            .into_iter()
+            .chain(self.leaving.drain(..))
+        {
+            turn.close(link.session);
+        }
+        self.calls
+            .fail_all(Code::Cancelled, "the channel was dropped");
+    }
+}
+
+impl Shard for ChannelShard {
+    fn opened(&mut self, _: Session, _: Opened, turn: &mut Turn) {
+        let timeout = self.options.connection.greeting_timeout;
+        self.greet_by_ns = Some(turn.now_ns() + nanoseconds(timeout));
+    }
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let received = match find(&mut self.current, &mut self.leaving, session) {
+            Some(link) => link.receive(bytes, &mut self.calls, turn).ok(),
+            None => None,
+        };
+        let Some(consumed) = received else {
+            return Received {
+                consumed: bytes.len(),
+                then: Then::Close,
+            };
+        };
+        self.note();
+        self.go_on(turn);
+        Received {
+            consumed,
+            then: Then::Continue,
+        }
+    }
+
+    fn writable(&mut self, _: Session, turn: &mut Turn) {
+        self.go_on(turn);
+    }
+
+    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
+        if turn.stopping() {
+            return;
+        }
+        match why {
+            Closed::NotConnected(_, error) => {
+                if self
+                    .current
+                    .take_if(|link| link.session == session)
+                    .is_some()
+                {
+                    let server = &self.server.target;
+                    let text = greeting::refused(server, &error, &self.options.connection);
+                    self.not_reached(text.to_string());
+                }
+            }
+            why => self.lost(session, &why),
+        }
+        self.go_on(turn);
+    }
+
+    fn woken(&mut self, turn: &mut Turn) {
+        self.take_mail();
+        if turn.stopping() {
+            return self.end(turn);
+        }
+        self.expire(turn);
+        self.give_up_on_silent(turn);
+        self.go_on(turn);
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        let own = [
+            self.calls.next_deadline(),
+            self.dial_at_ns,
+            self.greet_by_ns,
+        ];
+        own.into_iter().flatten().min()
+    }
+}
+
+fn find<'a>(
+    current: &'a mut Option<Link>,
+    leaving: &'a mut [Link],
+    session: Session,
+) -> Option<&'a mut Link> {
+    let mut links = current.iter_mut().chain(leaving);
+    links.find(|link| link.session == session)
+}
+
+/// A reset is a close by a peer that had not read everything.
+fn is_reset(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
+    )
+}

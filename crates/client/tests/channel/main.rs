@@ -1,0 +1,448 @@
+//! Many calls at once over one connection: every one is answered once, whatever becomes of the
+//! server, the connection and the channel.
+
+mod raw;
+mod service;
+
+use bookend_client::{Answer, Channel, ChannelOptions, Code, Metadata, Options, UnaryCall};
+use bookend_wire::{Config, ErrorCode};
+use raw::Raw;
+use service::{ECHO, FAIL, HOLD, Held};
+use std::net::TcpListener;
+use std::sync::mpsc::{self, Receiver, RecvError};
+use std::thread;
+use std::time::Duration;
+
+const LOOPBACK: &str = "127.0.0.1:0";
+
+fn channel(target: impl ToString) -> Channel {
+    Channel::connect(&target.to_string(), ChannelOptions::default()).unwrap()
+}
+
+fn number(number: usize) -> Vec<u8> {
+    number.to_be_bytes().to_vec()
+}
+
+/// Makes a call whose answer is to be received. Receiving twice fails, as does receiving what was
+/// never answered.
+fn ask(channel: &Channel, call: UnaryCall) -> Receiver<Answer> {
+    let (tell, hear) = mpsc::channel();
+    // A test that does not listen has gone on.
+    channel.call(call, move |answer| drop(tell.send(answer)));
+    hear
+}
+
+fn answer_to(channel: &Channel, call: UnaryCall) -> Answer {
+    ask(channel, call).recv().unwrap()
+}
+
+/// Makes so many calls of `path`, numbered; their answers come with their numbers.
+fn ask_many(channel: &Channel, path: &'static str, calls: usize) -> Receiver<(usize, Answer)> {
+    let (tell, hear) = mpsc::channel();
+    for index in 0..calls {
+        let tell = tell.clone();
+        channel.call(UnaryCall::new(path, number(index)), move |answer| {
+            drop(tell.send((index, answer)));
+        });
+    }
+    hear
+}
+
+/// Every number once, and nothing more.
+fn assert_all_once(mut numbers: Vec<usize>, calls: usize) {
+    numbers.sort_unstable();
+    assert!(
+        numbers.iter().copied().eq(0..calls),
+        "{} of {calls}",
+        numbers.len()
+    );
+}
+
+fn codes(hear: &Receiver<(usize, Answer)>, calls: usize) -> Vec<Code> {
+    let answers: Vec<_> = hear.iter().take(calls).collect();
+    let codes = answers
+        .iter()
+        .map(|(_, answer)| answer.status.code)
+        .collect();
+    assert_all_once(answers.into_iter().map(|(index, _)| index).collect(), calls);
+    assert!(hear.recv().is_err(), "every call is answered once");
+    codes
+}
+
+#[test]
+fn a_call_comes_back_with_its_message_and_the_next_one_too() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    for message in [&b"first"[..], b"second", b""] {
+        let answer = answer_to(&channel, UnaryCall::new(ECHO, message.to_vec()));
+        assert_eq!(answer.into_single_message().unwrap(), message);
+    }
+}
+
+#[test]
+fn ten_thousand_calls_are_in_flight_at_once_and_each_gets_its_own_answer() {
+    const CALLS: usize = 10_000;
+    let (server, holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let hear = ask_many(&channel, HOLD, CALLS);
+    let mut held: Vec<Held> = holding.iter().take(CALLS).collect();
+    // The last come first: answers find their calls by nothing but their streams.
+    while let Some(call) = held.pop() {
+        call.echo();
+    }
+    let answers: Vec<_> = hear.iter().take(CALLS).collect();
+    for (index, answer) in &answers {
+        assert_eq!(answer.single_message(), Ok(&number(*index)[..]));
+    }
+    assert_all_once(answers.into_iter().map(|(index, _)| index).collect(), CALLS);
+}
+
+#[test]
+fn any_thread_may_call_and_what_they_send_is_kept_apart() {
+    const CALLS: usize = 1_000;
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let threads = (0..4).map(|_| {
+        let channel = channel.clone();
+        thread::spawn(move || {
+            let hear = ask_many(&channel, ECHO, CALLS);
+            for (index, answer) in hear.iter().take(CALLS) {
+                assert_eq!(answer.single_message(), Ok(&number(index)[..]));
+            }
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn calls_beyond_what_the_server_takes_at_once_wait_their_turn() {
+    let mut config = Config::internet();
+    config.settings.max_concurrent_streams = Some(3);
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask_many(&channel, ECHO, 20);
+    let mut server = Raw::accept(&listener, &config);
+    for answered in 0..20 {
+        // The server would refuse a fourth, and the call not end well.
+        let requests = server.requests(answered + 1);
+        server.answer(requests[answered]);
+    }
+    assert_eq!(codes_until_dropped(channel, &hear, 20), [Code::Ok; 20]);
+}
+
+fn codes_until_dropped(
+    channel: Channel,
+    hear: &Receiver<(usize, Answer)>,
+    calls: usize,
+) -> Vec<Code> {
+    let answers: Vec<_> = hear.iter().take(calls).collect();
+    drop(channel);
+    assert!(hear.recv().is_err(), "every call is answered once");
+    answers
+        .iter()
+        .map(|(_, answer)| answer.status.code)
+        .collect()
+}
+
+#[test]
+fn metadata_goes_both_ways() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let mut call = UnaryCall::new(ECHO, b"x".to_vec());
+    call.metadata.push("x-text", b"plain ~ text").unwrap();
+    call.metadata
+        .push("x-any-bin", &[0, 0xff, b'\n', 7])
+        .unwrap();
+    for _ in 0..3 {
+        let answer = answer_to(&channel, call.clone());
+        assert_eq!(answer.trailers.text("x-text"), Some("plain ~ text"));
+        assert_eq!(
+            answer.trailers.find("x-any-bin"),
+            Some(&[0, 0xff, b'\n', 7][..])
+        );
+        assert_eq!(answer.single_message(), Ok(&b"x"[..]));
+        let plain = answer_to(&channel, UnaryCall::new(ECHO, b"y".to_vec()));
+        assert_eq!(
+            (plain.head, plain.trailers),
+            (Metadata::new(), Metadata::new())
+        );
+    }
+}
+
+#[test]
+fn what_the_server_says_of_a_failure_is_told() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let status = answer_to(&channel, UnaryCall::new(FAIL, vec![])).status;
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (Code::NotFound, "there is no café")
+    );
+    let status = answer_to(&channel, UnaryCall::new("/test.Any/Nothing", vec![])).status;
+    assert_eq!(status.code, Code::Unimplemented);
+}
+
+#[test]
+fn a_big_message_goes_through_small_windows_beside_small_calls() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let mut options = ChannelOptions::default();
+    options.connection.http2 = Config::internet();
+    let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
+    let big: Vec<u8> = (0..4_000_000_u32).map(|number| number as u8).collect();
+    let hear = ask(&channel, UnaryCall::new(ECHO, big.clone()));
+    let small = answer_to(&channel, UnaryCall::new(ECHO, b"small".to_vec()));
+    assert_eq!(small.single_message(), Ok(&b"small"[..]));
+    let answer = hear.recv().unwrap();
+    assert!(answer.single_message() == Ok(&big), "{}", answer.status);
+}
+
+#[test]
+fn a_message_above_the_limit_ends_its_own_call() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let mut options = ChannelOptions::default();
+    options.connection.max_message_bytes = 1_000;
+    let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
+    let too_large = answer_to(&channel, UnaryCall::new(ECHO, vec![0; 100_000]));
+    assert_eq!(too_large.status.code, Code::ResourceExhausted);
+    let fits = answer_to(&channel, UnaryCall::new(ECHO, vec![0; 1_000]));
+    assert_eq!(fits.status.code, Code::Ok);
+}
+
+#[test]
+fn a_deadline_is_told_to_the_server_and_kept_without_it() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let mut call = UnaryCall::new(ECHO, vec![]);
+    call.timeout = Some(Duration::from_millis(20));
+    call.waits_for_ready = true;
+    let hear = ask(&channel, call);
+    let mut server = Raw::accept(&listener, &Config::internet());
+    assert_eq!(hear.recv().unwrap().status.code, Code::DeadlineExceeded);
+    assert!(hear.recv().is_err());
+    // On a slow machine the deadline passes before the connection is there.
+    channel.call(UnaryCall::new(ECHO, vec![]), |_| {});
+    let heard = server.hear(|heard| heard.requests.len() > heard.timeouts.len());
+    let told = heard.timeouts.len();
+    assert_eq!(heard.resets, vec![ErrorCode::CANCEL; told]);
+    for timeout in heard.timeouts.clone() {
+        let timeout_ns = bookend_wire::grpc::timeout::parse(&timeout).unwrap();
+        assert!(timeout_ns <= 20_000_000);
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_its_turn_has_a_deadline_too() {
+    let mut config = Config::internet();
+    config.settings.max_concurrent_streams = Some(1);
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let first = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let mut server = Raw::accept(&listener, &config);
+    let requests = server.requests(1);
+    let mut second = UnaryCall::new(ECHO, vec![]);
+    second.timeout = Some(Duration::from_millis(1));
+    let status = answer_to(&channel, second).status;
+    assert_eq!(status.code, Code::DeadlineExceeded);
+    server.answer(requests[0]);
+    assert_eq!(first.recv().unwrap().status.code, Code::Ok);
+}
+
+#[test]
+fn a_killed_server_fails_its_calls_once_each_and_a_new_one_gets_the_next() {
+    const CALLS: usize = 1_000;
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let address = listener.local_addr().unwrap();
+    let channel = channel(address);
+    let hear = ask_many(&channel, ECHO, CALLS);
+    let mut server = Raw::accept(&listener, &Config::trusted());
+    server.requests(CALLS);
+    drop((server, listener));
+    assert_eq!(codes(&hear, CALLS), [Code::Unavailable; CALLS]);
+
+    let mut patient = UnaryCall::new(ECHO, b"again".to_vec());
+    patient.waits_for_ready = true;
+    let hear = ask(&channel, patient);
+    let (_server, _holding) = service::start(&address.to_string());
+    let answer = hear.recv().unwrap();
+    assert_eq!(answer.single_message(), Ok(&b"again"[..]));
+}
+
+#[test]
+fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let channel = channel(address);
+    for _ in 0..2 {
+        let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;
+        assert_eq!(status.code, Code::Unavailable);
+        assert!(status.message.contains("nobody listens"), "{status}");
+    }
+    let mut patient = UnaryCall::new(ECHO, vec![]);
+    patient.waits_for_ready = true;
+    patient.timeout = Some(Duration::from_millis(1));
+    let status = answer_to(&channel, patient).status;
+    assert_eq!(status.code, Code::DeadlineExceeded);
+}
+
+#[test]
+fn calls_that_a_goaway_leaves_out_are_made_again_on_a_new_connection() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask_many(&channel, ECHO, 3);
+    let mut old = Raw::accept(&listener, &Config::trusted());
+    let requests = old.requests(3);
+    old.go_away(requests[0].id);
+    let mut new = Raw::accept(&listener, &Config::trusted());
+    for stream in new.requests(2) {
+        new.answer(stream);
+    }
+    old.answer(requests[0]);
+    assert_eq!(codes(&hear, 3), [Code::Ok; 3]);
+    old.wait_for_end();
+    assert_eq!(new.requests(2).len(), 2, "nothing is sent twice");
+}
+
+#[test]
+fn a_call_that_is_refused_again_and_again_is_told() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let mut server = Raw::accept(&listener, &Config::trusted());
+    for refused in 0..2 {
+        let requests = server.requests(refused + 1);
+        server.refuse(requests[refused]);
+    }
+    assert_eq!(hear.recv().unwrap().status.code, Code::Unavailable);
+}
+
+#[test]
+fn a_new_connection_is_made_when_the_stream_ids_are_used_up() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let mut options = ChannelOptions::default();
+    // Two ids are left to each connection.
+    options.connection.http2.first_stream_id = (1 << 31) - 3;
+    let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
+    let hear = ask_many(&channel, ECHO, 5);
+    assert_eq!(codes(&hear, 5), [Code::Ok; 5]);
+    server.stop();
+    drop(channel);
+    assert_eq!(server.join().unwrap().io.accepted, 3);
+}
+
+#[test]
+fn dropping_the_last_clone_cancels_what_is_in_flight() {
+    const CALLS: usize = 100;
+    let (server, holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let hear = ask_many(&channel, HOLD, CALLS);
+    let held: Vec<Held> = holding.iter().take(CALLS).collect();
+    let clone = channel.clone();
+    drop(channel);
+    let last = ask(&clone, UnaryCall::new(HOLD, vec![]));
+    drop(clone);
+    assert_eq!(codes(&hear, CALLS), [Code::Cancelled; CALLS]);
+    assert_eq!(last.recv().unwrap().status.code, Code::Cancelled);
+    drop(held);
+}
+
+#[test]
+fn the_channel_may_be_dropped_by_the_answer_that_it_brings() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let (tell, hear) = mpsc::channel();
+    let own = channel.clone();
+    channel.call(UnaryCall::new(ECHO, b"last".to_vec()), move |answer| {
+        drop(own);
+        tell.send(answer).unwrap();
+    });
+    drop(channel);
+    let answer = hear.recv().unwrap();
+    assert_eq!(answer.single_message(), Ok(&b"last"[..]));
+}
+
+#[test]
+fn an_answer_may_make_the_next_call() {
+    fn count_down(channel: Channel, left: usize, tell: mpsc::Sender<()>) {
+        let again = channel.clone();
+        channel.call(UnaryCall::new(ECHO, vec![]), move |answer| {
+            assert_eq!(answer.status.code, Code::Ok);
+            match left {
+                0 => tell.send(()).unwrap(),
+                left => count_down(again, left - 1, tell),
+            }
+        });
+    }
+    let (server, _holding) = service::start(LOOPBACK);
+    let (tell, hear) = mpsc::channel();
+    count_down(channel(server.local_address()), 1_000, tell);
+    assert_eq!(hear.recv(), Ok(()));
+}
+
+#[test]
+fn a_panic_in_an_answer_costs_no_other_call() {
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let (tell, hear) = mpsc::channel::<()>();
+    channel.call(UnaryCall::new(ECHO, vec![]), move |_| {
+        let _tell = tell;
+        panic!("as the test wants it");
+    });
+    assert_eq!(hear.recv(), Err(RecvError));
+    assert_eq!(
+        answer_to(&channel, UnaryCall::new(ECHO, vec![]))
+            .status
+            .code,
+        Code::Ok
+    );
+}
+
+#[test]
+fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let options = ChannelOptions {
+        max_unanswered_calls: 2,
+        ..ChannelOptions::default()
+    };
+    let address = listener.local_addr().unwrap().to_string();
+    let channel = Channel::connect(&address, options).unwrap();
+    let waiting = ask_many(&channel, ECHO, 2);
+    let third = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let status = third.try_recv().unwrap().status;
+    assert_eq!(status.code, Code::ResourceExhausted);
+    assert!(status.message.starts_with("2 calls"), "{status}");
+    for path in ["test.Any/Echo", "/test.Any/Echo\n", ""] {
+        let refused = ask(&channel, UnaryCall::new(path, vec![]));
+        assert_eq!(
+            refused.try_recv().unwrap().status.code,
+            Code::InvalidArgument
+        );
+    }
+    drop(channel);
+    assert_eq!(codes(&waiting, 2), [Code::Cancelled; 2]);
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    let refused = Channel::connect("nowhere", ChannelOptions::default()).unwrap_err();
+    assert!(refused.to_string().contains("host:port"), "{refused}");
+}
+
+#[test]
+fn a_server_that_does_not_greet_is_given_up() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let options = ChannelOptions {
+        connection: Options {
+            greeting_timeout: Duration::from_millis(1),
+            ..Options::default()
+        },
+        ..ChannelOptions::default()
+    };
+    let address = listener.local_addr().unwrap().to_string();
+    let channel = Channel::connect(&address, options).unwrap();
+    let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;
+    assert_eq!(status.code, Code::Unavailable);
+    assert!(status.message.contains("no SETTINGS"), "{status}");
+}

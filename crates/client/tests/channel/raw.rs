@@ -1,0 +1,118 @@
+//! A server that does, frame by frame, what the test says.
+
+use bookend_wire::frame::{kind, write_frame};
+use bookend_wire::{
+    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// One connection. Dropping it kills it.
+pub struct Raw {
+    socket: TcpStream,
+    connection: Connection,
+    heard: Heard,
+    inbox: Vec<u8>,
+}
+
+/// What the client has said, in order.
+#[derive(Default)]
+pub struct Heard {
+    pub requests: Vec<Stream>,
+    pub timeouts: Vec<Vec<u8>>,
+    pub resets: Vec<ErrorCode>,
+}
+
+impl Raw {
+    /// Accepts the next connection and greets it.
+    pub fn accept(listener: &TcpListener, config: &Config) -> Self {
+        let (socket, _) = listener.accept().unwrap();
+        let mut raw = Self {
+            socket,
+            connection: Connection::new(Role::Server, config),
+            heard: Heard::default(),
+            inbox: Vec::new(),
+        };
+        raw.write();
+        raw
+    }
+
+    /// Reads until what was heard satisfies `is_enough`.
+    pub fn hear(&mut self, is_enough: impl Fn(&Heard) -> bool) -> &Heard {
+        let mut buffer = [0; 1 << 16];
+        while !is_enough(&self.heard) {
+            let read = self.socket.read(&mut buffer).unwrap();
+            assert!(read > 0, "the client has closed the connection");
+            self.inbox.extend_from_slice(&buffer[..read]);
+            let consumed = self.connection.receive(&self.inbox, &mut self.heard);
+            self.inbox.drain(..consumed.unwrap());
+            self.write();
+        }
+        &self.heard
+    }
+
+    /// Reads until so many whole requests have come; gives their streams.
+    pub fn requests(&mut self, count: usize) -> Vec<Stream> {
+        let heard = self.hear(|heard| heard.requests.len() >= count);
+        heard.requests.clone()
+    }
+
+    /// Answers with OK and an empty message.
+    pub fn answer(&mut self, stream: Stream) {
+        let mut head = Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+        let mut trailers = Block::new(&[(b"grpc-status", b"0")]);
+        let sender = &mut self.connection.sender;
+        sender.reply(stream, &mut head, &mut trailers, |_| {});
+        self.write();
+    }
+
+    /// Says that nothing above that stream will be looked at.
+    pub fn go_away(&mut self, last_stream_id: u32) {
+        let mut payload = last_stream_id.to_be_bytes().to_vec();
+        payload.extend_from_slice(&ErrorCode::NO_ERROR.0.to_be_bytes());
+        let mut frame = Vec::new();
+        write_frame(&mut frame, kind::GOAWAY, 0, 0, &payload);
+        self.socket.write_all(&frame).unwrap();
+    }
+
+    /// Refuses a stream without looking at it.
+    pub fn refuse(&mut self, stream: Stream) {
+        let sender = &mut self.connection.sender;
+        sender.reset(stream, ErrorCode::REFUSED_STREAM);
+        self.write();
+    }
+
+    /// Reads until the client closes the connection.
+    pub fn wait_for_end(mut self) {
+        while self.socket.read(&mut [0; 1024]).is_ok_and(|read| read > 0) {}
+    }
+
+    fn write(&mut self) {
+        let output = std::mem::take(&mut self.connection.sender.output);
+        self.socket.write_all(&output).unwrap();
+    }
+}
+
+impl Visitor for Heard {
+    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
+        self.timeouts
+            .extend(fields.find(b"grpc-timeout").map(<[u8]>::to_vec));
+        None
+    }
+
+    /// Never called: no memo is ever given out.
+    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        sender.release(stream, data.len());
+        if end_stream {
+            self.requests.push(stream);
+        }
+    }
+
+    fn reset(&mut self, _: &mut Sender, _: Stream, code: ErrorCode, _: Blame) {
+        self.resets.push(code);
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+}

@@ -1,0 +1,72 @@
+//! A server of this project with a service written by hand: what it is sent is what it answers.
+
+use bookend_server::{
+    Answerer, Code, Context, Handle, Kind, Limits, Method, Reply, Server, Service, Status,
+};
+use std::sync::mpsc;
+
+pub const ECHO: &str = "/test.Any/Echo";
+pub const HOLD: &str = "/test.Any/Hold";
+pub const FAIL: &str = "/test.Any/Fail";
+
+/// A request that waits for the test to answer it.
+pub struct Held {
+    pub request: Vec<u8>,
+    pub answerer: Answerer,
+}
+
+impl Held {
+    pub fn echo(self) {
+        self.answerer.message(self.request);
+    }
+}
+
+struct Any {
+    held: mpsc::Sender<Held>,
+}
+
+const fn method(name: &'static str, kind: Kind) -> Method {
+    Method { name, kind }
+}
+
+impl Service for Any {
+    fn name(&self) -> &'static str {
+        "test.Any"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        const METHODS: [Method; 3] = [
+            method("Echo", Kind::Inline),
+            method("Hold", Kind::Deferred),
+            method("Fail", Kind::Inline),
+        ];
+        &METHODS
+    }
+
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
+        for (name, value) in context.metadata().iter() {
+            let name = std::str::from_utf8(name).unwrap();
+            context.add_trailer(name, value);
+        }
+        match method {
+            0 => reply.message(|output| output.extend_from_slice(request)),
+            1 => {
+                let (request, answerer) = (request.to_vec(), reply.defer());
+                // A test that has ended drops the call, and that answers it.
+                let _ = self.held.send(Held { request, answerer });
+            }
+            _ => reply.fail(Status::new(Code::NotFound, "there is no café")),
+        }
+    }
+}
+
+/// Starts the server; gives what `HOLD` holds.
+pub fn start(address: &str) -> (Handle, mpsc::Receiver<Held>) {
+    let (held, holding) = mpsc::channel();
+    let server = Server::builder()
+        .add_service(Any { held })
+        .limits(Limits::trusted())
+        .bind(address)
+        .unwrap();
+    (server.spawn().unwrap(), holding)
+}

@@ -1,0 +1,231 @@
+//! A picture of one case: the requests per second of every subject, as each instrument reports them.
+//!
+//! A group an instrument, a bar a subject, the 95 % interval drawn over the end of the bar. Bars
+//! begin at zero and share one scale, so a bar twice as long is twice as fast.
+
+mod drawing;
+
+pub use drawing::Theme;
+
+use crate::statistics::{Interval, Ratio};
+use crate::suite::Case;
+use crate::table::{Cell, CellResult, Standing, Summary, Table, significant_text};
+use drawing::Drawing;
+use std::fmt;
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// The heading.
+    pub title: String,
+    /// A line under it: how it was measured.
+    pub subtitle: String,
+    /// One an instrument, in the order of the plan.
+    pub groups: Vec<Group>,
+}
+
+/// The bars of one instrument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The instrument.
+    pub name: String,
+    /// One a subject, in the order of the plan.
+    pub bars: Vec<Bar>,
+    /// What follows from the bars, in words.
+    pub remark: Option<String>,
+}
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// The subject.
+    pub name: String,
+    /// The subject's place in the plan: its colour, the same in every group.
+    pub series: usize,
+    /// Requests per second, or one word why there is no figure.
+    pub rate: Result<f64, String>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+}
+
+/// Why there is no picture. The user's to mend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChartError {
+    /// The run has no such case.
+    NoCase {
+        /// The one asked for.
+        asked: Case,
+        /// Those that it has.
+        known: Vec<Case>,
+    },
+    /// The run has no cells at all.
+    Empty,
+}
+
+impl fmt::Display for ChartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCase { asked, known } => {
+                let known: Vec<String> = known.iter().map(Case::to_string).collect();
+                write!(
+                    f,
+                    "this run has no case {asked}: it has {}",
+                    known.join(", ")
+                )
+            }
+            Self::Empty => f.write_str("this run has no cells to draw"),
+        }
+    }
+}
+
+impl std::error::Error for ChartError {}
+
+impl Chart {
+    /// The chart of `case`, or of the first case, out of a run's table.
+    ///
+    /// # Errors
+    /// When the table has no such case.
+    pub fn of(table: &Table, case: Option<Case>, title: String) -> Result<Self, ChartError> {
+        let case = chosen(table, case)?;
+        let cells: Vec<&Cell> = table
+            .cells
+            .iter()
+            .filter(|cell| drawn(cell, case))
+            .collect();
+        let subjects = each_once(cells.iter().map(|cell| &cell.id.subject));
+        let instruments = each_once(cells.iter().map(|cell| &cell.id.instrument));
+        let groups = instruments.into_iter().map(|instrument| {
+            let own = cells
+                .iter()
+                .filter(|cell| cell.id.instrument == *instrument);
+            Group::of(instrument, &own.copied().collect::<Vec<_>>(), &subjects)
+        });
+        Ok(Self {
+            title,
+            subtitle: format!(
+                "{case}: requests per second, median of {} rounds",
+                rounds(&cells)
+            ),
+            groups: groups.collect(),
+        })
+    }
+
+    /// The picture as a document of its own.
+    pub fn svg(&self, theme: Theme) -> String {
+        Drawing::new(theme, self.largest_rate()).chart(self)
+    }
+
+    fn largest_rate(&self) -> f64 {
+        let bars = self.groups.iter().flat_map(|group| &group.bars);
+        let ends = bars.filter_map(|bar| {
+            let rate = bar.rate.as_ref().ok()?;
+            Some(
+                bar.interval
+                    .map_or(*rate, |interval| interval.high.max(*rate)),
+            )
+        });
+        ends.fold(0.0, f64::max)
+    }
+}
+
+impl Group {
+    fn of(instrument: &str, cells: &[&Cell], subjects: &[&String]) -> Self {
+        let series = |cell: &Cell| subjects.iter().position(|name| **name == cell.id.subject);
+        let bars = cells
+            .iter()
+            .map(|cell| Bar::of(cell, series(cell).unwrap_or_default()));
+        Self {
+            name: instrument.to_owned(),
+            bars: bars.collect(),
+            remark: remark(cells),
+        }
+    }
+}
+
+impl Bar {
+    fn of(cell: &Cell, series: usize) -> Self {
+        let name = cell.id.subject.clone();
+        match &cell.result {
+            CellResult::Measured(summary) => Self {
+                name,
+                series,
+                rate: Ok(summary.requests_per_second),
+                interval: summary.requests_per_second_interval,
+            },
+            CellResult::NotMeasured { why, .. } => Self {
+                name,
+                series,
+                rate: Err(why.to_string()),
+                interval: None,
+            },
+        }
+    }
+}
+
+fn chosen(table: &Table, case: Option<Case>) -> Result<Case, ChartError> {
+    let mut known: Vec<Case> = table.cells.iter().map(|cell| cell.case).collect();
+    known.dedup();
+    match case {
+        Some(asked) if known.contains(&asked) => Ok(asked),
+        Some(asked) => Err(ChartError::NoCase { asked, known }),
+        None => known.first().copied().ok_or(ChartError::Empty),
+    }
+}
+
+/// The zero of the scale is no contestant.
+fn drawn(cell: &Cell, case: Case) -> bool {
+    cell.case == case && cell.standing != Standing::Calibration
+}
+
+fn each_once<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
+    let mut once = Vec::new();
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    }
+    once
+}
+
+fn rounds(cells: &[&Cell]) -> u32 {
+    cells
+        .iter()
+        .map(|cell| cell.rounds.measured)
+        .max()
+        .unwrap_or(0)
+}
+
+/// How the first subject compares with the baseline, by rate and by cost: where the two differ, it
+/// is not the servers that the rates compare.
+fn remark(cells: &[&Cell]) -> Option<String> {
+    let baseline = cells
+        .iter()
+        .find(|cell| cell.standing == Standing::Baseline)?;
+    let compared = |cell: &&&Cell| cell.standing == Standing::Ranked;
+    let cell = cells.iter().find(compared)?;
+    let summary = summary(cell)?;
+    let rate = ratio_text(summary.rate_ratio.ratio()?);
+    let cost = ratio_text(summary.cost_ratio.ratio()?);
+    let (name, other) = (&cell.id.subject, &baseline.id.subject);
+    Some(format!(
+        "{name} / {other}: {rate} by rate, {cost} per CPU-second of the server"
+    ))
+}
+
+fn summary(cell: &Cell) -> Option<&Summary> {
+    match &cell.result {
+        CellResult::Measured(summary) => Some(summary),
+        CellResult::NotMeasured { .. } => None,
+    }
+}
+
+fn ratio_text(ratio: &Ratio) -> String {
+    let interval = ratio.interval.map_or(String::new(), |interval| {
+        let (low, high) = (
+            significant_text(interval.low),
+            significant_text(interval.high),
+        );
+        format!(" [{low} - {high}]")
+    });
+    format!("{} \u{d7}{interval}", significant_text(ratio.median))
+}

@@ -1,0 +1,42 @@
+//! What a server said at its end, written into its rows.
+
+use super::server::ServerEnd;
+use super::tally::Tally;
+use crate::measurement::{Outcome, Row};
+use crate::stop::Stop;
+
+/// Writes into `rows`, which are all of one server, what it said at its end. Calls that are in
+/// none of them, of the probe and of windows that were measured again, stand in the first.
+pub fn close(rows: &mut [&mut Row], end: &ServerEnd, tally: &Tally) {
+    let mut in_rows = Tally::default();
+    for row in rows.iter() {
+        in_rows.add_row(row);
+    }
+    let mut elsewhere = tally.beyond(&in_rows, end.served);
+    for row in rows {
+        row.served = end.served;
+        row.probe_calls = std::mem::take(&mut elsewhere);
+        row.server_notes.clone_from(&end.notes);
+        if let Some(backend) = &end.backend {
+            row.backend_served = backend.served;
+            row.backend_notes.clone_from(&backend.notes);
+        }
+        close_row(row, end);
+    }
+}
+
+fn close_row(row: &mut Row, end: &ServerEnd) {
+    let Outcome::Measured(measurement) = &mut row.outcome else {
+        return;
+    };
+    measurement.marks.extend(end.marks.iter().cloned());
+    match end.mismatch {
+        Some(mismatch) if mismatch.is_grave() => {
+            if let Stop::Row(failed) = Stop::failed(mismatch) {
+                row.outcome = failed;
+            }
+        }
+        Some(mismatch) => measurement.marks.push(mismatch.to_string()),
+        None => {}
+    }
+}

@@ -1,0 +1,77 @@
+//! What a server or a backend says when it is told to end.
+
+use super::notes::Notes;
+use super::server::parse;
+use crate::process::Process;
+use crate::process::output::Output;
+use bookend_contract::lines::Line;
+use std::time::Duration;
+
+/// What a process says once its standard input is closed.
+#[derive(Debug)]
+pub struct LastWords {
+    who: &'static str,
+    /// `served N`.
+    pub served: Option<u64>,
+    /// Facts beside it.
+    pub notes: Notes,
+    /// What is odd about its end, one line each.
+    pub marks: Vec<String>,
+}
+
+impl LastWords {
+    /// Of `the server` or `the backend`, nothing yet.
+    pub fn of(who: &'static str) -> LastWords {
+        LastWords {
+            who,
+            served: None,
+            notes: Notes::default(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Ends the process and listens.
+    pub fn hear(&mut self, process: Process, drain: Duration) {
+        let ended = process.end(drain, |output| self.take(&output));
+        let who = self.who;
+        match ended.status {
+            None => self.mark(format!(
+                "{who} did not end within {drain:?} of its standard input's end and was killed"
+            )),
+            Some(status) if !status.success() => {
+                self.mark(format!("{who}'s end: {}", ended.complaint()));
+            }
+            Some(_) if self.served.is_none() => {
+                self.mark(format!("{who} did not say how many calls it served"));
+            }
+            Some(_) => {}
+        }
+        if let Some(survivors) = ended.survivors {
+            self.mark(survivors.to_string());
+        }
+    }
+
+    fn take(&mut self, output: &Output) {
+        let line = match parse(output) {
+            Ok(Line::Served(count)) => {
+                self.served = Some(count);
+                return;
+            }
+            Ok(Line::Note { name, value }) => match self.notes.take(name, value) {
+                Ok(()) => return,
+                Err(error) => format!("{}: {error}", self.who),
+            },
+            Ok(line) => format!("{} said `{line}` at its end", self.who),
+            Err(error) => error.to_string(),
+        };
+        self.mark(line);
+    }
+
+    /// A server that floods its output says nothing new after the first line.
+    fn mark(&mut self, mark: String) {
+        const MARKS: usize = 4;
+        if self.marks.len() < MARKS {
+            self.marks.push(mark);
+        }
+    }
+}

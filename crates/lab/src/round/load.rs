@@ -1,0 +1,125 @@
+//! The load of one cell: how it is told to the caller, and how long the lab waits for it.
+
+use crate::suite::Case;
+use bookend_contract::environment::Extent;
+use std::time::Duration;
+
+/// How long a call without a deadline may take before the lab gives up on a fixed number of calls.
+pub const CALL_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The load of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// C and S, and what else the case asks for.
+    pub case: Case,
+    /// Length of the warm-up, milliseconds.
+    pub warmup_ms: u64,
+    /// Length of the window, milliseconds, where the case has no number of calls.
+    pub window_ms: u64,
+    /// Deadline of each call, milliseconds.
+    pub deadline_ms: Option<u64>,
+}
+
+impl Load {
+    /// What ends the window.
+    pub fn extent(&self) -> Extent {
+        match self.case.calls {
+            Some(calls) => Extent::Calls(calls),
+            None => Extent::Milliseconds(self.window_ms),
+        }
+    }
+
+    /// Length of the window, milliseconds, where it is known before.
+    pub fn measure_ms(&self) -> Option<u64> {
+        match self.extent() {
+            Extent::Milliseconds(length) => Some(length),
+            Extent::Calls(_) => None,
+        }
+    }
+
+    /// How long warm-up and window can take together. Calls of a stream may wait for one another,
+    /// and each may take until its deadline.
+    pub fn longest(&self) -> Duration {
+        let deadline = self.deadline_ms.map(Duration::from_millis);
+        let warmup = Duration::from_millis(self.warmup_ms);
+        let window = match self.extent() {
+            Extent::Milliseconds(length) => {
+                // Those in flight at the end may be awaited.
+                Duration::from_millis(length).saturating_add(deadline.unwrap_or_default())
+            }
+            Extent::Calls(calls) => {
+                let turns = calls.div_ceil(u64::from(self.case.concurrency.max(1)));
+                let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+                deadline.unwrap_or(CALL_PATIENCE).saturating_mul(turns)
+            }
+        };
+        warmup.saturating_add(window)
+    }
+
+    /// An instrument that knows no warm-up is run once for the warm-up, which has a length.
+    pub fn warmup_alone(&self) -> Load {
+        Load {
+            case: Case {
+                calls: None,
+                ..self.case
+            },
+            warmup_ms: 0,
+            window_ms: self.warmup_ms,
+            ..*self
+        }
+    }
+
+    /// And once for the window.
+    pub fn window_alone(&self) -> Load {
+        Load {
+            warmup_ms: 0,
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(case: &str, deadline_ms: Option<u64>) -> Load {
+        Load {
+            case: case.parse().expect("a case"),
+            warmup_ms: 500,
+            window_ms: 2000,
+            deadline_ms,
+        }
+    }
+
+    #[test]
+    fn a_window_of_time_is_known_before() {
+        let load = load("C=1 S=1", None);
+        assert_eq!(load.extent(), Extent::Milliseconds(2000));
+        assert_eq!(load.longest(), Duration::from_millis(2500));
+    }
+
+    #[test]
+    fn calls_take_as_many_deadlines_as_each_stream_has_turns() {
+        let load = |case| load(case, Some(20_000));
+        assert_eq!(load("C=1 S=5000 calls=10000").measure_ms(), None);
+        let longest = |case| load(case).longest().as_millis();
+        assert_eq!(longest("C=1 S=5000 calls=10000"), 40_500);
+        assert_eq!(longest("C=1 S=5000 calls=10001"), 60_500);
+        let without = self::load("C=1 S=5 calls=5", None);
+        assert_eq!(without.longest(), Duration::from_millis(60_500));
+    }
+
+    #[test]
+    fn the_warm_up_of_a_fixed_number_of_calls_has_a_length() {
+        let load = load("C=1 S=5 calls=7", None);
+        assert_eq!(load.warmup_alone().extent(), Extent::Milliseconds(500));
+        assert_eq!(load.window_alone().extent(), Extent::Calls(7));
+        assert_eq!(load.window_alone().warmup_ms, 0);
+    }
+
+    #[test]
+    fn no_number_of_calls_overflows() {
+        let load = load("C=1 S=1 calls=1000000000", Some(u64::MAX));
+        assert_eq!(load.longest(), Duration::MAX);
+    }
+}

@@ -1,0 +1,95 @@
+// Package contract is docs/subject-contract.md for subjects in Go: variables in, lines out. It is
+// told nothing of any RPC library, and is a module of its own for those that measure another one.
+package contract
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Text reads the variable BOOKEND_name. One that is set to nothing counts as not set.
+func Text(name, otherwise string) string {
+	if value := os.Getenv("BOOKEND_" + name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// Number reads a variable that is a whole number, and ends the process if it is none.
+func Number(name string, otherwise int) int {
+	value, err := strconv.ParseUint(Text(name, strconv.Itoa(otherwise)), 10, 31)
+	if err != nil {
+		log.Fatalf("BOOKEND_%s: %v", name, err)
+	}
+	return int(value)
+}
+
+// Milliseconds reads a variable that is a duration.
+func Milliseconds(name string, otherwise int) time.Duration {
+	return time.Duration(Number(name, otherwise)) * time.Millisecond
+}
+
+// Unsupported ends the process in the way that means: not by this library's design.
+func Unsupported(reason string, details ...any) {
+	fmt.Fprintf(os.Stderr, reason+"\n", details...)
+	os.Exit(89)
+}
+
+// AwaitEndOfInput returns when the lab closes standard input; without a lab, never.
+func AwaitEndOfInput() {
+	if Text("CONTRACT", "0") != "1" {
+		select {}
+	}
+	// A read that fails ends the process as the end of the input does.
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// PrintVersion prints the version of the module that was built in, and that of Go.
+func PrintVersion(name, module string) {
+	build, _ := debug.ReadBuildInfo()
+	for _, dependency := range build.Deps {
+		if dependency.Path == module {
+			fmt.Println(name, dependency.Version[1:], build.GoVersion)
+		}
+	}
+}
+
+// A Listener counts the connections that it accepts.
+type Listener struct {
+	net.Listener
+	accepted atomic.Int64
+}
+
+// Listen listens where the contract says.
+func Listen() *Listener {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return &Listener{Listener: listener}
+}
+
+// Accept counts, and leaves the connection as it came.
+func (l *Listener) Accept() (net.Conn, error) {
+	connection, err := l.Listener.Accept()
+	if err == nil {
+		l.accepted.Add(1)
+	}
+	return connection, err
+}
+
+// Serve runs the server until the lab ends it, and prints how many calls it answered.
+func (l *Listener) Serve(serve func(net.Listener) error, served *atomic.Int64) {
+	go func() { log.Fatal(serve(l)) }()
+	fmt.Println("ready", l.Addr().(*net.TCPAddr).Port)
+	AwaitEndOfInput()
+	fmt.Println("served", served.Load())
+	fmt.Println("note connections_accepted", l.accepted.Load())
+}

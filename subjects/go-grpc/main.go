@@ -1,0 +1,31 @@
+// The greeters and the echo of forty fields on grpc-go, and a client of the latter.
+package main
+
+import (
+	"os"
+	"runtime"
+
+	"bookend-contract-go"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "--version" {
+		contract.PrintVersion("grpc-go", "google.golang.org/grpc")
+		return
+	}
+	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))
+	watch := contract.StartWatch()
+	role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "default")
+	growth, isServer := collection[variant]
+	switch {
+	case role == "server" && isServer:
+		serve(growth)
+	case role == "client" && (variant == "long" || variant == "default"):
+		measure(contract.Text("CONNECTION_PER_CALL", "0") == "1")
+	case role == "client" && variant == "short":
+		measure(true)
+	default:
+		contract.Unsupported("go-grpc has no variant %s as %s", variant, role)
+	}
+	watch.Print()
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"bookend-contract-go/trial"
+
+	"go-grpc/generated/complex"
+	"go-grpc/generated/helloworld"
+)
+
+func TestMain(m *testing.M) { trial.Main(m, main) }
+
+func encoded(t *testing.T, file string) []byte {
+	text, err := os.ReadFile(filepath.Join("../../proto", file))
+	request := &message{}
+	if err == nil {
+		err = protojson.Unmarshal(text, request)
+	}
+	bytes, marshalError := proto.Marshal(request)
+	if err != nil || marshalError != nil {
+		t.Fatal(err, marshalError)
+	}
+	return bytes
+}
+
+func TestTheMessageHasThePublishedSize(t *testing.T) {
+	for file, bytes := range map[string]int{
+		"benchmark_message.json":       581,
+		"benchmark_message_equal.json": 591,
+	} {
+		if length := len(encoded(t, file)); length != bytes {
+			t.Errorf("%s: %d bytes, not %d", file, length, bytes)
+		}
+	}
+}
+
+func requestFile(t *testing.T) string {
+	file := filepath.Join(t.TempDir(), "request.bin")
+	if err := os.WriteFile(file, encoded(t, "benchmark_message.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "REQUEST_FILE=" + file
+}
+
+func TestBothEndsCountTheSameCallsAndConnections(t *testing.T) {
+	server := trial.Start(t, "ROLE=server", "VARIANT=gogc-400")
+	target, request := server.Target(), requestFile(t)
+	long := trial.Run(t, "ROLE=client", "VARIANT=long", target, request,
+		"CONNECTIONS=3", "CONCURRENCY=7", "WARMUP_MS=20", "MEASURE_MS=50")
+	short := trial.Run(t, "ROLE=client", "VARIANT=short", target, request,
+		"CONNECTIONS=4", "CALLS=40", "DEADLINE_MS=10000")
+	perCall := trial.Run(t, "ROLE=client", "VARIANT=long", "CONNECTION_PER_CALL=1", target, request,
+		"CONNECTIONS=4", "CALLS=30")
+	counts := server.End()
+
+	calls := long["warmup"] + long["ok"] + long["drained"] + 70
+	if counts["served"] != calls || counts["note connections_accepted"] != 3+40+30 {
+		t.Errorf("%d calls: %v", calls, counts)
+	}
+	if long["ok"] == 0 || long["latencies"] != long["ok"] || long["unfinished"] != 0 {
+		t.Errorf("long: %v", long)
+	}
+	for _, client := range []map[string]int{short, perCall} {
+		alone := client["note latency_without_setup_p50_ns"]
+		if client["ok"] != client["latencies"] || alone == 0 || client["note connections_refused"] != 0 {
+			t.Errorf("a connection for every call: %v", client)
+		}
+	}
+	if short["ok"] != 40 || perCall["ok"] != 30 {
+		t.Errorf("%d and %d calls", short["ok"], perCall["ok"])
+	}
+}
+
+func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := "TARGET=" + free.Addr().String()
+	free.Close()
+	for _, variant := range []string{"VARIANT=long", "VARIANT=short"} {
+		client := trial.Run(t, "ROLE=client", variant, target, requestFile(t), "CALLS=1")
+		if client["error UNAVAILABLE"] != 1 || client["note connections_refused"] != 1 {
+			t.Errorf("%s: %v", variant, client)
+		}
+	}
+}
+
+func TestEveryServiceAnswers(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer()
+	defer server.Stop()
+	go func() { _ = server.Serve(listener) }()
+	connection := client{target: listener.Addr().String()}.dial()
+	defer connection.Close()
+
+	hello, err := helloworld.NewGreeterClient(connection).SayHello(
+		context.Background(), &helloworld.HelloRequest{Name: "world"})
+	if err != nil || hello.GetMessage() != "Hello world!" {
+		t.Error(hello, err)
+	}
+	sent := &complex.Hello{Name: "a name", Pets: []*complex.Pet{{Name: "Bof"}}}
+	echo, err := complex.NewGreeterClient(connection).SayHello(
+		context.Background(), &complex.HelloRequest{Request: sent})
+	if err != nil || !proto.Equal(echo.GetResponse(), sent) {
+		t.Error(echo, err)
+	}
+	say := client{request: &message{Field1: "sent"}}
+	if err := say.say(context.Background(), connection); err != nil {
+		t.Error(err)
+	}
+}
