@@ -13,6 +13,7 @@
 pub mod audit;
 pub mod build;
 pub mod chart;
+pub mod claims;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;

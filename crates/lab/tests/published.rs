@@ -184,32 +184,6 @@ fn the_calls_of_each_executor_add_up() {
 }
 
 #[test]
-fn the_audit_finds_what_cannot_be_true_in_the_published_table() {
-    let suite = Suite::read(&suites().join("pajamax-tonic")).expect("well-formed");
-    let table = table("pajamax-tonic/published.csv");
-    let findings = table.audit(&suite.limits).into_iter();
-    let lines =
-        findings.map(|(row, finding)| format!("{} {}: {finding}\n", row.label, row.subject));
-    assert_eq!(
-        lines.collect::<String>(),
-        include_str!("suite_published_audit.txt")
-    );
-}
-
-#[test]
-fn a_printed_figure_tells_how_far_it_was_rounded() {
-    let pajamax = table("pajamax-tonic/published.csv");
-    let slow = row(&pajamax, "rust_tonic_mt", "C=10 S=10000");
-    let half_a_digit = |column| slow.resolution(column).map(f64::round);
-    assert_eq!(half_a_digit("latency_mean"), Some(5_000.0));
-    assert_eq!(half_a_digit("latency_p95"), Some(5_000_000.0));
-    let go = table("grpc-thrift-go/published.csv");
-    let first = row(&go, "gRPC-go", "100");
-    assert_eq!(first.resolution("requests_per_second"), Some(500.0));
-    assert_eq!(first.resolution("latency_p50"), None);
-}
-
-#[test]
 fn columns_say_their_unit() {
     let table = table("python-clients/published.csv");
     let named = |name: &str| table.columns.iter().find(|column| column.name == name);

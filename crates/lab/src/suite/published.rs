@@ -3,8 +3,6 @@
 //! One format for all suites. Each figure stands twice: as it was printed, and as a number in the
 //! base unit that its column names. Nothing is corrected: the audit says what cannot be true.
 
-use super::Limits;
-use crate::audit::{AuditedRow, Finding, audit};
 use crate::declaration::{DeclarationError, read_text};
 use crate::measurement::CellId;
 use std::collections::BTreeMap;
@@ -119,68 +117,12 @@ impl PublishedTable {
     pub fn of_table<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a PublishedRow> {
         self.rows.iter().filter(move |row| row.table == table)
     }
-
-    /// What cannot be true in it, given what the servers were limited to: a finding and its row.
-    pub fn audit(&self, limits: &Limits) -> Vec<(&PublishedRow, Finding)> {
-        let findings = |row: &'_ PublishedRow| audit(&row.audited(limits));
-        let of_row = |row| findings(row).into_iter().map(move |one| (row, one));
-        self.rows.iter().flat_map(of_row).collect()
-    }
 }
 
 impl PublishedRow {
     /// A figure in the unit of its column.
     pub fn value(&self, column: &str) -> Option<f64> {
         self.values.get(column).copied()
-    }
-
-    /// How far a figure may be off because it was rounded when it was printed: half a unit of its
-    /// last printed digit. `None` where there is no such figure, or a bare zero tells no unit.
-    pub fn resolution(&self, column: &str) -> Option<f64> {
-        let printed = self.printed.get(column)?;
-        let digits = printed.trim_start_matches(|c: char| !c.is_ascii_digit());
-        let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.');
-        let digits = &digits[..end.unwrap_or(digits.len())];
-        let number: f64 = digits.parse().ok().filter(|number| *number > 0.0)?;
-        let decimals = digits
-            .split_once('.')
-            .map_or(0, |(_, decimals)| decimals.len());
-        let unit = self.value(column)? / number;
-        Some(0.5 * unit / 10_f64.powi(i32::try_from(decimals).ok()?))
-    }
-
-    /// The row as the audit wants it, as far as its columns have our names.
-    pub fn audited(&self, limits: &Limits) -> AuditedRow {
-        AuditedRow {
-            concurrency: self.value("concurrency").map(|streams| streams as u32),
-            requests_per_second: self.value("requests_per_second"),
-            latency_mean_ns: self.value("latency_mean"),
-            latency_min_ns: self.value("latency_min"),
-            latency_max_ns: self.value("latency_max"),
-            percentiles_ns: self.percentiles_ns(),
-            latency_resolution_ns: self.resolution("latency_mean").unwrap_or(0.0),
-            server_cpu: self.value("server_cpu_mean"),
-            server_cpu_limit: Some(limits.server_cpus),
-            memory_bytes: self.value("memory_mean"),
-            memory_limit_bytes: limits.server_memory_bytes.map(|bytes| bytes as f64),
-            ..AuditedRow::default()
-        }
-    }
-
-    /// Percent and nanoseconds of the columns `latency_pN`, in ascending order of percent.
-    pub fn percentiles_ns(&self) -> Vec<(f64, f64)> {
-        let columns = self.values.iter();
-        let percent = |name: &str| {
-            name.strip_prefix("latency_p")?
-                .replace('_', ".")
-                .parse()
-                .ok()
-        };
-        let mut all: Vec<(f64, f64)> = columns
-            .filter_map(|(name, value)| Some((percent(name)?, *value)))
-            .collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        all
     }
 }
 
