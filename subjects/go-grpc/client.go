@@ -32,7 +32,7 @@ func measure(connectionPerCall bool) {
 		contract.Unsupported("the client of go-grpc calls %s, not %s", method, asked)
 	}
 	c := client{contract.Text("TARGET", ""), contract.Milliseconds("DEADLINE_MS", 0), readRequest()}
-	contract.Run(c.callers(connectionPerCall), code)
+	contract.Run(func() []contract.Caller { return c.callers(connectionPerCall) }, code)
 }
 
 func readRequest() *message {

@@ -2,15 +2,18 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
+
+	"google.golang.org/grpc"
 
 	"bookend-contract-go"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
-		contract.PrintVersion("grpc-go", "google.golang.org/grpc")
+		fmt.Println("grpc-go", grpc.Version, runtime.Version())
 		return
 	}
 	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))

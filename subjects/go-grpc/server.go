@@ -28,7 +28,7 @@ var served atomic.Int64
 func serve(growthPercent int) {
 	debug.SetGCPercent(growthPercent)
 	debug.SetMemoryLimit(memoryLimitBytes)
-	contract.Listen().Serve(newServer().Serve, &served)
+	contract.Serve(newServer().Serve, &served)
 }
 
 func newServer() *grpc.Server {

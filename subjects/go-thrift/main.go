@@ -2,20 +2,23 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"bookend-contract-go"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
-		contract.PrintVersion("thrift-go", "github.com/apache/thrift")
+		printVersion()
 		return
 	}
 	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))
 	watch := contract.StartWatch()
-	switch role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "default"); role + " " + variant {
+	role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "default")
+	switch role + " " + variant {
 	case "server default":
 		serve()
 	case "client long", "client default":
@@ -26,4 +29,14 @@ func main() {
 		contract.Unsupported("go-thrift has no variant %s as %s", variant, role)
 	}
 	watch.Print()
+}
+
+// printVersion looks into the build, since the library does not tell.
+func printVersion() {
+	build, _ := debug.ReadBuildInfo()
+	for _, module := range build.Deps {
+		if module.Path == "github.com/apache/thrift" {
+			fmt.Println("thrift-go", module.Version[1:], runtime.Version())
+		}
+	}
 }

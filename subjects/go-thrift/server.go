@@ -21,7 +21,7 @@ var (
 var served atomic.Int64
 
 func serve() {
-	contract.Listen().Serve(serveOn, &served)
+	contract.Serve(serveOn, &served)
 }
 
 func serveOn(listener net.Listener) error {

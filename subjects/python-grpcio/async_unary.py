@@ -1,7 +1,4 @@
-"""grpc.aio, one task a call in flight.
-
-python async_unary.py [--uvloop] --concurrency 128 --seconds 10
-"""
+"""grpc.aio, one task a call in flight: python async_unary.py --uvloop --concurrency 128"""
 
 import pinned  # isort: skip
 
@@ -11,30 +8,25 @@ from time import perf_counter_ns
 import grpc
 import uvloop
 
-import plan
-from unary import Client, Method
+from echo_pb2 import EchoRequest
+from echo_pb2_grpc import EchoStub
+from unary import Client
 
 
-class AsyncClient(Client):
-    def channel(self, options: list[tuple[str, int]]) -> grpc.aio.Channel:
-        return grpc.aio.insecure_channel(self.plan.target, options)
-
-    async def close(self, channel: grpc.aio.Channel) -> None:
-        await channel.close()
-
-    def start(self, method: Method) -> asyncio.Future:
-        return asyncio.create_task(self.keep_calling(method))
-
-    async def keep_calling(self, method: Method) -> None:
-        while self.recorder.may_call():
-            began_ns = perf_counter_ns()
-            try:
-                reply = await method(self.request(), timeout=self.plan.deadline_s)
-                self.answered(began_ns, reply)
-            except grpc.RpcError as error:
-                self.recorder.failed(error.code().name)
+def start(client: Client, echo: EchoStub) -> asyncio.Task:
+    return asyncio.create_task(keep_calling(client, echo))
 
 
-asked = plan.read("asyncio", "uvloop")
-run = uvloop.run if asked.variant.startswith("uvloop") else asyncio.run
-run(AsyncClient(asked).run())
+async def keep_calling(client: Client, echo: EchoStub) -> None:
+    while client.phases.may_call():
+        began_ns = perf_counter_ns()
+        try:
+            request = EchoRequest(message=client.message)
+            client.answered(began_ns, await echo.Hi(request, timeout=client.plan.deadline_s))
+        except grpc.RpcError as error:
+            client.phases.now.append(error.code().name)
+
+
+client = Client(grpc.aio.insecure_channel, start, "asyncio", "uvloop")
+run = uvloop.run if client.plan.variant.startswith("uvloop") else asyncio.run
+run(client.run())

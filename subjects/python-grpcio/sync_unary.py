@@ -1,7 +1,4 @@
-"""Blocking stubs, one thread a call in flight; the main thread only waits.
-
-python sync_unary.py --concurrency 128 --seconds 10
-"""
+"""Blocking stubs, one thread a call in flight: python sync_unary.py --concurrency 128"""
 
 import pinned  # isort: skip
 
@@ -11,33 +8,26 @@ from time import perf_counter_ns
 
 import grpc
 
-import plan
-from unary import Client, Method
+from echo_pb2 import EchoRequest
+from echo_pb2_grpc import EchoStub
+from unary import Client
 
 
-class SyncClient(Client):
-    def __init__(self, asked: plan.Plan) -> None:
-        super().__init__(asked)
-        self.threads = ThreadPoolExecutor(asked.concurrency)
-
-    def channel(self, options: list[tuple[str, int]]) -> grpc.Channel:
-        return grpc.insecure_channel(self.plan.target, options)
-
-    async def close(self, channel: grpc.Channel) -> None:
-        channel.close()
-
-    def start(self, method: Method) -> asyncio.Future:
-        loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self.threads, self.keep_calling, method)
-
-    def keep_calling(self, method: Method) -> None:
-        while self.recorder.may_call():
-            began_ns = perf_counter_ns()
-            try:
-                reply = method(self.request(), timeout=self.plan.deadline_s)
-                self.answered(began_ns, reply)
-            except grpc.RpcError as error:
-                self.recorder.failed(error.code().name)
+def start(client: Client, echo: EchoStub) -> asyncio.Future:
+    return asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, echo)
 
 
-asyncio.run(SyncClient(plan.read("sync")).run())
+def keep_calling(client: Client, echo: EchoStub) -> None:
+    while client.phases.may_call():
+        began_ns = perf_counter_ns()
+        try:
+            request = EchoRequest(message=client.message)
+            client.answered(began_ns, echo.Hi(request, timeout=client.plan.deadline_s))
+        except grpc.RpcError as error:
+            client.phases.now.append(error.code().name)
+
+
+client = Client(grpc.insecure_channel, start, "sync")
+threads = ThreadPoolExecutor(client.plan.concurrency)
+# The main thread's loop makes no calls: it waits for the phases to be over.
+asyncio.run(client.run())

@@ -11,21 +11,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         .compile_fds(descriptors)?;
 
     println!("cargo:rerun-if-changed=Cargo.lock");
-    println!(
-        "cargo:rustc-env=LIBRARY_VERSION={}",
-        locked_version("pajamax")?
-    );
+    for (variant, version) in [("DEFAULT", "0.3."), ("0_2", "0.2.")] {
+        let version = locked_version("pajamax", version)?;
+        println!("cargo:rustc-env=LIBRARY_VERSION_{variant}={version}");
+    }
     Ok(())
 }
 
 /// The version that is built in, not the one that was asked for.
-fn locked_version(package: &str) -> Result<String, Box<dyn Error>> {
+fn locked_version(package: &str, beginning: &str) -> Result<String, Box<dyn Error>> {
     let lockfile = fs::read_to_string("Cargo.lock")?;
-    let (_, entry) = lockfile
-        .split_once(&format!("name = \"{package}\"\nversion = \""))
-        .ok_or_else(|| format!("Cargo.lock names no package {package}"))?;
-    let (version, _) = entry
+    let entry = format!("name = \"{package}\"\nversion = \"{beginning}");
+    let (_, rest) = lockfile
+        .split_once(&entry)
+        .ok_or_else(|| format!("Cargo.lock names no package {package} {beginning}"))?;
+    let (rest, _) = rest
         .split_once('"')
         .ok_or("Cargo.lock breaks off in a version")?;
-    Ok(version.to_owned())
+    Ok(format!("{beginning}{rest}"))
 }

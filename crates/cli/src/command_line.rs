@@ -1,7 +1,9 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{claims, compare, complaint, list, load, probe, record, report, results, run, serve};
+use crate::{
+    claims, compare, complaint, doctor, list, load, probe, record, report, results, run, serve,
+};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -50,6 +52,8 @@ pub enum Command {
     Results(results::Arguments),
     /// List suites and subjects
     List(list::Arguments),
+    /// Say what can be measured here, and what is missing for the rest
+    Doctor(doctor::Arguments),
 }
 
 impl Command {
@@ -66,6 +70,7 @@ impl Command {
             Command::Record(_) => "record",
             Command::Results(_) => "results",
             Command::List(_) => "list",
+            Command::Doctor(_) => "doctor",
         }
     }
 }

@@ -5,7 +5,9 @@ mod claims;
 mod command_line;
 mod compare;
 mod complaint;
+mod doctor;
 mod failure;
+mod lab;
 mod list;
 mod load;
 mod names;
@@ -54,5 +56,6 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Record(arguments) => record::start(&arguments),
         Command::Results(arguments) => results::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
+        Command::Doctor(arguments) => doctor::start(&arguments),
     }
 }

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, complain};
 use crate::names::Named;
 use crate::record::RECORDS;
+use bookend_lab::claims::{self, CLAIMS_FILE};
 use bookend_lab::record::{Record, file_of};
 use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference};
 use bookend_lab::suite::Extent;
@@ -38,7 +39,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let mut status = exit::MEASURED;
     for name in names(arguments)? {
         let folder = arguments.suites.join(&name);
-        let page = page(&folder, &arguments.records, &name)?;
+        let page = page(arguments, &name)?;
         let file = folder.join(PAGE_FILE);
         if !arguments.check {
             write(&file, page, &name)?;
@@ -63,15 +64,27 @@ fn names(arguments: &Arguments) -> Result<Vec<String>, Failure> {
 }
 
 /// The text of the page. `None`: the suite has no record.
-fn page(folder: &Path, records: &Path, name: &str) -> Result<Option<String>, Failure> {
+fn page(arguments: &Arguments, name: &str) -> Result<Option<String>, Failure> {
+    let records = &arguments.records;
     let files = [Extent::Full, Extent::Quick].map(|extent| file_of(records, name, extent));
     let Some(file) = files.into_iter().find(|file| file.is_file()) else {
         return Ok(None);
     };
     let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
     let record = Record::read(&file).map_err(unreadable)?;
-    let page = Page::read(folder, &record).map_err(Failure::usage)?;
+    let folder = arguments.suites.join(name);
+    let page = Page::read(&folder, &record).map_err(Failure::usage)?;
+    let page = page.with_verdicts(verdicts(arguments, name, &record)?);
     Ok(Some(page.text()))
+}
+
+/// What the document claims and what came of it. A quick run is no ground for a verdict.
+fn verdicts(arguments: &Arguments, name: &str, record: &Record) -> Result<String, Failure> {
+    let declared = arguments.suites.join(name).join(CLAIMS_FILE);
+    if record.facts.extent == Extent::Quick || !declared.is_file() {
+        return Ok(String::new());
+    }
+    claims::summary(&arguments.suites, &arguments.records, name).map_err(Failure::usage)
 }
 
 fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {

@@ -1,15 +1,12 @@
 //! `bookend run`: the lab.
 
 use crate::failure::Failure;
+use crate::lab;
 use crate::names::Named;
 use crate::number::whole;
-use crate::request;
 use bookend_lab::export::Report;
-use bookend_lab::launch::Launcher;
-use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Progress;
-use bookend_lab::round::Patience;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_lab::store::{RunId, Store};
 use bookend_lab::suite::{Extent, Overrides, Plan, Selection, Suite};
@@ -76,7 +73,12 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
     for (suite, plan) in suites? {
-        let settings = settings(arguments, suite, plan, interrupt.clone())?;
+        let subjects = &arguments.subjects_dir;
+        let settings = RunSettings {
+            resume: arguments.resume,
+            seed: arguments.seed,
+            ..lab::settings(suite, plan, subjects, interrupt.clone())?
+        };
         let summary = measure(&settings, &mut store)?;
         status = status.max(summary.exit_status());
         if summary.interrupted {
@@ -100,53 +102,10 @@ fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> 
         rounds: arguments.rounds,
         server_processes: arguments.server_processes,
     };
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let plan = suite
-        .plan(
-            &selection,
-            &overrides,
-            u32::try_from(cpus).unwrap_or(u32::MAX),
-        )
+        .plan(&selection, &overrides, lab::cpus())
         .map_err(Failure::usage)?;
     Ok((suite, plan))
-}
-
-fn settings(
-    arguments: &Arguments,
-    suite: Suite,
-    plan: Plan,
-    interrupt: Interrupt,
-) -> Result<RunSettings, Failure> {
-    let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
-    let call = probe::CALL.map(str::to_owned).to_vec();
-    let mut semantics = call.clone();
-    semantics.push("--semantics".to_owned());
-    Ok(RunSettings {
-        message: request::encode(&suite, &plan.request)?,
-        suite,
-        plan,
-        resume: arguments.resume,
-        subjects: arguments.subjects_dir.clone(),
-        launcher: Launcher {
-            program: bookend.clone(),
-            arguments: vec!["launch".into()],
-        },
-        bookend,
-        probe: Some(call),
-        semantics: Some(semantics),
-        command: command_line(),
-        seed: arguments.seed,
-        interrupt,
-        patience: Patience::default(),
-        isolation: true,
-    })
-}
-
-/// What the user typed, kept with the result. The path of the program is left out: it says where
-/// somebody's home is.
-fn command_line() -> String {
-    let words = std::env::args().skip(1);
-    words.fold("bookend".to_owned(), |line, word| line + " " + &word)
 }
 
 /// Does one suite and prints its tables.

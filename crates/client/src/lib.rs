@@ -1,4 +1,6 @@
-//! A small blocking gRPC client: one connection, one call at a time.
+//! A gRPC client, in two sizes. Neither needs an asynchronous runtime.
+//!
+//! [`Client`] is one connection with one call at a time; the calling thread waits:
 //!
 //! ```no_run
 //! use bookend_client::{Call, Client, Options};
@@ -9,9 +11,47 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`Channel`] is for servers that call servers: any number of calls at once, from any thread, none
+//! of which waits. What comes together goes out in one write, and answers come by callback:
+//!
+//! ```
+//! use bookend_client::{Channel, ChannelOptions, UnaryCall};
+//! use std::sync::mpsc;
+//!
+//! # use bookend_server::{Context, Kind, Method, Reply, Server, Service};
+//! # struct Greeter;
+//! # impl Service for Greeter {
+//! #     fn name(&self) -> &'static str {
+//! #         "helloworld.Greeter"
+//! #     }
+//! #     fn methods(&self) -> &'static [Method] {
+//! #         &[Method { name: "SayHello", kind: Kind::Inline }]
+//! #     }
+//! #     fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+//! #         reply.message(|output| output.extend_from_slice(request));
+//! #     }
+//! # }
+//! # let server = Server::builder().add_service(Greeter).bind("127.0.0.1:0")?.spawn()?;
+//! # let address = server.local_address().to_string();
+//! # let address = address.as_str();
+//! let channel = Channel::connect(address, ChannelOptions::default())?;
+//! let (tell, hear) = mpsc::channel();
+//! for name in ["Ada", "Grace"] {
+//!     let request = [b"\x0a", &[name.len() as u8], name.as_bytes()].concat();
+//!     let call = UnaryCall::new("/helloworld.Greeter/SayHello", request);
+//!     let tell = tell.clone();
+//!     channel.call(call, move |answer| tell.send(answer.into_single_message()).unwrap());
+//! }
+//! for message in hear.iter().take(2) {
+//!     println!("{} bytes", message?.len());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What a server says about a call is an [`Answer`] with a status, whatever the status is; so is a
 //! deadline that passes. A [`ConnectError`] or a [`CallError`] means that the connection is of no
-//! use, and says whose fault that is.
+//! use, and says whose fault that is; a [`Channel`] makes a new one and tells its calls by their
+//! status.
 #![forbid(unsafe_code)]
 
 mod answer;

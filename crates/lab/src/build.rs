@@ -76,6 +76,22 @@ impl Workshop {
         })
     }
 
+    /// What `subject` depends on and is not here, a line each with the command that installs it.
+    ///
+    /// # Errors
+    /// Somebody wants the lab to end.
+    pub fn missing(&self, subject: &Subject) -> Result<Vec<String>, Stop> {
+        let mut missing = Vec::new();
+        for dependency in &subject.dependencies {
+            match self.check(subject, dependency) {
+                Ok(()) => {}
+                Err(Stop::Interrupted) => return Err(Stop::Interrupted),
+                Err(stop) => missing.push(stop.to_string()),
+            }
+        }
+        Ok(missing)
+    }
+
     fn check(&self, subject: &Subject, dependency: &Dependency) -> Result<(), Stop> {
         let found = self.run(subject, &dependency.command, VERSION_TIMEOUT)?;
         let said = [

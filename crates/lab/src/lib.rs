@@ -18,6 +18,7 @@ pub mod compare;
 pub mod control_group;
 pub mod cpu;
 pub mod declaration;
+pub mod doctor;
 pub mod export;
 pub mod launch;
 pub mod machine;

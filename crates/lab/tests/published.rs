@@ -63,92 +63,80 @@ fn every_published_row_is_there() {
     }
 }
 
-#[test]
-fn figures_stand_as_printed_and_in_base_units() {
-    let check = |file: &str, (subject, label): (&str, &str), column: &str, printed, value| {
-        let table = table(file);
-        let row = row(&table, subject, label);
-        assert_eq!(row.printed.get(column).map(String::as_str), Some(printed));
-        assert_eq!(row.value(column), Some(value), "{file} {subject} {column}");
-    };
-    let pajamax = ("rust_pajamax", "C=1 S=1000");
-    check(
-        "pajamax-tonic/published.csv",
-        pajamax,
+/// File, subject, label, column, the figure as printed, and as a number.
+type Known = (
+    &'static str,
+    [&'static str; 2],
+    &'static str,
+    &'static str,
+    f64,
+);
+
+const PAJAMAX: [&str; 2] = ["rust_pajamax", "C=1 S=1000"];
+const FIXED: [&str; 2] = [
+    "Current (ThreadPoolExecutor)",
+    "concurrency=5000 total=10000",
+];
+const UVLOOP: [&str; 2] = ["async (uvloop)", "256"];
+const GO: [&str; 2] = ["gRPC-go", "10000"];
+
+const FIGURES: [Known; 10] = [
+    (
+        "pajamax-tonic",
+        PAJAMAX,
         "server_cpu_mean",
         "10.49%",
         0.1049,
-    );
-    check(
-        "pajamax-tonic/published.csv",
-        pajamax,
+    ),
+    (
+        "pajamax-tonic",
+        PAJAMAX,
         "latency_mean",
         "1.38 ms",
         1_380_000.0,
-    );
-    check(
-        "pajamax-tonic/published.csv",
-        pajamax,
-        "cost_ratio",
-        "^10.4",
-        10.4,
-    );
-    let tonic = ("tonic", "C=1 S=50");
-    check(
-        "helloworld-profile/published.csv",
-        tonic,
+    ),
+    ("pajamax-tonic", PAJAMAX, "cost_ratio", "^10.4", 10.4),
+    (
+        "helloworld-profile",
+        ["tonic", "C=1 S=50"],
         "client_cpu_mean",
         "790%",
         7.9,
-    );
-    let uvloop = ("async (uvloop)", "256");
-    check(
-        "python-clients/published.csv",
-        uvloop,
+    ),
+    (
+        "python-clients",
+        UVLOOP,
         "latency_mean",
         "0.009604",
         9_604_000.0,
-    );
-    check(
-        "python-clients/published.csv",
-        uvloop,
-        "server_cpu_max",
-        "250%",
-        2.5,
-    );
-    let go = ("gRPC-go", "10000");
-    check(
-        "grpc-thrift-go/published.csv",
-        go,
-        "latency_p99",
-        "1.6s",
-        1.6e9,
-    );
-    check(
-        "grpc-thrift-go/published.csv",
-        go,
+    ),
+    ("python-clients", UVLOOP, "server_cpu_max", "250%", 2.5),
+    ("grpc-thrift-go", GO, "latency_p99", "1.6s", 1.6e9),
+    (
+        "grpc-thrift-go",
+        GO,
         "requests_per_second",
         "100k",
         100_000.0,
-    );
-    let fixed = (
-        "Current (ThreadPoolExecutor)",
-        "concurrency=5000 total=10000",
-    );
-    check(
-        "java-executors/published.csv",
-        fixed,
-        "total_time",
-        "40.06 s",
-        40.06e9,
-    );
-    check(
-        "java-executors/published.csv",
-        fixed,
+    ),
+    ("java-executors", FIXED, "total_time", "40.06 s", 40.06e9),
+    (
+        "java-executors",
+        FIXED,
         "errors.DEADLINE_EXCEEDED",
         "5922",
         5922.0,
-    );
+    ),
+];
+
+#[test]
+fn figures_stand_as_printed_and_in_base_units() {
+    for (suite, [subject, label], column, printed, value) in FIGURES {
+        let table = table(&format!("{suite}/published.csv"));
+        let row = row(&table, subject, label);
+        assert_eq!(row.printed.get(column).map(String::as_str), Some(printed));
+        assert_eq!(row.value(column), Some(value), "{suite} {subject} {column}");
+    }
 }
 
 #[test]

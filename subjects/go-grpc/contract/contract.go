@@ -8,7 +8,6 @@ import (
 	"log"
 	"net"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -42,8 +41,8 @@ func Unsupported(reason string, details ...any) {
 	os.Exit(89)
 }
 
-// AwaitEndOfInput returns when the lab closes standard input; without a lab, never.
-func AwaitEndOfInput() {
+// awaitEndOfInput returns when the lab closes standard input; without a lab, never.
+func awaitEndOfInput() {
 	if Text("CONTRACT", "0") != "1" {
 		select {}
 	}
@@ -51,45 +50,29 @@ func AwaitEndOfInput() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// PrintVersion prints the version of the module that was built in, and that of Go.
-func PrintVersion(name, module string) {
-	build, _ := debug.ReadBuildInfo()
-	for _, dependency := range build.Deps {
-		if dependency.Path == module {
-			fmt.Println(name, dependency.Version[1:], build.GoVersion)
-		}
-	}
-}
-
-// A Listener counts the connections that it accepts.
-type Listener struct {
-	net.Listener
-	accepted atomic.Int64
-}
-
-// Listen listens where the contract says.
-func Listen() *Listener {
+// Serve runs a server until the lab ends it, and prints how many calls it answered.
+func Serve(serve func(net.Listener) error, served *atomic.Int64) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
-	return &Listener{Listener: listener}
+	counting := &countingListener{Listener: listener}
+	go func() { log.Fatal(serve(counting)) }()
+	fmt.Println("ready", listener.Addr().(*net.TCPAddr).Port)
+	awaitEndOfInput()
+	fmt.Println("served", served.Load())
+	fmt.Println("note connections_accepted", counting.accepted.Load())
 }
 
-// Accept counts, and leaves the connection as it came.
-func (l *Listener) Accept() (net.Conn, error) {
+type countingListener struct {
+	net.Listener
+	accepted atomic.Int64
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
 	connection, err := l.Listener.Accept()
 	if err == nil {
 		l.accepted.Add(1)
 	}
 	return connection, err
-}
-
-// Serve runs the server until the lab ends it, and prints how many calls it answered.
-func (l *Listener) Serve(serve func(net.Listener) error, served *atomic.Int64) {
-	go func() { log.Fatal(serve(l)) }()
-	fmt.Println("ready", l.Addr().(*net.TCPAddr).Port)
-	AwaitEndOfInput()
-	fmt.Println("served", served.Load())
-	fmt.Println("note connections_accepted", l.accepted.Load())
 }

@@ -80,7 +80,9 @@ func TestLatenciesKeepThreeDigits(t *testing.T) {
 	if ns < 123_400_000 || ns > 123_500_000 {
 		t.Errorf("%d ns", ns)
 	}
-	for _, line := range []string{"ok 1\n", "warmup 0\n", "unfinished 0\n", "without_setup_p99_ns 1000"} {
+	for _, line := range []string{
+		"ok 1\n", "warmup 0\n", "unfinished 0\n", "without_setup_p99_ns 1000",
+	} {
 		if !strings.Contains(printed.String(), line) {
 			t.Errorf("%q is not in %s", line, printed.String())
 		}

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"log"
@@ -15,9 +14,9 @@ import (
 )
 
 const (
-	longestLatency = time.Hour
-	drainTime      = 5 * time.Second
-	// So long a caller waits before it calls a server again that is not there.
+	longestLatency = time.Hour // The histograms' range: only what is above it would be an error.
+	drainTime      = 2 * time.Second
+	// How long a caller waits before it calls a server again that is not there.
 	retryPause = 100 * time.Millisecond
 )
 
@@ -28,8 +27,7 @@ const (
 	over
 )
 
-// A Caller makes one call. If it makes a connection first, it tells how long the call took without
-// that.
+// A Caller makes one call. If it connects first, it tells how long the call took without that.
 type Caller func() (withoutSetup time.Duration, err error)
 
 type load struct {
@@ -41,24 +39,23 @@ type load struct {
 	code                                     func(error) string
 }
 
-// Run lets every caller make call after call, and prints what came of it. An error counts under
-// the name that code gives it, which is that of a gRPC status.
-func Run(callers []Caller, code func(error) string) {
+// Run lets every caller make call after call, and prints what came of it. What connect does is
+// outside of all clocks. An error counts under the name that code gives it, a gRPC status's.
+func Run(connect func() []Caller, code func(error) string) {
 	go func() {
-		AwaitEndOfInput()
+		awaitEndOfInput()
 		log.Fatal("standard input was closed before the end of the run")
 	}()
 	l := newLoad(code)
 	warmup, window := Milliseconds("WARMUP_MS", 0), Milliseconds("MEASURE_MS", 1000)
-	l.run(callers, warmup, window, Number("CALLS", 0))
+	l.run(connect(), warmup, window, Number("CALLS", 0))
 	l.print(os.Stdout)
 }
 
 func newLoad(code func(error) string) *load {
-	l := &load{left: math.MaxInt, errors: map[string]int{}, code: code}
-	l.latencies = hdr.New(1, int64(longestLatency), 3)
-	l.withoutSetup = hdr.New(1, int64(longestLatency), 3)
-	return l
+	histogram := func() *hdr.Histogram { return hdr.New(1, int64(longestLatency), 3) }
+	return &load{left: math.MaxInt, errors: map[string]int{}, code: code,
+		latencies: histogram(), withoutSetup: histogram()}
 }
 
 // run measures for so many calls if there are any, else for so long.
@@ -146,36 +143,26 @@ func (l *load) ends(latency, withoutSetup time.Duration, err error) {
 		l.drained++
 	default:
 		l.ok++
-		record(l.latencies, latency)
+		_ = l.latencies.RecordValue(int64(min(latency, longestLatency)))
 		if withoutSetup > 0 {
-			record(l.withoutSetup, withoutSetup)
+			_ = l.withoutSetup.RecordValue(int64(min(withoutSetup, longestLatency)))
 		}
 	}
 }
 
-func record(histogram *hdr.Histogram, duration time.Duration) {
-	// What is out of range would be an error, so the range is kept.
-	_ = histogram.RecordValue(int64(min(max(duration, 1), longestLatency)))
-}
-
-func (l *load) print(to io.Writer) {
+func (l *load) print(out io.Writer) {
 	l.Lock()
 	defer l.Unlock()
-	out := bufio.NewWriter(to)
-	defer out.Flush()
 	for _, bar := range l.latencies.Distribution() {
 		if bar.Count > 0 {
 			fmt.Fprintln(out, (bar.From+bar.To)/2, bar.Count)
 		}
 	}
-	fmt.Fprintln(out, "warmup", l.warmup)
-	fmt.Fprintln(out, "ok", l.ok)
+	fmt.Fprintf(out, "warmup %d\nok %d\ndrained %d\nunfinished %d\nnote connections_refused %d\n",
+		l.warmup, l.ok, l.drained, l.unfinished+l.inFlight, l.refused)
 	for code, count := range l.errors {
 		fmt.Fprintln(out, "error", code, count)
 	}
-	fmt.Fprintln(out, "drained", l.drained)
-	fmt.Fprintln(out, "unfinished", l.unfinished+l.inFlight)
-	fmt.Fprintln(out, "note connections_refused", l.refused)
 	if calls := l.withoutSetup; calls.TotalCount() > 0 {
 		fmt.Fprintln(out, "note latency_without_setup_mean_ns", int64(calls.Mean()))
 		fmt.Fprintln(out, "note latency_without_setup_p50_ns", calls.ValueAtPercentile(50))

@@ -46,6 +46,6 @@ func (w *Watch) Print() {
 	defer w.lock.Unlock()
 	fmt.Println("note goroutines_peak", w.goroutinesPeak)
 	fmt.Println("note gc_cycles", w.collections.NumGC)
-	fmt.Println("note gc_pause_total_ns", w.collections.PauseTotal.Nanoseconds())
-	fmt.Println("note gc_pause_max_ns", w.pauseMax.Nanoseconds())
+	fmt.Printf("note gc_pause_total_ns %d\n", w.collections.PauseTotal)
+	fmt.Printf("note gc_pause_max_ns %d\n", w.pauseMax)
 }

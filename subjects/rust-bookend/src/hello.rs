@@ -1,9 +1,12 @@
 //! The service that needs another one: its answer waits for a call to the backend, no thread does.
 
+use std::sync::atomic::Ordering;
+
 use bookend_client::{Channel, ChannelError, ChannelOptions, UnaryCall};
 use bookend_server::prost::{DecodeError, Message};
 use bookend_server::{Code, Context, Responder, Status};
 
+use crate::ANSWERED;
 use crate::messages::{CountReply, CountRequest, HelloReply, HelloRequest, HelloService};
 
 const COUNT: &str = "/com.example.grpc.PersistenceService/Count";
@@ -28,7 +31,8 @@ impl HelloService for Hello {
             let counted = answer
                 .into_single_message()
                 .and_then(|message| count(&message));
-            let message = counted.map(|count| format!("Hello {name}! ({count})"));
+            let message = counted.map(|count| format!("Hello {name} Greeting number {count}."));
+            ANSWERED.fetch_add(1, Ordering::Relaxed);
             responder.send(message.map(|message| HelloReply { message }));
         });
     }

@@ -3,12 +3,14 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bookend_server::{Context, Responder};
 
+use crate::ANSWERED;
 use crate::messages::{CountReply, CountRequest, PersistenceService};
 
 pub struct Persistence {
@@ -17,9 +19,11 @@ pub struct Persistence {
 }
 
 /// All calls wait equally long, so they come due in the order in which they came.
+type Waiting = VecDeque<(Instant, Responder<CountReply>)>;
+
 #[derive(Default)]
 struct Queue {
-    waiting: Mutex<VecDeque<(Instant, Responder<CountReply>)>>,
+    waiting: Mutex<Waiting>,
     not_empty: Condvar,
 }
 
@@ -27,9 +31,8 @@ impl Persistence {
     pub fn new(delay: Duration) -> io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let answering = Arc::clone(&queue);
-        thread::Builder::new()
-            .name("persistence".into())
-            .spawn(move || answering.answer_all())?;
+        let thread = thread::Builder::new().name("persistence".into());
+        thread.spawn(move || answering.answer_all())?;
         Ok(Persistence { delay, queue })
     }
 }
@@ -37,52 +40,51 @@ impl Persistence {
 impl PersistenceService for Persistence {
     fn count(&self, _: CountRequest, _: &Context<'_>, responder: Responder<CountReply>) {
         let due = Instant::now() + self.delay;
-        self.queue.lock().push_back((due, responder));
-        self.queue.not_empty.notify_one();
+        let mut waiting = self.queue.lock();
+        waiting.push_back((due, responder));
+        if waiting.len() == 1 {
+            self.queue.not_empty.notify_one();
+        }
     }
 }
 
 impl Queue {
     /// Answers what has waited long enough, for as long as the process lives.
     fn answer_all(&self) {
-        let mut count = 0;
         let mut due = Vec::new();
         loop {
-            self.wait_for_due(&mut due);
-            for responder in due.drain(..) {
-                count += 1;
+            let first = self.first_due();
+            thread::sleep(first.saturating_duration_since(Instant::now()));
+            self.take_due(&mut due);
+            for (_, responder) in due.drain(..) {
+                let count = ANSWERED.fetch_add(1, Ordering::Relaxed) as i64 + 1;
                 responder.send(Ok(CountReply { count }));
             }
-        }
-    }
-
-    fn wait_for_due(&self, due: &mut Vec<Responder<CountReply>>) {
-        let first = self.first_due();
-        thread::sleep(first.saturating_duration_since(Instant::now()));
-        let now = Instant::now();
-        let mut waiting = self.lock();
-        while let Some((_, responder)) = waiting.pop_front_if(|(at, _)| *at <= now) {
-            due.push(responder);
         }
     }
 
     fn first_due(&self) -> Instant {
         let mut waiting = self.lock();
         loop {
-            match waiting.front() {
+            waiting = match waiting.front() {
                 Some((first, _)) => return *first,
-                None => {
-                    waiting = self
-                        .not_empty
-                        .wait(waiting)
-                        .unwrap_or_else(PoisonError::into_inner)
-                }
-            }
+                None => self
+                    .not_empty
+                    .wait(waiting)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 
+    fn take_due(&self, due: &mut Vec<(Instant, Responder<CountReply>)>) {
+        let now = Instant::now();
+        let mut waiting = self.lock();
+        let count = waiting.partition_point(|(at, _)| *at <= now);
+        due.extend(waiting.drain(..count));
+    }
+
     /// Nothing that panics happens under the lock.
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(Instant, Responder<CountReply>)>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+mod v0_2;
+
 use std::{
     env,
     error::Error,
@@ -58,17 +60,25 @@ impl complex_proto::Greeter for Greeter {
 }
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    if env::args().nth(1).as_deref() == Some("--version") {
-        println!("pajamax {}", env!("LIBRARY_VERSION"));
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() == Some("--version") {
+        let version = match arguments.next().as_deref() {
+            Some("0.2.0") => env!("LIBRARY_VERSION_0_2"),
+            _ => env!("LIBRARY_VERSION_DEFAULT"),
+        };
+        println!("pajamax {version}");
         return Ok(ExitCode::SUCCESS);
     }
-    for (name, supported) in [("BOOKEND_ROLE", "server"), ("BOOKEND_VARIANT", "default")] {
-        let asked = env::var(name).unwrap_or_else(|_| supported.to_owned());
-        if asked != supported {
-            eprintln!("{name}={asked} is not supported; rust-pajamax has {supported}");
+    let role = variable("BOOKEND_ROLE", "server");
+    let variant = variable("BOOKEND_VARIANT", "default");
+    let serve = match (role.as_str(), variant.as_str()) {
+        ("server", "default") => serve,
+        ("server", "0.2.0") => v0_2::serve,
+        _ => {
+            eprintln!("rust-pajamax has no variant {variant} as {role}");
             return Ok(ExitCode::from(NOT_SUPPORTED));
         }
-    }
+    };
     let server = thread::spawn(serve);
     while !server.is_finished() {
         if let Some(port) = listening_port()? {
@@ -86,6 +96,16 @@ fn serve() -> io::Result<()> {
         .add_service(helloworld::GreeterServer::new(Greeter))
         .add_service(complex_proto::GreeterServer::new(Greeter))
         .serve((Ipv4Addr::LOCALHOST, 0))
+}
+
+/// What the lab has said; a variable that is set to nothing is not set.
+fn variable(name: &str, default: &str) -> String {
+    let said = env::var(name).unwrap_or_default();
+    if said.is_empty() {
+        default.to_owned()
+    } else {
+        said
+    }
 }
 
 /// Serves until the lab closes our standard input; without a lab, until killed.

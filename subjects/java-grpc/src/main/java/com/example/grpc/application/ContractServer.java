@@ -5,7 +5,6 @@ import com.example.grpc.service.PersistenceService;
 import com.example.grpc.service.PooledHelloService;
 import io.grpc.BindableService;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
-import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerBuilder;
 import io.grpc.ServerCall;
@@ -13,8 +12,8 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptors;
 import io.grpc.Status;
 import java.io.OutputStream;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -27,7 +26,7 @@ public final class ContractServer {
 
   public static void main(String[] arguments) throws Exception {
     if (arguments.length == 1 && arguments[0].equals("--version")) {
-      String grpc = Grpc.class.getPackage().getImplementationVersion();
+      String grpc = ServerBuilder.class.getPackage().getImplementationVersion();
       say("grpc-java %s, Java %s".formatted(grpc, Runtime.version()));
       return;
     }
@@ -41,6 +40,9 @@ public final class ContractServer {
     System.in.transferTo(OutputStream.nullOutputStream());
     say("note threads_peak " + ManagementFactory.getThreadMXBean().getPeakThreadCount());
     say("note tasks_rejected " + REJECTED.sum());
+    var collectors = ManagementFactory.getGarbageCollectorMXBeans().stream();
+    long pausesMs = collectors.mapToLong(GarbageCollectorMXBean::getCollectionTime).sum();
+    say("note gc_pause_total_ms " + pausesMs);
     say("served " + ANSWERED.sum());
     // Calls in flight may be cut off, and so may the threads that wait for them.
     System.exit(0);
@@ -52,8 +54,8 @@ public final class ContractServer {
       case "cached", "fixed-silent", "virtual" -> new HelloService(backend);
       case "fixed-prompt" ->
           new PooledHelloService(backend, pool(new ThreadPoolExecutor.AbortPolicy()));
-      case "persistence" -> new PersistenceService(Duration.ofSeconds(1));
-      case "persistence-100ms" -> new PersistenceService(Duration.ofMillis(100));
+      case "persistence" -> new PersistenceService(1000);
+      case "persistence-100ms" -> new PersistenceService(100);
       default -> throw new IllegalArgumentException("no variant is called " + variant);
     };
   }

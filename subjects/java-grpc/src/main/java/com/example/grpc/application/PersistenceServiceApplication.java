@@ -1,13 +1,12 @@
 package com.example.grpc.application;
 
 import com.example.grpc.service.PersistenceService;
-import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /** The server behind HelloService: a call takes a second. */
 public final class PersistenceServiceApplication {
   public static void main(String[] arguments) throws Exception {
-    var service = new PersistenceService(Duration.ofSeconds(1));
+    var service = new PersistenceService(1000);
     var executor = Executors.newVirtualThreadPerTaskExecutor();
     var server = LoopbackServer.on(9999).executor(executor).addService(service).build();
     server.start().awaitTermination();

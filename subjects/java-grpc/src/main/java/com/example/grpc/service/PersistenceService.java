@@ -5,23 +5,22 @@ import com.example.grpc.CountRequest;
 import com.example.grpc.PersistenceServiceGrpc;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts, after the time that a slow database would take. */
 public final class PersistenceService extends PersistenceServiceGrpc.PersistenceServiceImplBase {
-  private final Duration delay;
+  private final long delayMs;
   private final AtomicLong count = new AtomicLong();
 
-  /** A service whose every call takes {@code delay}, and blocks its thread meanwhile. */
-  public PersistenceService(Duration delay) {
-    this.delay = delay;
+  /** A service whose every call blocks its thread for so many milliseconds. */
+  public PersistenceService(long delayMs) {
+    this.delayMs = delayMs;
   }
 
   @Override
   public void count(CountRequest request, StreamObserver<CountReply> answer) {
     try {
-      Thread.sleep(delay);
+      Thread.sleep(delayMs);
     } catch (InterruptedException interrupted) {
       answer.onError(Status.CANCELLED.withCause(interrupted).asRuntimeException());
       return;

@@ -10,10 +10,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * HelloService that waits on a pool of its own and says so when that is full.
- *
- * <p>gRPC hands its own executor the next step of a call, and whether a rejection is thrown or only
- * logged there, the call is left unanswered: so the one who rejects has to be the service.
+ * HelloService that waits on a pool of its own, and answers when that is full. A rejection in gRPC's
+ * own executor answers nobody: logged, the call hangs; thrown, it hangs or its stream is reset.
  */
 public final class PooledHelloService extends HelloService {
   private final Executor pool;

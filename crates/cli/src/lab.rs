@@ -1,0 +1,64 @@
+//! How this command starts the lab: it is launcher, probe and instrument in one.
+
+use crate::failure::Failure;
+use crate::request;
+use bookend_lab::launch::Launcher;
+use bookend_lab::probe;
+use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::round::Patience;
+use bookend_lab::run::RunSettings;
+use bookend_lab::suite::{Plan, Suite};
+use std::path::Path;
+
+/// Settings of a run that begins now, with a seed of its own.
+///
+/// # Errors
+/// [`Failure`] when the suite's request cannot be encoded, or nobody knows where this program is.
+pub fn settings(
+    suite: Suite,
+    plan: Plan,
+    subjects: &Path,
+    interrupt: Interrupt,
+) -> Result<RunSettings, Failure> {
+    let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
+    let call = probe::CALL.map(str::to_owned).to_vec();
+    let mut semantics = call.clone();
+    semantics.push("--semantics".to_owned());
+    Ok(RunSettings {
+        message: request::encode(&suite, &plan.request)?,
+        suite,
+        plan,
+        resume: false,
+        subjects: subjects.to_owned(),
+        launcher: launcher(&bookend),
+        bookend,
+        probe: Some(call),
+        semantics: Some(semantics),
+        command: command_line(),
+        seed: None,
+        interrupt,
+        patience: Patience::default(),
+        isolation: true,
+    })
+}
+
+/// Processes are started through a sub-command of `bookend` itself.
+pub fn launcher(bookend: &Path) -> Launcher {
+    Launcher {
+        program: bookend.to_owned(),
+        arguments: vec!["launch".into()],
+    }
+}
+
+/// CPUs that this process may use.
+pub fn cpus() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(cpus).unwrap_or(u32::MAX)
+}
+
+/// What the user typed, kept with the result. The path of the program is left out: it says where
+/// somebody's home is.
+fn command_line() -> String {
+    let words = std::env::args().skip(1);
+    words.fold("bookend".to_owned(), |line, word| line + " " + &word)
+}

@@ -1,0 +1,297 @@
+//! Whether everything that can be measured here is there and answers: small suites that put one cell
+//! through every variant of every subject, made of what the subjects declare.
+//!
+//! A server is called by our own generator, one that speaks something else by a client of its kind; a
+//! client calls a server that serves its method; an instrument loads a server; a backend stands
+//! behind a server that needs one.
+
+mod definitions;
+
+pub use definitions::{Definition, DefinitionError, definitions};
+
+use crate::subject::{Protocol, Role, Subject, Variant};
+use crate::suite::{Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// What calls servers that speak gRPC.
+const CALLER: &str = "bookend-load";
+
+/// What is called where a variant names no method: every server under test has it.
+const METHOD: &str = "helloworld.Greeter/SayHello";
+
+/// Long enough for a call on a virtual machine that has just been started.
+const WINDOW: Duration = Duration::from_millis(300);
+
+/// A call through a backend that blocks for a second ends in it.
+const WINDOW_WITH_BACKEND: Duration = Duration::from_millis(2500);
+
+/// A variant of a subject by its full name: `java-grpc/virtual`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VariantName(pub String);
+
+/// One cell that shows whether a variant answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Check {
+    /// What the cell is about.
+    variant: VariantName,
+    /// The end that a suite would list.
+    subject: String,
+    /// The other end.
+    instrument: String,
+    side: Side,
+    backend: Option<String>,
+    method: String,
+}
+
+/// A suite of checks, and which cell is about which variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckUp {
+    /// The suite: one case, one round, a short window.
+    pub suite: Suite,
+    /// By subject and instrument of a cell: the variant that it is about.
+    pub about: BTreeMap<(String, String), VariantName>,
+}
+
+/// What cannot be called, and why: nothing declares the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    /// The variant.
+    pub variant: VariantName,
+    /// What is missing.
+    pub reason: String,
+}
+
+/// The full name of a variant.
+pub fn name_of(subject: &Subject, variant: &Variant) -> VariantName {
+    VariantName(format!("{}/{}", subject.name, variant.name))
+}
+
+/// The suites that check `wanted` with the help of `all`, which `wanted` is part of.
+pub fn check_ups(
+    wanted: &[&Subject],
+    all: &[Subject],
+    definitions: &[Definition],
+    folder: &Path,
+) -> (Vec<CheckUp>, Vec<Unchecked>) {
+    let mut groups: BTreeMap<(String, Option<String>), Vec<Check>> = BTreeMap::new();
+    let mut unchecked = Vec::new();
+    for subject in wanted {
+        for variant in &subject.variants {
+            for check in checks(subject, variant, all) {
+                match check {
+                    Ok(check) => {
+                        let group = (check.method.clone(), check.backend.clone());
+                        groups.entry(group).or_default().push(check);
+                    }
+                    Err(reason) => unchecked.push(Unchecked {
+                        variant: name_of(subject, variant),
+                        reason,
+                    }),
+                }
+            }
+        }
+    }
+    let mut check_ups = Vec::new();
+    for ((method, backend), checks) in groups {
+        match definitions.iter().find(|known| known.serves(&method)) {
+            Some(definition) => {
+                check_ups.push(check_up(&method, backend, checks, definition, folder));
+            }
+            None => unchecked.extend(checks.into_iter().map(|check| Unchecked {
+                variant: check.variant,
+                reason: format!("no service definition has {method}"),
+            })),
+        }
+    }
+    (check_ups, unchecked)
+}
+
+fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<Check, String>> {
+    let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
+    let played = roles.into_iter().filter(|&role| variant.plays(role));
+    played
+        .map(|role| check(subject, variant, role, all))
+        .collect()
+}
+
+fn check(
+    subject: &Subject,
+    variant: &Variant,
+    role: Role,
+    all: &[Subject],
+) -> Result<Check, String> {
+    let name = name_of(subject, variant);
+    let own = name.0.clone();
+    let method = method_of(variant);
+    let checked = |subject: String, instrument: String, side, backend, method| Check {
+        variant: name.clone(),
+        subject,
+        instrument,
+        side,
+        backend,
+        method,
+    };
+    match role {
+        Role::Server => {
+            let caller = caller_of(subject, variant, all)?;
+            let backend = variant.needs_backend.clone();
+            Ok(checked(own, caller, Side::Server, backend, method))
+        }
+        Role::Client => {
+            let (witness, _) = server_for(subject, variant.protocol, &method, all)?;
+            Ok(checked(own, witness, Side::Client, None, method))
+        }
+        Role::Instrument => {
+            let (server, _) = server_for(subject, variant.protocol, &method, all)?;
+            Ok(checked(server, own, Side::Server, None, method))
+        }
+        Role::Backend => {
+            let (server, method) = server_before(subject, all)?;
+            let caller = CALLER.to_owned();
+            Ok(checked(server, caller, Side::Server, Some(own), method))
+        }
+    }
+}
+
+fn method_of(variant: &Variant) -> String {
+    match variant.protocol {
+        Protocol::Grpc => variant.methods.first().map_or(METHOD, String::as_str),
+        // Its callers make their own message, so any that can be encoded will do.
+        Protocol::Thrift => METHOD,
+    }
+    .to_owned()
+}
+
+fn caller_of(subject: &Subject, variant: &Variant, all: &[Subject]) -> Result<String, String> {
+    if variant.protocol == Protocol::Grpc {
+        return Ok(CALLER.to_owned());
+    }
+    let found = nearest_first(subject, all)
+        .find(|(_, other)| other.protocol == variant.protocol && other.plays(Role::Client));
+    let found = found.map(|(subject, other)| name_of(subject, other).0);
+    found.ok_or_else(|| format!("no client speaks {}", variant.protocol))
+}
+
+/// A server that can be called without anything behind it, of the same subject if there is one.
+fn server_for(
+    subject: &Subject,
+    protocol: Protocol,
+    method: &str,
+    all: &[Subject],
+) -> Result<(String, String), String> {
+    let found = nearest_first(subject, all).find(|(_, other)| {
+        let answers = other.protocol == protocol && other.knows(method);
+        answers && other.plays(Role::Server) && other.needs_backend.is_none()
+    });
+    let found = found.map(|(subject, other)| (name_of(subject, other).0, method.to_owned()));
+    found.ok_or_else(|| format!("no server here serves {method}"))
+}
+
+/// A server that needs something behind it, and what it serves.
+fn server_before(subject: &Subject, all: &[Subject]) -> Result<(String, String), String> {
+    let needs = |other: &Variant| other.plays(Role::Server) && other.needs_backend.is_some();
+    let found = nearest_first(subject, all).find(|(_, other)| needs(other));
+    let found = found.map(|(subject, other)| (name_of(subject, other).0, method_of(other)));
+    found.ok_or_else(|| "no server here needs a backend".to_owned())
+}
+
+/// Every variant, those of `subject` before those of others.
+fn nearest_first<'a>(
+    subject: &'a Subject,
+    all: &'a [Subject],
+) -> impl Iterator<Item = (&'a Subject, &'a Variant)> {
+    let others = all.iter().filter(|other| other.name != subject.name);
+    let subjects = std::iter::once(subject).chain(others);
+    subjects.flat_map(|subject| subject.variants.iter().map(move |each| (subject, each)))
+}
+
+fn check_up(
+    method: &str,
+    backend: Option<String>,
+    checks: Vec<Check>,
+    definition: &Definition,
+    folder: &Path,
+) -> CheckUp {
+    let mut subjects: Vec<SuiteSubject> = Vec::new();
+    let mut about = BTreeMap::new();
+    for check in checks {
+        let cell = (check.subject.clone(), check.instrument.clone());
+        about.entry(cell).or_insert(check.variant);
+        let known = subjects
+            .iter_mut()
+            .find(|known| known.name == check.subject && known.side == Some(check.side));
+        match known {
+            Some(known) if known.instruments.contains(&check.instrument) => {}
+            Some(known) => known.instruments.push(check.instrument),
+            None => subjects.push(listed(check.subject, check.instrument, check.side)),
+        }
+    }
+    CheckUp {
+        suite: suite(method, backend, subjects, definition, folder),
+        about,
+    }
+}
+
+fn listed(name: String, instrument: String, side: Side) -> SuiteSubject {
+    SuiteSubject {
+        name,
+        baseline: false,
+        calibration: false,
+        instruments: vec![instrument],
+        concurrency_max: None,
+        concurrency: Vec::new(),
+        full_only: false,
+        backend: None,
+        side: Some(side),
+    }
+}
+
+fn suite(
+    method: &str,
+    backend: Option<String>,
+    subjects: Vec<SuiteSubject>,
+    definition: &Definition,
+    folder: &Path,
+) -> Suite {
+    let window = if backend.is_some() {
+        WINDOW_WITH_BACKEND
+    } else {
+        WINDOW
+    };
+    let case = Case::new(1, 1).expect("one stream on one connection is a case");
+    Suite {
+        name: "doctor".to_owned(),
+        title: format!("one call of {method}"),
+        analysis: String::new(),
+        request: Request {
+            method: method.to_owned(),
+            proto: definition.proto.clone(),
+            message: RequestMessage::Json(definition.json.clone()),
+        },
+        limits: Limits {
+            server_cpus: 1.0,
+            server_memory_bytes: None,
+            server_processes: None,
+            client_cpus: None,
+        },
+        instruments: vec![CALLER.to_owned()],
+        handler_waits: backend.is_some(),
+        subjects,
+        full: Schedule {
+            warmup: Duration::ZERO,
+            window,
+            rounds: 1,
+            deadline: None,
+            backend,
+            drain: None,
+            cases: vec![case],
+            instruments_of: BTreeMap::new(),
+        },
+        quick: None,
+        published: None,
+        folder: folder.to_owned(),
+        text: String::new(),
+    }
+}

@@ -1,0 +1,76 @@
+"""The lab's words, docs/subject-contract.md, and the published command line."""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+UNDER_CONTRACT = os.environ.get("BOOKEND_CONTRACT") == "1"
+SERVER_ADDRESS = ("127.0.0.1", 0 if UNDER_CONTRACT else 50051)
+
+
+class Plan:
+    """What a client is to do: by the variables, else by the flags of the published scripts."""
+
+    def __init__(self, *variants: str) -> None:
+        words = dict(os.environ) if UNDER_CONTRACT else command_line(variants)
+        if words.get("BOOKEND_CONNECTION_PER_CALL") == "1":
+            unsupported("a channel's connection is for all of its calls, never for one")
+        if words.get("BOOKEND_VARIANT") not in variants:
+            unsupported(f"{sys.argv[0]} has the variants {', '.join(variants)}")
+        self.variant = words["BOOKEND_VARIANT"]
+        self.target = words["BOOKEND_TARGET"]
+        self.method = words.get("BOOKEND_METHOD", "echo.Echo/Hi")
+        file = words.get("BOOKEND_REQUEST_FILE")
+        self.request = Path(file).read_bytes() if file else b"\x0a\x04ping"
+        self.concurrency = int(words["BOOKEND_CONCURRENCY"])
+        self.calls = int(words.get("BOOKEND_CALLS") or 0)
+        self.warmup_s = int(words.get("BOOKEND_WARMUP_MS") or 0) / 1000
+        self.window_s = int(words.get("BOOKEND_MEASURE_MS") or 0) / 1000
+        self.deadline_s = int(words.get("BOOKEND_DEADLINE_MS") or 0) / 1000 or None
+
+
+def command_line(variants: tuple[str, ...]) -> dict[str, str]:
+    """The published flags as variables. The clock begins when the channels have connected."""
+    parser = argparse.ArgumentParser()
+    if "uvloop" in variants:
+        parser.add_argument("--uvloop", action="store_true")
+    parser.add_argument("--concurrency", default="1")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--address", default="127.0.0.1:50051")
+    flags = parser.parse_args()
+    return {
+        "BOOKEND_VARIANT": "uvloop" if getattr(flags, "uvloop", False) else variants[0],
+        "BOOKEND_TARGET": flags.address,
+        "BOOKEND_CONCURRENCY": flags.concurrency,
+        "BOOKEND_WARMUP_MS": "1000",
+        "BOOKEND_MEASURE_MS": str(round(flags.seconds * 1000)),
+    }
+
+
+def unsupported(reason: str) -> None:
+    """Ends with the status for what a subject cannot do by design."""
+    print(reason, file=sys.stderr)
+    sys.exit(89)
+
+
+async def serve_until_the_end(port: int) -> None:
+    """Returns when the lab closes our standard input; by hand, never."""
+    print(f"ready {port}", flush=True)
+    if not UNDER_CONTRACT:
+        await asyncio.Event().wait()
+    end = asyncio.create_task(asyncio.to_thread(sys.stdin.buffer.read))
+    connections_peak = 0
+    while not end.done():
+        connections_peak = max(connections_peak, connections(port))
+        await asyncio.wait([end], timeout=0.25)
+    print(f"note connections_peak {connections_peak}")
+
+
+def connections(port: int) -> int:
+    """Established now. The library tells nobody what it accepts, so the kernel's table is asked."""
+    # An IPv6 socket can listen on IPv4 as well; its connections stand in the second table.
+    tables = map(Path, ("/proc/self/net/tcp", "/proc/self/net/tcp6"))
+    rows = [line.split() for table in tables for line in table.read_text().splitlines()]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
