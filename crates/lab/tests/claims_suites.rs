@@ -106,7 +106,11 @@ fn what_a_document_prints_can_be_recomputed() {
             let claim = judgement.claim;
             if claim.recomputed.is_some() {
                 let text = &judgement.recomputed;
-                assert!(text.contains(|c: char| c.is_ascii_digit()), "{}: {text}", claim.id);
+                assert!(
+                    text.contains(|c: char| c.is_ascii_digit()),
+                    "{}: {text}",
+                    claim.id
+                );
             }
         }
     }
