@@ -5,6 +5,8 @@ fn main() -> Result<(), bookend_codegen::Error> {
         "../../proto/helloworld.proto",
         "../../proto/complex_proto.proto",
         "../../proto/delay.proto",
+        "../../proto/echo.proto",
+        "../../proto/benchmark_message.proto",
     ];
     bookend_codegen::Config::new()
         .deferred("bookend.test.v1.Delay/Wait")

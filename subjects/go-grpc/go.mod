@@ -17,4 +17,4 @@ require (
 	golang.org/x/text v0.42.0 // indirect
 )
 
-replace bookend-contract-go => ./contract
+replace bookend-contract-go => ../go-contract

@@ -9,4 +9,4 @@ require (
 
 require github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 
-replace bookend-contract-go => ../go-grpc/contract
+replace bookend-contract-go => ../go-contract

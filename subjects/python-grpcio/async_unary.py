@@ -13,10 +13,6 @@ from echo_pb2_grpc import EchoStub
 from unary import Client
 
 
-def start(client: Client, echo: EchoStub) -> asyncio.Task:
-    return asyncio.create_task(keep_calling(client, echo))
-
-
 async def keep_calling(client: Client, echo: EchoStub) -> None:
     while client.phases.may_call():
         began_ns = perf_counter_ns()
@@ -27,6 +23,6 @@ async def keep_calling(client: Client, echo: EchoStub) -> None:
             client.phases.now.append(error.code().name)
 
 
-client = Client(grpc.aio.insecure_channel, start, "asyncio", "uvloop")
+client = Client(grpc.aio.insecure_channel, keep_calling, "asyncio", "uvloop")
 run = uvloop.run if client.plan.variant.startswith("uvloop") else asyncio.run
 run(client.run())

@@ -13,10 +13,6 @@ from echo_pb2_grpc import EchoStub
 from unary import Client
 
 
-def start(client: Client, echo: EchoStub) -> asyncio.Future:
-    return asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, echo)
-
-
 def keep_calling(client: Client, echo: EchoStub) -> None:
     while client.phases.may_call():
         began_ns = perf_counter_ns()
@@ -27,7 +23,11 @@ def keep_calling(client: Client, echo: EchoStub) -> None:
             client.phases.now.append(error.code().name)
 
 
-client = Client(grpc.insecure_channel, start, "sync")
+async def on_a_thread(client: Client, echo: EchoStub) -> None:
+    await asyncio.get_running_loop().run_in_executor(threads, keep_calling, client, echo)
+
+
+client = Client(grpc.insecure_channel, on_a_thread, "sync")
 threads = ThreadPoolExecutor(client.plan.concurrency)
 # The main thread's loop makes no calls: it waits for the phases to be over.
 asyncio.run(client.run())

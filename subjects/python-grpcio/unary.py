@@ -5,7 +5,7 @@ from inspect import isawaitable
 from time import perf_counter_ns
 from typing import Callable
 
-from contract import Plan, unsupported
+from contract import Plan
 from echo_pb2 import EchoReply, EchoRequest
 from echo_pb2_grpc import EchoStub
 from phases import Phases
@@ -14,14 +14,12 @@ from phases import Phases
 class Client:
     """Keeps so many calls in flight; each is made when the one before has ended."""
 
-    def __init__(self, open_channel: Callable, start: Callable, *loops: str) -> None:
-        """`start` makes one call after the other with a stub, on a thread or in a task."""
+    def __init__(self, open_channel: Callable, keep_calling: Callable, *loops: str) -> None:
+        """`keep_calling` makes one call after the other, for as long as it may."""
         modes = ("", "-own-connection", "-one-channel")
         self.plan = Plan(*(loop + mode for loop in loops for mode in modes))
-        if self.plan.method != "echo.Echo/Hi":
-            unsupported(f"{self.plan.method} is not echo.Echo/Hi")
         self.message = EchoRequest.FromString(self.plan.request).message
-        self.phases, self.open_channel, self.start = Phases(), open_channel, start
+        self.phases, self.open_channel, self.keep_calling = Phases(), open_channel, keep_calling
 
     async def run(self) -> None:
         # As it was published, one channel a call in flight, unless one is to carry all.
@@ -31,7 +29,7 @@ class Client:
         options = [("grpc.use_local_subchannel_pool", 1)] if own else []
         channels = [self.open_channel(self.plan.target, options) for _ in range(count)]
         stubs = [EchoStub(channel) for channel in channels] * (self.plan.concurrency // count)
-        await self.phases.run(self.plan, lambda: [self.start(self, stub) for stub in stubs])
+        await self.phases.run(self.plan, lambda: [self.keep_calling(self, stub) for stub in stubs])
         # A call that is still in flight would keep its thread alive.
         await asyncio.gather(*filter(isawaitable, [channel.close() for channel in channels]))
 

@@ -19,9 +19,10 @@ class Plan:
             unsupported("a channel's connection is for all of its calls, never for one")
         if words.get("BOOKEND_VARIANT") not in variants:
             unsupported(f"{sys.argv[0]} has the variants {', '.join(variants)}")
+        if words.get("BOOKEND_METHOD", "echo.Echo/Hi") != "echo.Echo/Hi":
+            unsupported(f"no calls of {words['BOOKEND_METHOD']}, only of echo.Echo/Hi")
         self.variant = words["BOOKEND_VARIANT"]
         self.target = words["BOOKEND_TARGET"]
-        self.method = words.get("BOOKEND_METHOD", "echo.Echo/Hi")
         file = words.get("BOOKEND_REQUEST_FILE")
         self.request = Path(file).read_bytes() if file else b"\x0a\x04ping"
         self.concurrency = int(words["BOOKEND_CONCURRENCY"])

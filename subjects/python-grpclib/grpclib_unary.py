@@ -9,7 +9,7 @@ import uvloop
 from grpclib.client import Channel
 from grpclib.exceptions import GRPCError, StreamTerminatedError
 
-from contract import Plan, unsupported
+from contract import Plan
 from echo_grpc import EchoStub
 from echo_pb2 import EchoRequest
 from phases import Phases
@@ -19,8 +19,6 @@ class Client:
     """As many calls in flight as are asked for, each made when the one before has ended."""
 
     def __init__(self, plan: Plan) -> None:
-        if plan.method != "echo.Echo/Hi":
-            unsupported(f"{plan.method} is not echo.Echo/Hi")
         self.plan = plan
         self.phases = Phases()
         self.message = EchoRequest.FromString(plan.request).message
@@ -30,10 +28,8 @@ class Client:
         # As it was published: one channel a call in flight. Each has a connection of its own.
         channels = [Channel(host, int(port)) for _ in range(self.plan.concurrency)]
 
-        def start() -> list[asyncio.Task]:
-            return [asyncio.create_task(self.keep_calling(EchoStub(each))) for each in channels]
-
-        await self.phases.run(self.plan, start)
+        stubs = [EchoStub(channel) for channel in channels]
+        await self.phases.run(self.plan, lambda: [self.keep_calling(stub) for stub in stubs])
         for channel in channels:
             channel.close()
 

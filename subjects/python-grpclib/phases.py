@@ -5,12 +5,11 @@ from collections import Counter
 from itertools import repeat
 from statistics import mean, quantiles
 from time import perf_counter_ns
-from typing import Callable, Iterator
+from typing import Callable, Coroutine, Iterator
 
 from contract import UNDER_CONTRACT, Plan
 
-DRAIN_S = 5
-"""So long are calls waited for that are in flight when the window ends."""
+DRAIN_S = 5  # So long are calls waited for that are in flight when the window ends.
 
 
 class Phases:
@@ -25,23 +24,23 @@ class Phases:
         """Asked before each call, on any thread: to take a permit is one step."""
         return next(self.permits, False)
 
-    async def run(self, plan: Plan, start: Callable[[], list[asyncio.Future]]) -> None:
-        """Runs what `start` starts: loops that make one call after the other while they may."""
-        loops = start()
+    async def run(self, plan: Plan, loops: Callable[[], list[Coroutine]]) -> None:
+        """Runs `loops`, which make one call after the other while they may."""
+        running = [asyncio.create_task(each) for each in loops()]
         await asyncio.sleep(plan.warmup_s)
         if plan.calls:
             self.permits = iter(())
-            await asyncio.gather(*loops)
+            await asyncio.gather(*running)
             self.permits = repeat(True, plan.calls)
         began_ns = self.enter(self.window, "window start")
         if plan.calls:
-            loops = start()
-            await asyncio.gather(*loops)
+            running = [asyncio.create_task(each) for each in loops()]
+            await asyncio.gather(*running)
         else:
             await asyncio.sleep(plan.window_s)
         self.permits = iter(())
         window_s = (self.enter(self.drained, "window end") - began_ns) / 1e9
-        ended, pending = await asyncio.wait(loops, timeout=DRAIN_S)
+        ended, pending = await asyncio.wait(running, timeout=DRAIN_S)
         await asyncio.gather(*ended)
         print(*(self.lines(len(pending)) if UNDER_CONTRACT else self.published(window_s)), sep="\n")
 
@@ -54,10 +53,9 @@ class Phases:
     def lines(self, pending: int) -> Iterator[str]:
         for ended, count in Counter(self.window).items():
             yield f"{ended} {count}" if isinstance(ended, int) else f"error {ended} {count}"
-        phases = (self.warmup, self.window, self.drained)
-        warmup, ok, drained = (len(latencies_ns(phase)) for phase in phases)
-        yield from (f"warmup {warmup}", f"ok {ok}", f"drained {drained}")
-        yield f"unfinished {pending + len(self.drained) - drained}"
+        warmup, ok, drained = map(latencies_ns, (self.warmup, self.window, self.drained))
+        yield from (f"warmup {len(warmup)}", f"ok {len(ok)}", f"drained {len(drained)}")
+        yield f"unfinished {pending + len(self.drained) - len(drained)}"
 
     def published(self, window_s: float) -> Iterator[str]:
         """The figures of the published table, latencies in seconds."""

@@ -2,11 +2,10 @@
 
 import os
 import sys
-from pathlib import Path
 
-VENV = Path(__file__).resolve().parent / "target" / "venv"
-if Path(sys.prefix).resolve() != VENV:
-    python = str(VENV / "bin" / "python")
+VENV = os.path.join(os.path.dirname(os.path.realpath(__file__)), "target", "venv")
+if os.path.realpath(sys.prefix) != VENV:
+    python = os.path.join(VENV, "bin", "python")
     if not os.path.exists(python):
         sys.exit(f"{python} is not there: run build.sh first")
     print(f"going on with {python}", file=sys.stderr)

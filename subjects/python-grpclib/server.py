@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 
 from grpclib.server import Server, Stream
 
@@ -46,6 +47,9 @@ async def serve() -> None:
     await server.start(sock=listener)
     await serve_until_the_end(listener.getsockname()[1])
     server.close()
+    # Later Pythons also wait for connections, which clients may keep open.
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(server.wait_closed(), timeout=1)
     print(f"served {calls.served}")
 
 

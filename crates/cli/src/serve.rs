@@ -1,6 +1,7 @@
 //! `bookend serve`: the reference server, with every service of `proto/`.
 
 mod delay;
+mod echoes;
 mod greeters;
 
 use crate::failure::Failure;
@@ -97,6 +98,8 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
     let server = Server::builder()
         .add_service(greeters::plain())
         .add_service(greeters::complex())
+        .add_service(echoes::short())
+        .add_service(echoes::forty_fields())
         .add_service(delay::service()?)
         .reflection()
         .page(include_str!("serve/page.txt"))

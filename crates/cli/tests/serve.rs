@@ -1,12 +1,18 @@
 //! `bookend serve` as the lab starts it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
-#[test]
-fn it_says_where_it_listens_and_ends_when_its_input_closes() {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_bookend"))
+/// `bookend serve` as the lab starts it, and what it has not said yet.
+struct Served {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    port: u16,
+}
+
+fn serve() -> Served {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_bookend"))
         .args(["serve", "--port", "0"])
         .env("BOOKEND_CONTRACT", "1")
         .stdin(Stdio::piped())
@@ -14,14 +20,59 @@ fn it_says_where_it_listens_and_ends_when_its_input_closes() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
     let ready = lines.next().unwrap().unwrap();
     let port = ready.strip_prefix("ready ").unwrap().parse().unwrap();
-    TcpStream::connect(("127.0.0.1", port)).unwrap();
-    drop(server.stdin.take());
-    assert_eq!(lines.next().unwrap().unwrap(), "served 0");
-    assert!(lines.next().is_none());
-    assert_eq!(server.wait().unwrap().code(), Some(0));
+    Served {
+        process,
+        lines,
+        port,
+    }
+}
+
+impl Served {
+    /// The reply's bytes in base64, as `bookend probe` prints them.
+    fn reply(&self, method: &str, request: &str) -> String {
+        let target = format!("127.0.0.1:{}", self.port);
+        let probe = Command::new(env!("CARGO_BIN_EXE_bookend"))
+            .args(["probe", "--call", method, "-d", request, &target])
+            .output()
+            .unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&probe.stdout).unwrap();
+        found["call"]["reply_base64"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Closes its input and says what it said at its end.
+    fn end(mut self) -> Vec<String> {
+        drop(self.process.stdin.take());
+        let last = self.lines.map(Result::unwrap).collect();
+        assert_eq!(self.process.wait().unwrap().code(), Some(0));
+        last
+    }
+}
+
+#[test]
+fn it_says_where_it_listens_and_ends_when_its_input_closes() {
+    let served = serve();
+    TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    assert_eq!(served.end(), ["served 0"]);
+}
+
+#[test]
+fn the_echoes_send_back_what_came() {
+    let served = serve();
+    // Field 1 of either message is a text: 0x0A, its length, its letters.
+    let ping = served.reply("echo.Echo/Hi", r#"{"message": "ping"}"#);
+    assert_eq!(ping, "CgRwaW5n");
+    // "OK" in field 1, 100 in field 2, and field 280 as it came.
+    let marked = served.reply("main.Hello/Say", r#"{"field1": "a", "field280": 7}"#);
+    assert_eq!(marked, "CgJPSxBkwBEH");
+    let last = served.end();
+    assert!(last[0].starts_with("served "), "{last:?}");
+    assert_ne!(last, ["served 0"]);
 }
 
 #[test]

@@ -82,4 +82,4 @@ pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
 pub use usage::{Usage, usage};
-pub use waker::Waker;
+pub use waker::{HeldSignals, Waker};

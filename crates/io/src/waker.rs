@@ -2,7 +2,9 @@
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::cell::RefCell;
 use std::io;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -12,6 +14,46 @@ const AWAKE: u8 = 0;
 const ASLEEP: u8 = 1;
 /// Somebody has called and the driver has not answered yet.
 const CALLED: u8 = 2;
+
+thread_local! {
+    /// Whom this thread is to signal once it holds nothing back any more.
+    static HELD: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
+}
+
+/// Holds back, for as long as it lives, the signals that this thread gives by any [`Waker`].
+///
+/// Who hands a thousand values to another shard would otherwise wake it by the first of them. Where
+/// both share a processor, the kernel lets the woken thread go first: each value would be handled,
+/// and written, by itself. Who holds signals back must not wait for those to whom they go.
+#[derive(Debug)]
+pub struct HeldSignals {
+    is_outermost: bool,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl HeldSignals {
+    /// Begins to hold back. Only the outermost one of a thread lets go.
+    pub fn begin() -> Self {
+        let is_outermost = HELD.with_borrow_mut(|held| {
+            let begins = held.is_none();
+            held.get_or_insert_default();
+            begins
+        });
+        Self {
+            is_outermost,
+            of_this_thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        if self.is_outermost {
+            let held = HELD.take().unwrap_or_default();
+            held.iter().for_each(Waker::write_signal);
+        }
+    }
+}
 
 /// Calls a shard from another thread: its driver then calls [`crate::Shard::woken`].
 ///
@@ -65,6 +107,20 @@ impl Waker {
 
     #[cold]
     fn signal(&self) {
+        let hold = |held: &RefCell<Option<Vec<Waker>>>| match &mut *held.borrow_mut() {
+            Some(held) => {
+                held.push(self.clone());
+                true
+            }
+            None => false,
+        };
+        // A thread that is ending holds nothing back.
+        if !HELD.try_with(hold).unwrap_or(false) {
+            self.write_signal();
+        }
+    }
+
+    fn write_signal(&self) {
         // The counter cannot overflow: only the first call after a sleep gets here. No other
         // failure of an eventfd that is open is known.
         let _ = rustix::io::write(&self.0.event, &1_u64.to_ne_bytes());
@@ -116,6 +172,31 @@ mod tests {
         assert!(!waker.fall_asleep(), "it was called and must look first");
         assert!(waker.wake_up());
         assert_eq!(signals(&waker), 0);
+    }
+
+    #[test]
+    fn signals_are_held_back_until_the_outermost_lets_go() {
+        let waker = Waker::new().unwrap();
+        let outermost = HeldSignals::begin();
+        assert!(waker.fall_asleep());
+        drop(HeldSignals::begin());
+        waker.wake();
+        assert_eq!(signals(&waker), 0);
+        drop(outermost);
+        assert_eq!(signals(&waker), 1);
+        assert!(waker.wake_up() && waker.fall_asleep());
+        waker.wake();
+        assert_eq!(signals(&waker), 1, "nothing is held back any more");
+    }
+
+    #[test]
+    fn what_one_thread_holds_back_another_does_not() {
+        let waker = Waker::new().unwrap();
+        let _held = HeldSignals::begin();
+        assert!(waker.fall_asleep());
+        let other = waker.clone();
+        std::thread::spawn(move || other.wake()).join().unwrap();
+        assert_eq!(signals(&waker), 1);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Whether everything that can be measured here is there and answers: small suites that put one cell
-//! through every variant of every subject, made of what the subjects declare.
+//! Whether everything that can be measured here is there and answers: small suites that put one
+//! cell through every variant of every subject, made of what the subjects declare.
 //!
-//! A server is called by our own generator, one that speaks something else by a client of its kind; a
-//! client calls a server that serves its method; an instrument loads a server; a backend stands
+//! A server is called by our own generator, one that speaks something else by a client of its kind;
+//! a client calls a server that serves its method; an instrument loads a server; a backend stands
 //! behind a server that needs one.
 
 mod definitions;

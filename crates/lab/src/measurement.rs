@@ -176,8 +176,12 @@ pub struct Row {
     pub cell: CellId,
     /// How it ended.
     pub outcome: Outcome,
-    /// `served N` of the server in this round, where it said so: whole round, all cells.
+    /// `served N` of the server in this round, where it said so: of its whole life.
     pub served: Option<u64>,
+    /// Whether the server lived for this row alone: as the witness of a client, or for a fixed
+    /// number of calls. Else it served all its cells of the round.
+    #[serde(default)]
+    pub has_own_server: bool,
     /// Calls of the lab to this server that are in no row: of the probe, and of windows that were
     /// disturbed and measured again. They are among those served, and stand in one row a server.
     #[serde(default)]
@@ -201,10 +205,80 @@ impl Row {
             cell,
             outcome,
             served: None,
+            has_own_server: false,
             probe_calls: 0,
             server_notes: BTreeMap::new(),
             backend_notes: BTreeMap::new(),
             backend_served: None,
         }
+    }
+
+    /// Whether the server of this row is, in this very life, that of the other.
+    pub fn shares_server_with(&self, other: &Row) -> bool {
+        let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
+        let shared = !self.has_own_server && !other.has_own_server;
+        same_round && (shared || self.cell == other.cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(case: &str, has_own_server: bool) -> Row {
+        let cell = CellId {
+            subject: "a".to_owned(),
+            case: case.to_owned(),
+            instrument: "i".to_owned(),
+        };
+        let error = "x".to_owned();
+        Row {
+            has_own_server,
+            ..Row::new(3, cell, Outcome::Failed { error })
+        }
+    }
+
+    #[test]
+    fn cells_of_a_round_share_a_server_unless_they_have_their_own() {
+        let (first, second) = (row("C=1 S=1", false), row("C=1 S=2", false));
+        let (own, alike) = (row("C=1 S=3", true), row("C=1 S=4", true));
+        assert!(first.shares_server_with(&second) && own.shares_server_with(&own));
+        assert!(!own.shares_server_with(&alike) && !first.shares_server_with(&own));
+        let later = Row {
+            round: 4,
+            ..row("C=1 S=1", false)
+        };
+        assert!(!first.shares_server_with(&later));
+    }
+
+    #[test]
+    fn cost_is_that_of_the_end_under_test() {
+        let mut measurement = Measurement {
+            server_cpu_seconds: 1.0,
+            generator_cpu_seconds: 2.0,
+            ..Measurement::default()
+        };
+        assert_eq!(measurement.tested_cpu_seconds(), 1.0);
+        measurement.side = Side::Client;
+        assert_eq!(measurement.tested_cpu_seconds(), 2.0);
+    }
+
+    #[test]
+    fn a_measurement_of_an_earlier_version_is_one_of_a_server() {
+        let mut json = serde_json::to_value(Measurement::default()).expect("JSON");
+        let fields = json.as_object_mut().expect("an object");
+        for new in [
+            "side",
+            "client_cpu_mean",
+            "client_cpu_max",
+            "client_cpu_limit",
+            "opposite",
+            "backend",
+            "notes",
+        ] {
+            assert!(fields.remove(new).is_some(), "{new}");
+        }
+        let read: Measurement = serde_json::from_value(json).expect("readable");
+        assert_eq!(read, Measurement::default());
     }
 }

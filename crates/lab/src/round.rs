@@ -241,6 +241,7 @@ impl<'a> Round<'a> {
         if let (Ok(server), Some(row)) = (server, self.result.rows.last_mut()) {
             let tally = server.tally;
             let end = server.end(self.bench.patience.drain);
+            row.has_own_server = true;
             closing::close(&mut [row], &end, &tally);
         }
         Ok(())
@@ -397,17 +398,20 @@ impl Bench {
 
     /// CPUs that the caller may use; `None` for an instrument and where there is no limit.
     pub fn caller_cpu_limit(&self, under_test: Side) -> Option<f64> {
-        self.client_cpu_limit.filter(|_| under_test == Side::Client)
+        let limit = self
+            .client_cpu_limit
+            .filter(|_| under_test == Side::Client)?;
+        match self.generator_threads() {
+            Some(all) => Some(limit.min(f64::from(all))),
+            None => Some(limit),
+        }
     }
 
     /// Worker threads of the caller: one a CPU that it may use.
     pub fn caller_threads(&self, under_test: Side) -> Option<u32> {
         let limit = self.caller_cpu_limit(under_test);
         let limit = limit.map(|cpus| u32::try_from(whole_cpus(cpus)).unwrap_or(u32::MAX));
-        match (limit, self.generator_threads()) {
-            (Some(limit), Some(threads)) => Some(limit.min(threads)),
-            (limit, threads) => limit.or(threads),
-        }
+        limit.or(self.generator_threads())
     }
 }
 
@@ -434,5 +438,81 @@ impl Default for Patience {
 fn failed(error: &str) -> Outcome {
     Outcome::Failed {
         error: error.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench() -> Bench {
+        Bench {
+            launcher: Launcher {
+                program: "launcher".into(),
+                arguments: vec![],
+            },
+            groups: ControlGroups::none(),
+            placement: Placement {
+                server: vec![0],
+                generator: vec![1, 2, 3],
+                ..Placement::default()
+            },
+            server_cpu_limit: 0.5,
+            server_memory_bytes: Some(512),
+            server_processes: Some(300),
+            client_cpu_limit: Some(1.5),
+            interrupt: Interrupt::new(),
+            bookend: PathBuf::new(),
+            probe: None,
+            request: RequestFiles::default(),
+            patience: Patience::default(),
+        }
+    }
+
+    #[test]
+    fn a_server_is_limited_only_where_it_is_what_is_measured() {
+        let tested = bench().server_limits(true);
+        assert_eq!(tested.cpu_time, Some(0.5));
+        assert_eq!(
+            (tested.memory_bytes, tested.processes),
+            (Some(512), Some(300))
+        );
+        let witness = bench().server_limits(false);
+        assert_eq!((witness.cpu_time, witness.memory_bytes), (None, None));
+        assert_eq!(witness.processes, Some(PROCESSES_LIMIT));
+        assert_eq!(witness.cpus, [0]);
+    }
+
+    #[test]
+    fn a_client_is_limited_only_where_it_is_what_is_measured() {
+        let tested = bench().caller_limits(Side::Client);
+        assert_eq!((tested.cpus, tested.cpu_time), (vec![1, 2], Some(1.5)));
+        assert_eq!(bench().caller_threads(Side::Client), Some(2));
+        let instrument = bench().caller_limits(Side::Server);
+        assert_eq!(
+            (instrument.cpus, instrument.cpu_time),
+            (vec![1, 2, 3], None)
+        );
+        assert_eq!(bench().caller_threads(Side::Server), Some(3));
+    }
+
+    #[test]
+    fn a_client_may_not_use_more_cpus_than_there_are() {
+        let greedy = Bench {
+            client_cpu_limit: Some(8.0),
+            ..bench()
+        };
+        assert_eq!(greedy.caller_limits(Side::Client).cpus, [1, 2, 3]);
+        assert_eq!(greedy.caller_threads(Side::Client), Some(3));
+        assert_eq!(greedy.caller_cpu_limit(Side::Client), Some(3.0));
+        assert_eq!(greedy.caller_cpu_limit(Side::Server), None);
+    }
+
+    #[test]
+    fn a_backend_goes_where_both_ends_are_not_if_it_can() {
+        let mut bench = bench();
+        assert_eq!(bench.backend_limits().cpus, [1, 2, 3]);
+        bench.placement.spare = vec![4];
+        assert_eq!(bench.backend_limits().cpus, [4]);
     }
 }

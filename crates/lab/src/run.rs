@@ -232,7 +232,7 @@ impl Running<'_> {
                 continue;
             };
             let known = store.semantics(&subject.name, &prepared.version)?;
-            if known.is_some() || !is_checked(subject, &prepared.variant) {
+            if known.is_some() || !self.is_checked(subject, &prepared.variant) {
                 continue;
             }
             progress.say(&format!("checking the semantics of {}", subject.name));
@@ -245,6 +245,13 @@ impl Running<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Only servers under test are, of those that speak what the check speaks.
+    fn is_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
+        let serves = variant.plays(Role::Server) && subject.side != Some(Side::Client);
+        let is_spoken_to = variant.protocol == Protocol::Grpc;
+        serves && is_spoken_to && variant.knows(&self.plan.request.method)
     }
 
     fn semantics_of(
@@ -343,12 +350,6 @@ impl Running<'_> {
     fn guess(&self) -> Duration {
         Duration::from_millis(self.plan.warmup_ms + self.plan.window_ms + 1000)
     }
-}
-
-/// Only servers under test are, and only those that speak what the check speaks.
-fn is_checked(subject: &PlannedSubject, variant: &Variant) -> bool {
-    let serves = variant.plays(Role::Server) && subject.side != Some(Side::Client);
-    serves && variant.protocol == Protocol::Grpc
 }
 
 impl From<StoreError> for RunError {

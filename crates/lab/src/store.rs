@@ -320,6 +320,7 @@ impl Store {
         Ok(Row {
             served: stored.served.map(i64::cast_unsigned),
             probe_calls: stored.probe_calls.cast_unsigned(),
+            has_own_server: ends.has_own_server,
             server_notes: ends.server_notes,
             backend_notes: ends.backend_notes,
             backend_served: ends.backend_served,
@@ -430,10 +431,12 @@ struct StoredRow {
     ends: String,
 }
 
-/// The column `ends`: what servers and backends said at their end beside `served N`.
+/// The column `ends`: what servers and backends said at their end beside `served N`, and of whom.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Ends {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_own_server: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     server_notes: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -445,6 +448,7 @@ struct Ends {
 impl Ends {
     fn of(row: &Row) -> Ends {
         Ends {
+            has_own_server: row.has_own_server,
             server_notes: row.server_notes.clone(),
             backend_notes: row.backend_notes.clone(),
             backend_served: row.backend_served,

@@ -2,7 +2,7 @@
 
 mod table_rows;
 
-use bookend_lab::measurement::Outcome;
+use bookend_lab::measurement::{EndUsage, Outcome};
 use bookend_lab::store::{RunId, SCHEMA_VERSION, Store, StoreError, Timestamp};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -59,6 +59,27 @@ fn what_is_written_is_read_again_by_the_next_process() {
     assert_eq!(run.notes, ["it rained", "a \"quoted\" note"]);
     assert_eq!(store.rows(id).expect("readable"), all);
     assert_eq!(store.latest_run().expect("readable"), Some(run));
+}
+
+#[test]
+fn what_both_ends_noted_is_kept_with_their_row() {
+    let mut store = Store::in_memory().expect("opened");
+    let id = store.begin_run(&new_run()).expect("begun");
+    let mut measurement = measurement(1, 100, 0.5);
+    measurement.notes.insert("connections_opened".into(), 64.0);
+    measurement.opposite = Some(EndUsage {
+        cpu_seconds: 0.25,
+        ..EndUsage::default()
+    });
+    let mut row = measured(0, cell("a", "C=1 S=1 calls=100"), measurement);
+    row.has_own_server = true;
+    row.server_notes.insert("gc_share".into(), 0.125);
+    row.backend_notes.insert("gc_cycles".into(), 57.0);
+    row.backend_served = Some(101);
+    store
+        .write_round(id, 0, std::slice::from_ref(&row))
+        .expect("written");
+    assert_eq!(store.rows(id).expect("readable"), [row]);
 }
 
 #[test]

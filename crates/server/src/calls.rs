@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_io::Turn;
+use bookend_io::{HeldSignals, Turn};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 
@@ -42,6 +42,8 @@ pub(crate) struct Handling<'a> {
     pub router: &'a Router,
     pub limits: &'a Limits,
     pub turn: &'a Turn,
+    /// While deferred handlers hand their calls to other threads: those are called once for all.
+    pub held: Option<HeldSignals>,
 }
 
 impl Calls {
@@ -257,6 +259,13 @@ impl Handling<'_> {
     ) {
         let calls = &mut *self.calls;
         let head = calls.heads.head(index);
+        match head.route.kind {
+            Kind::Deferred => {
+                self.held.get_or_insert_with(HeldSignals::begin);
+            }
+            // It should not wait for another thread. If it does, that one must have been called.
+            Kind::Inline | Kind::Stream => self.held = None,
+        }
         let target = self.router.target(head.route);
         let context = Context {
             metadata: &head.metadata,
@@ -407,6 +416,7 @@ impl Handling<'_> {
         index: HeadIndex,
         deadline_ns: Option<u64>,
     ) {
+        self.held = None;
         let head = self.calls.heads.head(index);
         let target = self.router.target(head.route);
         let context = Context {
@@ -440,6 +450,7 @@ impl Handling<'_> {
         stream: Stream,
         step: impl FnOnce(&mut StreamCall, &mut Sender, &mut Answers),
     ) {
+        self.held = None;
         let calls = &mut *self.calls;
         let call = &mut calls.calls[stream.key as usize];
         let Phase::Streaming(streaming) = &mut call.phase else {

@@ -199,8 +199,10 @@ impl Shard for ServerShard {
             router: &self.router,
             limits: &self.limits,
             turn,
+            held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
+        drop(handling);
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);

@@ -30,6 +30,7 @@ pub mod hpack;
 mod memo;
 pub mod receiver;
 pub mod request;
+mod resets;
 pub mod sender;
 pub mod settings;
 mod streams;

@@ -13,6 +13,7 @@ use crate::error::{CannotOpen, ErrorCode};
 use crate::flow::{Credit, Window};
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::hpack::Encoder;
+use crate::resets::Resets;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use crate::streams::{Held, Remote, Stream, Streams};
 use alloc::collections::VecDeque;
@@ -20,9 +21,6 @@ use alloc::vec::Vec;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
-/// Ids of streams that we reset and whose frames may still be on their way: more than any peer has
-/// in flight while a reset travels, and four kilobytes.
-const REMEMBERED_RESETS: usize = 1_024;
 /// The largest stream id, RFC 9113 section 5.1.1.
 const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 
@@ -50,7 +48,7 @@ pub struct Sender {
     promised_id: u32,
     /// Streams that hold something back, in the order in which they get their turn.
     holding: VecDeque<Stream>,
-    recent_resets: VecDeque<u32>,
+    resets: Resets,
 }
 
 impl Sender {
@@ -73,7 +71,7 @@ impl Sender {
             goaway_sent: false,
             promised_id: 0,
             holding: VecDeque::new(),
-            recent_resets: VecDeque::new(),
+            resets: Resets::default(),
         }
     }
 
@@ -300,10 +298,7 @@ impl Sender {
     }
 
     pub(crate) fn write_reset(&mut self, id: u32, code: ErrorCode) {
-        if self.recent_resets.len() == REMEMBERED_RESETS {
-            self.recent_resets.pop_front();
-        }
-        self.recent_resets.push_back(id);
+        self.resets.insert(id);
         FrameHeader {
             length: 4,
             kind: kind::RST_STREAM,
@@ -314,10 +309,10 @@ impl Sender {
         self.output.extend_from_slice(&code.0.to_be_bytes());
     }
 
-    /// Whether frames of that stream, which is not alive, are nobody's fault: we reset it so
-    /// recently that they may still be on their way, or our GOAWAY left it out.
+    /// Whether frames of that stream, which is not alive, are nobody's fault: we reset it, so
+    /// that they were on their way, or our GOAWAY left it out.
     pub(crate) fn is_ignored(&self, id: u32) -> bool {
-        (self.goaway_sent && id > self.promised_id) || self.recent_resets.contains(&id)
+        (self.goaway_sent && id > self.promised_id) || self.resets.contains(id)
     }
 
     fn hold(&mut self, stream: Stream, bytes: Vec<u8>, end_stream: bool) {

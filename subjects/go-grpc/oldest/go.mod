@@ -2,7 +2,7 @@ module go-grpc-oldest
 
 go 1.26.0
 
-replace bookend-contract-go => ../contract
+replace bookend-contract-go => ../../go-contract
 
 require (
 	bookend-contract-go v0.0.0

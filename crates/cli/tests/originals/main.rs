@@ -1,7 +1,7 @@
 //! The command lines of the published documents still mean something here: each is run as printed.
 //!
-//! They need a JDK, Maven, Python, a C++ server and ghz, so they do not run with the other tests;
-//! `scripts/test` runs them once it has seen to those.
+//! They need a JDK, Maven, Python, a C++ server and ghz, so they are a feature of their own;
+//! `scripts/originals` runs them once those have been seen to.
 #![forbid(unsafe_code)]
 
 mod list;
@@ -40,7 +40,6 @@ fn start_servers(
 }
 
 #[test]
-#[ignore = "needs every toolchain; scripts/test sees to them first"]
 fn every_published_command_line_runs_and_prints_what_it_should() {
     let list = List::read();
     let environment = Environment::new();

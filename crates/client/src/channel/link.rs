@@ -5,7 +5,7 @@ use super::heads::Heads;
 use crate::call::{TIMEOUT, timeout_value};
 use crate::exchange::{told_by_goaway, told_by_reset};
 use crate::response::{Plain, Response};
-use bookend_io::{Session, Turn};
+use bookend_io::{HeldSignals, Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
     Blame, CannotOpen, Config, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
@@ -18,6 +18,10 @@ use std::time::Duration;
 /// Unwritten output beyond which no further call is sent: enough to keep a write full, little
 /// enough that calls wait in the queue, where they cost less and can be given up.
 const BACKLOG_MAX_BYTES: usize = 256 << 10;
+
+/// Answers that are handed out before other threads are signalled: some three hundred small ones.
+/// Those threads then have enough to do for one write, and not long to wait for it.
+const SLICE_BYTES: usize = 16 << 10;
 
 /// A connection: asked for, greeted, or going away.
 pub(crate) struct Link {
@@ -102,14 +106,31 @@ impl Link {
         sender.may_open() == 0 && !matches!(sender.open(), Ok(_) | Err(CannotOpen::Concurrency))
     }
 
-    /// Handles what has come. Returns the octets used up.
+    /// Handles the first of what has come. Returns the octets used up, and whether there are more
+    /// to be handled.
     pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        calls: &mut Calls,
+        turn: &mut Turn,
+    ) -> Result<(usize, bool), ConnectionError> {
+        let slice = bytes.len().min(SLICE_BYTES);
+        let consumed = self.receive_slice(&bytes[..slice], calls, turn)?;
+        match consumed {
+            // A frame that is longer makes it the whole.
+            0 if slice < bytes.len() => Ok((self.receive_slice(bytes, calls, turn)?, false)),
+            _ => Ok((consumed, slice < bytes.len())),
+        }
+    }
+
+    fn receive_slice(
         &mut self,
         bytes: &[u8],
         calls: &mut Calls,
         turn: &mut Turn,
     ) -> Result<usize, ConnectionError> {
         let talk = &mut self.talk;
+        let _held = HeldSignals::begin();
         mem::swap(
             turn.output(self.session),
             &mut self.connection.sender.output,

@@ -255,7 +255,7 @@ impl Shard for ChannelShard {
             Some(link) => link.receive(bytes, &mut self.calls, turn).ok(),
             None => None,
         };
-        let Some(consumed) = received else {
+        let Some((consumed, has_more)) = received else {
             return Received {
                 consumed: bytes.len(),
                 then: Then::Close,
@@ -265,7 +265,10 @@ impl Shard for ChannelShard {
         self.go_on(turn);
         Received {
             consumed,
-            then: Then::Continue,
+            then: match has_more {
+                true => Then::Again,
+                false => Then::Continue,
+            },
         }
     }
 

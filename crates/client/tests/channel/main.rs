@@ -288,6 +288,15 @@ fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
 }
 
 #[test]
+fn every_address_of_a_name_is_tried() {
+    let (server, _holding) = service::start(LOOPBACK);
+    // Where the name stands for ::1 as well, nobody listens there.
+    let channel = channel(format!("localhost:{}", server.local_address().port()));
+    let answer = answer_to(&channel, UnaryCall::new(ECHO, b"found".to_vec()));
+    assert_eq!(answer.single_message(), Ok(&b"found"[..]));
+}
+
+#[test]
 fn calls_that_a_goaway_leaves_out_are_made_again_on_a_new_connection() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());

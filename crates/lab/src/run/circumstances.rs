@@ -12,6 +12,7 @@ pub fn notes(bench: &Bench, plan: &Plan, crew: &Crew) -> Vec<String> {
     let mut notes = vec![format!("limits: {}", bench.groups.capabilities())];
     notes.extend(bench.placement.notes.iter().cloned());
     notes.extend(processes(bench));
+    notes.extend(client_cpus(bench));
     if !backends(plan, crew).is_empty() {
         notes.extend(backend_cpus(bench));
     }
@@ -25,6 +26,12 @@ fn processes(bench: &Bench) -> Option<String> {
     capabilities.of(Capability::Processes).is_none().then(|| {
         format!("{limit} processes for the server: not limited, there is no control group for it")
     })
+}
+
+fn client_cpus(bench: &Bench) -> Option<String> {
+    let (asked, left) = (bench.client_cpu_limit?, bench.generator_threads()?);
+    (asked > f64::from(left))
+        .then(|| format!("{asked} CPUs for the client: the server leaves {left}"))
 }
 
 fn backend_cpus(bench: &Bench) -> Option<String> {

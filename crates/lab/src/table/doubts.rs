@@ -4,7 +4,7 @@ use super::limit::disagreement;
 use super::round::{Round, measurement};
 use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
 use crate::measurement::{Outcome, Row};
-use crate::suite::{Case, Plan};
+use crate::suite::{Case, Plan, Side};
 use std::collections::BTreeMap;
 
 /// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
@@ -89,16 +89,19 @@ fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
         server_cpu: Some(round.figures.server_cpu),
         server_cpu_limit: Some(measurement.server_cpu_limit),
         memory_bytes: Some(measurement.memory_peak_bytes as f64),
-        memory_limit_bytes: plan.server_memory_bytes.map(|bytes| bytes as f64),
+        // Memory is that of the end under test, and only servers have a limit of it.
+        memory_limit_bytes: plan
+            .server_memory_bytes
+            .filter(|_| measurement.side == Side::Server)
+            .map(|bytes| bytes as f64),
     }
 }
 
-/// Whether both ends count the same, for each round of the cell's server. A server lives for a
-/// whole round and counts the calls of all its cells.
+/// Whether both ends count the same, for each round of the cell's server. Most servers live for a
+/// whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     let differing = own.iter().filter_map(|row| {
-        let same_life =
-            |other: &&Row| other.round == row.round && other.cell.subject == row.cell.subject;
+        let same_life = |other: &&Row| row.shares_server_with(other);
         let finding = audit_counts(&end_counts(all.iter().filter(same_life))?)?;
         Some(format!("{finding} (round {})", row.round))
     });

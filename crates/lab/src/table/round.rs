@@ -39,7 +39,7 @@ impl<'a> Round<'a> {
 pub struct RoundFigures {
     /// Answered calls a second.
     pub requests_per_second: f64,
-    /// Answered calls per CPU-second of the server; not finite without CPU time.
+    /// Answered calls per CPU-second of the end under test; not finite without CPU time.
     pub requests_per_cpu_second: f64,
     /// CPU time of the server over the window, 1.0 = one CPU.
     pub server_cpu: f64,
@@ -52,7 +52,7 @@ impl From<&Measurement> for RoundFigures {
         let ok = round.ok as f64;
         Self {
             requests_per_second: ok / round.window_seconds,
-            requests_per_cpu_second: ok / round.server_cpu_seconds,
+            requests_per_cpu_second: ok / round.tested_cpu_seconds(),
             server_cpu: round.server_cpu_seconds / round.window_seconds,
             generator_cpu: round.generator_cpu_seconds / round.window_seconds,
         }

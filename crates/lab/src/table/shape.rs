@@ -6,7 +6,7 @@ use super::figures::{
 use super::layout::{Layout, column, one_line};
 use super::{Cell, CellResult, RatioOutcome, Standing, Summary, Table};
 use crate::statistics::{Interval, Ratio};
-use crate::suite::Case;
+use crate::suite::{Case, Side};
 use bookend_contract::verdict::Verdict;
 
 /// What stands where there is no figure.
@@ -142,7 +142,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
             connections = Some(case.connections);
         }
         let second = headline_ratio(table, case).map(|ratio| format!("^{}", one_ratio(ratio)));
-        let first = format!("----S={}", case.concurrency);
+        let first = format!("----{}", case.streams());
         match second {
             Some(second) => layout.heading_pair(&first, &second),
             None => layout.heading(first),
@@ -191,11 +191,13 @@ fn published_fields(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// Where the generator was the limit, the server could have done more.
+/// Where the other end was the limit, the one under test could have done more.
 fn bounded_rate(summary: &Summary) -> String {
     let rate = rate_text(summary.requests_per_second);
-    match summary.verdict {
-        Verdict::ClientBound => format!(">= {rate}"),
+    match (summary.side, summary.verdict) {
+        (Side::Server, Verdict::ClientBound) | (Side::Client, Verdict::ServerBound) => {
+            format!(">= {rate}")
+        }
         _ => rate,
     }
 }

@@ -7,7 +7,7 @@ use super::limit::{generator_busy, pooled_verdict};
 use super::round::{Round, RoundFigures, paired_figures};
 use crate::measurement::{CellId, Measurement, Row};
 use crate::statistics::{Interval, NoRatio, Ratio, geometric_mean_interval, median, paired_ratio};
-use crate::suite::{Case, Plan};
+use crate::suite::{Case, Plan, Side};
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,6 +56,8 @@ pub struct Summary {
     pub ok: u64,
     /// Failed calls of all windows by gRPC code name.
     pub errors: BTreeMap<String, u64>,
+    /// Which end was measured.
+    pub side: Side,
     /// Who was the limit, over all rounds.
     pub verdict: Verdict,
     /// Where the machine's CPU went. `None` when it kept no account.
@@ -121,6 +123,7 @@ impl Summary {
             requests_per_write: median(&raw(&rounds, |round| round.requests_per_write)),
             ok: rounds.iter().map(|round| round.measurement.ok).sum(),
             errors: errors(&rounds),
+            side: first.side,
             verdict: pooled_verdict(plan, &rounds),
             ledger: Ledger::pooled(&rounds),
             marks,

@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * HelloService that waits on a pool of its own, and answers when that is full. A rejection in gRPC's
- * own executor answers nobody: logged, the call hangs; thrown, it hangs or its stream is reset.
+ * HelloService that waits on a pool of its own, and answers when that is full. A rejection in
+ * gRPC's own executor answers nobody: the call hangs or, if it is thrown, its stream is reset.
  */
 public final class PooledHelloService extends HelloService {
   private final Executor pool;
