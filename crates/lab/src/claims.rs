@@ -1,7 +1,7 @@
 //! The claims of the published documents, each with a verdict.
 //!
 //! `claims.toml` in a suite's folder lists what a document says, sentence by sentence
-//! (docs/suite-format.md). Each claim is worked out twice, from the document's own table and from
+//! (docs/claims-format.md). Each claim is worked out twice, from the document's own table and from
 //! our record of the suite, and judged: held, did not hold, cannot tell here. Beside the claims,
 //! the [audit](crate::audit) is put to the document itself, and a [model] says what some of its
 //! runs must come to. [`Ledger::markdown`] is docs/claims.md.
@@ -191,11 +191,11 @@ impl SuiteLedger {
     pub fn read(suites: &Path, records: &Path, suite: &str) -> Result<Self, ClaimsError> {
         let folder = suites.join(suite);
         let file = folder.join(CLAIMS_FILE);
-        let claims = SuiteClaims::parse(&file, &read_text(&file).map_err(ClaimsError::Declared)?)
-            .map_err(ClaimsError::Declared)?;
+        let claims = read_text(&file).and_then(|text| SuiteClaims::parse(&file, &text));
+        let claims = claims.map_err(|error| ClaimsError::Declared(Box::new(error)))?;
         let record = file_of(records, suite, Extent::Full);
         let record = record.is_file().then(|| {
-            let unreadable = |error| ClaimsError::Record(record.clone(), error);
+            let unreadable = |error| ClaimsError::Record(record.clone(), Box::new(error));
             Record::read(&record).map_err(unreadable)
         });
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
@@ -307,11 +307,11 @@ pub enum ClaimsError {
     /// A folder, and what the operating system said.
     Folder(PathBuf, String),
     /// A `claims.toml`.
-    Declared(DeclarationError),
+    Declared(Box<DeclarationError>),
     /// A published table.
-    Published(PathBuf, PublishedError),
+    Published(PathBuf, Box<PublishedError>),
     /// A record.
-    Record(PathBuf, RecordError),
+    Record(PathBuf, Box<RecordError>),
 }
 
 impl fmt::Display for ClaimsError {

@@ -6,7 +6,7 @@ mod time_out;
 use super::printed::PrintedRow;
 use super::row::RowFigures;
 use super::rule::Rule;
-use super::{Finding, Rounding, finding};
+use super::{Finding, Rounding, Span, finding};
 use crate::table::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -192,18 +192,18 @@ fn client_at_its_limit(row: &PrintedRow, document: &Document) -> Checked {
 /// The highest percentile that the mean is above.
 fn mean_above_percentile(row: &PrintedRow, _: &Document) -> Checked {
     let mean = row.figure("latency_mean")?;
-    let high = row.percentiles_ns().into_iter();
-    let mut high = high
-        .filter(|(percent, _)| *percent >= HIGH_PERCENTILE)
-        .peekable();
-    high.peek()?;
-    let Some((percent, value)) = high.filter(|(_, value)| mean.low > value.high).last() else {
+    let mut high = row.percentiles_ns();
+    high.retain(|(percent, _)| *percent >= HIGH_PERCENTILE);
+    high.first()?;
+    let below = |(_, value): &&(f64, Span)| mean.low > value.high;
+    let Some((percent, value)) = high.iter().rfind(below) else {
         return Some(Ok(()));
     };
     let share = percent / 100.0;
     let rest = (mean.value - share * value.value) / (1.0 - share);
     Some(Err(format!(
-        "the mean of {} is above p{percent}, {}: the slowest {:.0} % must take {} or more on average",
+        "the mean of {} is above p{percent}, {}: the slowest {:.0} % must take {} or more on \
+         average",
         precise_latency_text(mean.value),
         precise_latency_text(value.value),
         100.0 - percent,

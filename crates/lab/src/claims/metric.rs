@@ -72,10 +72,8 @@ const FIGURES: [Figure; 25] = [
     ("latency_max", Unit::Nanoseconds, |_, one| {
         Some(histogram(one)?.max() as f64)
     }),
-    // Our tool keeps no latency of failed calls: without any, it is the mean.
     ("latency_mean_all", Unit::Nanoseconds, |_, one| {
-        let failed: u64 = one.errors.values().sum();
-        histogram(one).filter(|_| failed == 0).map(|all| all.mean())
+        mean_of_all(one, None)
     }),
     ("memory_mean", Unit::Bytes, |_, one| {
         Some(one.memory_mean_bytes as f64)
@@ -158,13 +156,15 @@ impl Metric {
         }
     }
 
-    /// The figure of a measured row. `None` where it was not measured or is not a number.
-    pub fn of_row(&self, row: &Row) -> Option<f64> {
+    /// The figure of a measured row, whose calls were given up at `deadline_ns`, if ever. `None`
+    /// where it was not measured or is not a number.
+    pub fn of_row(&self, row: &Row, deadline_ns: Option<f64>) -> Option<f64> {
         let Outcome::Measured(one) = &row.outcome else {
             return None;
         };
         let after_dot = || self.name.split_once('.').map(|(_, after)| after);
         let figure = match self.kind {
+            Kind::Figure(_) if self.name == "latency_mean_all" => mean_of_all(one, deadline_ns),
             Kind::Figure(index) => (FIGURES[index].2)(row, one),
             Kind::Percentile => {
                 let percent = percent(&self.name)?;
@@ -235,6 +235,20 @@ fn case(row: &Row) -> Option<Case> {
 fn histogram(one: &Measurement) -> Option<hdrhistogram::Histogram<u64>> {
     let decoded = latency::decode(&one.latency_histogram).ok()?;
     (!decoded.is_empty()).then_some(decoded)
+}
+
+/// The mean over all calls, when each that met its deadline took as long as that. Nobody knows
+/// how long calls took that failed otherwise.
+fn mean_of_all(one: &Measurement, deadline_ns: Option<f64>) -> Option<f64> {
+    let answered = histogram(one)?;
+    let failed: u64 = one.errors.values().sum();
+    let late = one.errors.get("DEADLINE_EXCEEDED").copied().unwrap_or(0);
+    let late_ns = match failed {
+        0 => 0.0,
+        _ => deadline_ns.filter(|_| late == failed)? * late as f64,
+    };
+    let answered_ns = answered.mean() * answered.len() as f64;
+    Some((answered_ns + late_ns) / (answered.len() + late) as f64)
 }
 
 /// Rate times mean latency over the streams of the case.

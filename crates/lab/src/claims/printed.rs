@@ -14,7 +14,7 @@ pub(super) fn tables(folder: &Path, names: &[String]) -> Result<Vec<PublishedTab
     let is_published = |name: &&String| name.starts_with("published") && name.ends_with(".csv");
     let read = |name: &String| {
         let file = folder.join(name);
-        PublishedTable::read(&file).map_err(|error| ClaimsError::Published(file, error))
+        PublishedTable::read(&file).map_err(|error| ClaimsError::Published(file, Box::new(error)))
     };
     names.iter().filter(is_published).map(read).collect()
 }

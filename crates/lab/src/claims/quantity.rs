@@ -82,7 +82,12 @@ pub enum Figures<'a> {
     /// The document's own tables.
     Printed(&'a Document),
     /// A record of ours.
-    Recorded(&'a [Row]),
+    Recorded {
+        /// Its rows.
+        rows: &'a [Row],
+        /// When its calls were given up, nanoseconds.
+        deadline_ns: Option<f64>,
+    },
 }
 
 /// A quantity in the cases that count.
@@ -155,7 +160,7 @@ impl Quantity {
                 let model = &models[*index];
                 let prediction = match figures {
                     Figures::Printed(_) => model.published.predict(),
-                    Figures::Recorded(_) => model.ours.predict(),
+                    Figures::Recorded { .. } => model.ours.predict(),
                 };
                 Series::Printed(Span::exact(predicted(&self.metric, &prediction)?))
             }
@@ -270,14 +275,18 @@ impl Figures<'_> {
                 span.map(Series::Printed)
                     .ok_or_else(|| format!("{} is not printed for {name} at {case}", metric.name()))
             }
-            Self::Recorded(rows) => recorded(rows, metric, name, case),
+            Self::Recorded { rows, deadline_ns } => {
+                let figure = |row: &Row| metric.of_row(row, *deadline_ns);
+                recorded(rows, metric.name(), figure, name, case)
+            }
         }
     }
 }
 
 fn recorded(
     rows: &[Row],
-    metric: &Metric,
+    metric: &str,
+    figure: impl Fn(&Row) -> Option<f64>,
     name: &SubjectName,
     case: &str,
 ) -> Result<Series, String> {
@@ -290,7 +299,7 @@ fn recorded(
     let cell = own.iter().filter(|row| row.cell.instrument == instrument);
     let figures = cell
         .clone()
-        .filter_map(|row| Some((row.round, metric.of_row(row)?)));
+        .filter_map(|row| Some((row.round, figure(row)?)));
     let rounds: BTreeMap<u32, f64> = figures.collect();
     if !rounds.is_empty() {
         return Ok(Series::Rounds(rounds));
@@ -303,7 +312,7 @@ fn recorded(
     });
     Err(match reason {
         Some(reason) => format!("{name} at {case}: {reason}"),
-        None => format!("{} was not recorded for {name} at {case}", metric.name()),
+        None => format!("{metric} was not recorded for {name} at {case}"),
     })
 }
 

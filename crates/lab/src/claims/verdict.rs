@@ -60,7 +60,15 @@ pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a>
             .record
             .as_ref()
             .map_or(&[][..], |record| &record.rows);
-        let evaluation = quantity.evaluate(Figures::Recorded(rows), &ledger.claims.models);
+        let deadline_ms = ledger
+            .record
+            .as_ref()
+            .and_then(|record| record.facts.plan.deadline_ms);
+        let figures = Figures::Recorded {
+            rows,
+            deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
+        };
+        let evaluation = quantity.evaluate(figures, &ledger.claims.models);
         Worked {
             unit: quantity.unit(),
             take: quantity.take,
