@@ -199,7 +199,7 @@ impl Record {
     /// # Errors
     /// When it cannot be read or is no record.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
-        Self::parse(&read_text(file).map_err(RecordError::Unreadable)?)
+        Self::parse(&read_text(file).map_err(|error| RecordError::Unreadable(Box::new(error)))?)
     }
 }
 
@@ -258,7 +258,7 @@ fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordError {
     /// It cannot be read.
-    Unreadable(DeclarationError),
+    Unreadable(Box<DeclarationError>),
     /// It has no line.
     Empty,
     /// It was written by another version of this program.

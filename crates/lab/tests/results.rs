@@ -110,7 +110,7 @@ fn the_grid_has_everybody_under_each_case() {
     assert_eq!(count("\n| rust_tonic_mt "), 12);
     assert_eq!(count("\n|   re-run  "), 24);
     assert_eq!(count("\n|   re-run with ghz"), 8);
-    assert_eq!(count("\n| rust-bookend via bookend-load "), 12);
+    assert_eq!(count("\n| rust-bookend  "), 12);
     assert!(page.contains("--C=100:---"), "{page}");
     assert!(page.contains("----S=100000---^11.0--re-run-^"), "{page}");
     assert_eq!(
@@ -227,4 +227,10 @@ fn the_first_difference_of_two_pages_is_found() {
     assert_eq!(at("a\nb\n", "a\nc\n"), Some(2));
     assert_eq!(at("a\nb", "a\nb\n"), Some(3));
     assert_eq!(at("", "a"), Some(1));
+}
+
+#[test]
+fn who_brings_a_client_is_compared_through_the_others_own() {
+    let page = page_of("grpc-thrift-go", &invented("grpc-thrift-go", Extent::Full));
+    assert!(!page.contains("no ratio"), "{page}");
 }

@@ -79,8 +79,13 @@ fn add_others(
     group: &[&PublishedRow],
     case: Case,
 ) {
+    let published = group.iter().find_map(|row| row.cell.as_ref());
+    let main = published.map(|cell| &cell.instrument);
     for cell in others(cells, table, group, case) {
-        let name = cells.table.row_name(cell);
+        let name = match main.is_some_and(|main| *main == cell.id.instrument) {
+            true => cell.id.subject.clone(),
+            false => format!("{} with {}", cell.id.subject, cell.id.instrument),
+        };
         add(layout, name, figures(cells, &table.columns, cell));
     }
 }

@@ -5,9 +5,9 @@
 //! round.
 
 use super::{Page, text};
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{Outcome, Row};
 use crate::statistics::median;
-use crate::suite::{Case, Side};
+use crate::suite::Side;
 use crate::table::significant_text;
 use std::collections::BTreeMap;
 
@@ -72,8 +72,7 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
         Side::Server => (&cell.subject, &cell.instrument),
         Side::Client => (&cell.instrument, &cell.subject),
     };
-    let own_life = measurement.side == Side::Client || has_calls(cell);
-    let at_its_end = |process: &String, with: &str| match own_life {
+    let at_its_end = |process: &String, with: &str| match row.has_own_server {
         true => (process.clone(), cell.case.clone(), with.to_owned()),
         false => (process.clone(), ALL_CASES.to_owned(), String::new()),
     };
@@ -98,9 +97,4 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
         })
     });
     keyed.collect()
-}
-
-fn has_calls(cell: &CellId) -> bool {
-    let case: Option<Case> = cell.case.parse().ok();
-    case.is_some_and(|case| case.calls.is_some())
 }

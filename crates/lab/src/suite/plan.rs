@@ -198,6 +198,9 @@ impl Suite {
     ) -> Result<Plan, PlanError> {
         let schedule = self.schedule(selection.extent)?;
         self.check_scenario(overrides)?;
+        if selection.server_processes == Some(0) {
+            return Err(PlanError::NoProcess);
+        }
         let mut notes = Vec::new();
         let subjects = self.planned_subjects(selection, schedule, &mut notes)?;
         let cases = cases(overrides, schedule)?;
@@ -455,6 +458,8 @@ pub enum PlanError {
     NoSubject,
     /// A subject was selected twice.
     SubjectTwice(String),
+    /// A server that may not even be one process.
+    NoProcess,
     /// No rounds, or absurdly many.
     Rounds(u32),
     /// C and S contradict each other.
@@ -473,6 +478,7 @@ impl fmt::Display for PlanError {
             ),
             Self::NoSubject => f.write_str("no subject is selected"),
             Self::SubjectTwice(name) => write!(f, "{name} is selected twice"),
+            Self::NoProcess => f.write_str("a server is at least one process"),
             Self::Rounds(rounds) => write!(f, "{rounds} rounds: give 1 to {ROUNDS_MAX}"),
             Self::Case(error) => error.fmt(f),
             Self::NoCase => f.write_str(

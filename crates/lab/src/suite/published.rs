@@ -97,7 +97,7 @@ impl PublishedTable {
     /// # Errors
     /// When it cannot be read, or is not a published table.
     pub fn read(file: &Path) -> Result<Self, PublishedError> {
-        Self::parse(&read_text(file).map_err(PublishedError::Unreadable)?)
+        Self::parse(&read_text(file).map_err(|error| PublishedError::Unreadable(Box::new(error)))?)
     }
 
     /// Reads the text of a file: a heading with the [`KEY_COLUMNS`] and a pair of columns a
@@ -200,7 +200,7 @@ fn cell(keys: &[&str]) -> Option<Option<CellId>> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublishedError {
     /// The file cannot be read.
-    Unreadable(DeclarationError),
+    Unreadable(Box<DeclarationError>),
     /// The first line does not begin with the [`KEY_COLUMNS`], or pairs do not follow.
     Heading,
     /// The second column of a pair does not repeat the first with a unit.
