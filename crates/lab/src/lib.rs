@@ -5,7 +5,8 @@
 //! verifies a call ([`probe`]) and measures every cell in random order ([`sampler`], [`cpu`],
 //! [`memory`]). What a window yields is a [`measurement`]; the [`store`] keeps it round by round.
 //! [`table`], [`compare`] and [`export`] read it back with [`statistics`] and the [`audit`]. A
-//! [`record`] is a run as a file to be committed, from which [`results`] writes a suite's page.
+//! [`record`] is a run as a file to be committed, from which [`results`] writes a suite's page and
+//! [`claims`] judges what was published.
 //!
 //! Nothing here can name our own client or server: they are started as everybody else is.
 #![forbid(unsafe_code)]

@@ -256,3 +256,13 @@ fn every_rule_that_looks_at_published_rows_finds_something_or_says_how_many_it_l
         assert!(rows > 0, "{rule} looked at nothing");
     }
 }
+
+#[test]
+fn the_rules_are_defined_in_the_words_of_the_program() {
+    let file = suites().join("../docs/metrics.md");
+    let metrics = std::fs::read_to_string(file).expect("readable");
+    for rule in Rule::ALL {
+        let line = format!("| `{rule}` | {} |\n", rule.meaning());
+        assert!(metrics.contains(&line), "docs/metrics.md lacks: {line}");
+    }
+}

@@ -57,7 +57,7 @@ fn is_planned(name: &SubjectName, case: &str, planned: &BTreeSet<CellId>) -> boo
     }
 }
 
-fn unplanned<'a>(claim: &'a Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
+fn unplanned(claim: &Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
     let quantities = claim.ours.iter();
     let needs = quantities.flat_map(|quantity| needs(quantity, planned));
     needs

@@ -42,7 +42,8 @@ A server has `workers`, a `queue` before them, and takes a fixed time for each c
 one call at a time, share a fixed number of calls. A call that finds neither a worker nor a place in the
 queue is rejected: silently (nobody answers, and the caller waits until its time-out) or promptly (it
 fails at once). The server does not learn that a caller gave up. Nothing else costs anything, so a run of
-a real server takes at least as long. The model has no randomness and no parameter that is fitted.
+a real server takes at least as long. There is no randomness in it. Its parameters are those of the
+document; where a pool's size is not stated (`cached`), it is the callers less the printed failures.
 ";
 
 fn overview(ledger: &Ledger) -> String {
