@@ -31,9 +31,9 @@ use pass::{Pass, Recorded};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The shortest window that is recorded, milliseconds: five thousand samples tell a hundredth from
-/// two.
-pub const WINDOW_MIN_MS: u64 = 5_000;
+/// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
+/// one in three hundred has thirty.
+pub const WINDOW_MIN_MS: u64 = 10_000;
 
 /// The longest, milliseconds: more samples tell nothing new.
 pub const WINDOW_MAX_MS: u64 = 20_000;

@@ -1,12 +1,13 @@
 //! One recording: a server and its caller started as in a round, `perf` attached for the window.
 
 use super::folded::Folded;
-use super::perf::Perf;
+use super::perf::{self, Perf};
 use super::recording::Recording;
 use crate::measurement::Measurement;
 use crate::process::Process;
 use crate::round::{Bench, Cell, Ends, Load, Observer, RunningServer};
 use crate::stop::Stop;
+use crate::suite::Side;
 use std::cell::{Cell as Slot, RefCell};
 use std::fs;
 use std::path::Path;
@@ -60,14 +61,15 @@ impl Pass<'_> {
         let measured = cell.measure(&mut server);
         // The names of compiled code are known only once the server has ended.
         server.end(self.bench.patience.drain.max(DRAIN_MIN));
-        let recorded = measured.and_then(|measurement| self.read(measurement));
+        let pids = watcher.pids.borrow().clone();
+        let recorded = measured.and_then(|measurement| self.read(measurement, &pids));
         watcher.clean_up();
         recorded
     }
 
-    fn read(&self, measurement: Measurement) -> Result<Recorded, Stop> {
+    fn read(&self, measurement: Measurement, pids: &[i32]) -> Result<Recorded, Stop> {
         let event = self.perf.event_of(self.file)?;
-        let folded = self.perf.folded(self.file)?;
+        let folded = self.perf.folded(self.file, pids)?;
         if folded.samples() == 0 {
             return Err(Stop::failed("perf took no sample of it"));
         }
@@ -111,8 +113,16 @@ impl Observer for Watcher<'_> {
         let Pass {
             bench, perf, file, ..
         } = self.pass;
-        let cpus = &bench.placement.generator;
-        let recording = Recording::begin(perf, &bench.launcher, cpus, &pids, file)?;
+        let placement = &bench.placement;
+        let recorded = perf::Recorded {
+            pids: &pids,
+            cpus: match self.pass.ends.side {
+                Side::Server => &placement.server,
+                Side::Client => &placement.generator,
+            },
+        };
+        let own_cpus = &placement.generator;
+        let recording = Recording::begin(perf, &bench.launcher, own_cpus, &recorded, file)?;
         self.recording.set(Some(recording));
         self.pids.replace(pids);
         Ok(())

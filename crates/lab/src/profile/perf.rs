@@ -20,7 +20,29 @@ const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 #[derive(Clone, Debug)]
 pub struct Perf {
     program: PathBuf,
-    event: &'static str,
+    sampling: Sampling,
+}
+
+/// What makes samples. In the order in which it is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sampling {
+    /// Cycles of the processes, where the machine counts them.
+    Cycles,
+    /// The clock of every CPU that they may run on. Virtual machines have it too. Samples of others
+    /// are left out when it is read.
+    ClockOfCpus,
+    /// The clock of the processes' own CPU time, where nobody else may be looked at. It is wound
+    /// anew whenever a thread is scheduled, so that threads that run shortly are seen too seldom.
+    ClockOfProcesses,
+}
+
+/// Who is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded<'a> {
+    /// Process ids.
+    pub pids: &'a [i32],
+    /// The CPUs that they may run on; none means all.
+    pub cpus: &'a [usize],
 }
 
 /// There is no profile on this machine.
@@ -39,24 +61,53 @@ pub enum NoPerf {
     Folder(io::Error),
 }
 
+impl Sampling {
+    const ALL: [Sampling; 3] = [
+        Sampling::Cycles,
+        Sampling::ClockOfCpus,
+        Sampling::ClockOfProcesses,
+    ];
+
+    fn event(self) -> &'static str {
+        match self {
+            Sampling::Cycles => "cycles",
+            Sampling::ClockOfCpus | Sampling::ClockOfProcesses => "cpu-clock",
+        }
+    }
+
+    /// The words that say whom to look at.
+    fn whom(self, recorded: &Recorded<'_>) -> Vec<String> {
+        match self {
+            Sampling::ClockOfCpus if recorded.cpus.is_empty() => vec!["-a".to_owned()],
+            Sampling::ClockOfCpus => vec!["-C".to_owned(), list(recorded.cpus)],
+            // A trial is of the command alone.
+            _ if recorded.pids.is_empty() => vec![],
+            _ => vec!["-p".to_owned(), list(recorded.pids)],
+        }
+    }
+}
+
 impl Perf {
-    /// Makes a trial recording of nothing in `folder`. Cycles where the machine counts them, else
-    /// the clock of the CPU, which virtual machines have too.
+    /// Makes a trial recording of nothing in `folder`.
     ///
     /// # Errors
     /// [`NoPerf`] with what to do about it.
     pub fn find(program: &Path, folder: &Path) -> Result<Perf, NoPerf> {
         let file = folder.join(".trial.perf.data");
         let mut refusal = String::new();
-        for event in ["cycles", "cpu-clock"] {
+        for sampling in Sampling::ALL {
             let perf = Perf {
                 program: program.to_owned(),
-                event,
+                sampling,
             };
             let tried = perf.try_out(&file);
+            // Asked for cycles that are not counted, `perf` takes something else.
+            let is_it = perf
+                .event_of(&file)
+                .is_ok_and(|event| event.starts_with(sampling.event()));
             let _ = std::fs::remove_file(&file);
             match tried {
-                Ok(output) if output.status.success() => return Ok(perf),
+                Ok(output) if output.status.success() && is_it => return Ok(perf),
                 Ok(output) => refusal = last_line(&output.stderr),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(NoPerf::Missing(program.to_owned()));
@@ -71,18 +122,18 @@ impl Perf {
     }
 
     fn try_out(&self, file: &Path) -> io::Result<Output> {
-        let words = self.record(file);
-        let mut words = words.iter();
-        let mut command = Command::new(words.next().map_or("perf", String::as_str));
-        command.args(words).args(["--", "true"]);
+        let words = self.record(&Recorded::default(), file);
+        let mut command = Command::new(&self.program);
+        command.args(&words[1..]).arg("true");
         command.stdin(Stdio::null()).output()
     }
 
-    /// The words that record into `file`; whom, or what, comes after them.
-    pub fn record(&self, file: &Path) -> Vec<String> {
+    /// The words that record into `file` as long as the command lasts that is put after them.
+    pub fn record(&self, recorded: &Recorded<'_>, file: &Path) -> Vec<String> {
         let program = self.program.display().to_string();
         let file = file.display().to_string();
         let frequency = FREQUENCY_HZ.to_string();
+        let event = self.sampling.event();
         // Build ids are not collected: files are still there when their symbols are read.
         let words = [
             &program,
@@ -92,13 +143,16 @@ impl Perf {
             "-F",
             &frequency,
             "-e",
-            self.event,
+            event,
             "--call-graph",
             "fp",
             "-o",
             &file,
         ];
-        words.map(str::to_owned).to_vec()
+        let mut words = words.map(str::to_owned).to_vec();
+        words.extend(self.sampling.whom(recorded));
+        words.push("--".to_owned());
+        words
     }
 
     /// The event that was counted: what was asked for can be more than the machine has.
@@ -118,14 +172,19 @@ impl Perf {
         event.map(|event| event.trim().to_owned()).ok_or_else(none)
     }
 
-    /// The samples of a recording.
+    /// The samples of the processes `pids` in a recording.
     ///
     /// # Errors
     /// `perf` cannot read the recording.
-    pub fn folded(&self, file: &Path) -> Result<Folded, Stop> {
+    pub fn folded(&self, file: &Path, pids: &[i32]) -> Result<Folded, Stop> {
+        let only = match self.sampling {
+            Sampling::ClockOfCpus => vec!["--pid".to_owned(), list(pids)],
+            Sampling::Cycles | Sampling::ClockOfProcesses => vec![],
+        };
         let mut child = Command::new(&self.program)
             .args(["script", "--no-inline", "-F", SCRIPT_FIELDS, "-i"])
             .arg(file)
+            .args(only)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             // It complains about every file whose symbols it does not find; the names say so.
@@ -140,6 +199,11 @@ impl Perf {
         }
         folded.map(Option::unwrap_or_default).map_err(Stop::failed)
     }
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(T::to_string).collect();
+    numbers.join(",")
 }
 
 fn last_line(text: &[u8]) -> String {

@@ -1,6 +1,6 @@
 //! One `perf record` of processes that run already, from one moment to another.
 
-use super::perf::Perf;
+use super::perf::{Perf, Recorded};
 use crate::launch::Launcher;
 use crate::process::interrupt::Interrupt;
 use crate::process::{Event, Process, ProcessPlan};
@@ -23,7 +23,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins to record the processes `pids`, threads that they start later included.
+    /// Begins to record processes, threads that they start later included. `cpus` are those of
+    /// `perf` itself.
     ///
     /// # Errors
     /// `perf` did not begin.
@@ -31,12 +32,10 @@ impl Recording {
         perf: &Perf,
         launcher: &Launcher,
         cpus: &[usize],
-        pids: &[i32],
+        recorded: &Recorded<'_>,
         file: &Path,
     ) -> Result<Recording, Stop> {
-        let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
-        let mut words = perf.record(file);
-        words.extend(["-p".to_owned(), pids.join(","), "--".to_owned()]);
+        let mut words = perf.record(recorded, file);
         words.extend(LEASH.map(str::to_owned));
         let plan = ProcessPlan {
             command: words.into_iter().map(OsString::from).collect(),

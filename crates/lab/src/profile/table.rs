@@ -122,8 +122,8 @@ fn nameless_note(split: &Split) -> Option<String> {
     })
 }
 
-/// The clock of the CPU, which is sampled where there is no counter, is wound anew whenever a
-/// thread is scheduled: one that never runs for a whole period is seen too seldom.
+/// The clock of a process is wound anew whenever a thread is scheduled: one that never runs for a
+/// whole period is seen too seldom.
 fn missing_note(samples: u64, measurement: &Measurement) -> Option<String> {
     let expected = measurement.tested_cpu_seconds() * f64::from(FREQUENCY_HZ);
     let share = samples as f64 / expected;

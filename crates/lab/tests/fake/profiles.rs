@@ -17,6 +17,7 @@ tests![
     a_server_is_told_that_it_is_recorded,
     a_subject_that_fails_keeps_its_row,
     a_recorder_that_dies_is_a_row_not_an_end,
+    without_counters_its_cpus_are_recorded_and_others_left_out,
     without_perf_one_line_says_how_to_get_it,
     where_perf_may_not_record_the_line_says_what_it_said,
 ];
@@ -34,7 +35,7 @@ record)
     shift
     echo samples > "$file"
     exec "$@" ;;
-evlist) echo cpu-clock ;;
+evlist) echo cycles ;;
 script) cat "$here/samples" ;;
 esac
 "#;
@@ -96,7 +97,7 @@ fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
     let folder = performance.stage.folder().join("profiles/fake");
     assert_eq!(read(&folder).unwrap(), profile);
     let csv = fs::read_to_string(folder.join(SPLIT_FILE)).unwrap();
-    let row = "fake,C=1 S=1,server,load,recorded,cpu-clock,100,0.000000,0.700000,";
+    let row = "fake,C=1 S=1,server,load,recorded,cycles,100,0.000000,0.700000,";
     assert!(csv.lines().nth(1).unwrap().starts_with(row), "{csv}");
     let mut names: Vec<_> = fs::read_dir(&folder)
         .unwrap()
@@ -123,7 +124,7 @@ record)
     shift
     echo > "$file"
     exec "$@" ;;
-evlist) echo cpu-clock ;;
+evlist) echo cycles ;;
 script) case "$*" in *cheap*) cat "${0%/*}/cheap.samples" ;; *) cat "${0%/*}/dear.samples" ;; esac ;;
 esac
 "#;
@@ -179,7 +180,7 @@ fn a_subject_that_fails_keeps_its_row() {
 fn a_recorder_that_dies_is_a_row_not_an_end() {
     let performance = with_servers(&["server"]);
     // The trial records `true`.
-    let dies = "case \"$*\" in *true) exit 0 ;; *) echo 'out of memory' >&2; exit 1 ;; esac";
+    let dies = "case \"$*\" in evlist*) echo cycles ;; *true) exit 0 ;; *) echo 'out of memory' >&2; exit 1 ;; esac";
     performance.stage.script("perf", dies);
     let profile = recorded(&performance);
     let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
@@ -188,6 +189,34 @@ fn a_recorder_that_dies_is_a_row_not_an_end() {
     assert!(
         reason.contains("perf did not begin: out of memory"),
         "{reason}"
+    );
+}
+
+fn without_counters_its_cpus_are_recorded_and_others_left_out() {
+    let performance = with_servers(&["server"]);
+    let text = format!("echo $$ > ../told\n{}", serve(1));
+    performance.stage.subject("server", "server", &text);
+    let perf = PERF.replace("echo cycles", "echo cpu-clock");
+    let told = "\necho \"$*\" >> \"$(dirname \"$0\")/words\"\n";
+    performance.stage.script("perf", &format!("{told}{perf}"));
+    let profile = recorded(&performance);
+    assert_eq!(profile.cells[0].samples().unwrap().event, "cpu-clock");
+    let folder = performance.stage.folder();
+    let words = fs::read_to_string(folder.join("words")).unwrap();
+    let records: Vec<&str> = words
+        .lines()
+        .filter(|line| line.contains("recording"))
+        .collect();
+    assert!(
+        records.len() == 1 && records[0].contains(" -a -- "),
+        "{words}"
+    );
+    let pid = fs::read_to_string(folder.join("told")).unwrap();
+    let script = words.lines().find(|line| line.starts_with("script"));
+    let (_, pids) = script.unwrap().rsplit_once("--pid ").expect(&words);
+    assert!(
+        pids.split(',').any(|word| word == pid.trim()),
+        "{pids} without {pid}"
     );
 }
 
