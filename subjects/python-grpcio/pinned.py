@@ -3,7 +3,9 @@
 import os
 import sys
 
-VENV = os.path.join(os.path.dirname(os.path.realpath(__file__)), "target", "venv")
+# Of the folder in which this file is found, not of the one that a link leads to.
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.realpath(os.path.join(FOLDER, "target", "venv"))
 if os.path.realpath(sys.prefix) != VENV:
     python = os.path.join(VENV, "bin", "python")
     if not os.path.exists(python):

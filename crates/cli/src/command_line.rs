@@ -1,7 +1,9 @@
 //! The words after `bookend`, read into one [`Command`].
 
 use crate::failure::complain;
-use crate::{compare, complaint, doctor, list, load, probe, report, run, serve};
+use crate::{
+    claims, compare, complaint, doctor, list, load, probe, record, report, results, run, serve,
+};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -42,6 +44,12 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Print the tables of a result
     Report(report::Arguments),
+    /// Write the page of published claims and what became of them
+    Claims(claims::Arguments),
+    /// Keep a result as a text file that can be committed
+    Record(record::Arguments),
+    /// Write the pages of the suites from their records, published figures beside ours
+    Results(results::Arguments),
     /// List suites and subjects
     List(list::Arguments),
     /// Say what can be measured here, and what is missing for the rest
@@ -58,6 +66,9 @@ impl Command {
             Command::Probe(_) => "probe",
             Command::Compare(_) => "compare",
             Command::Report(_) => "report",
+            Command::Claims(_) => "claims",
+            Command::Record(_) => "record",
+            Command::Results(_) => "results",
             Command::List(_) => "list",
             Command::Doctor(_) => "doctor",
         }

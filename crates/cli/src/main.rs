@@ -1,6 +1,7 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
 
+mod claims;
 mod command_line;
 mod compare;
 mod complaint;
@@ -13,8 +14,10 @@ mod names;
 mod number;
 mod probe;
 mod profile;
+mod record;
 mod report;
 mod request;
+mod results;
 mod run;
 mod serve;
 
@@ -50,6 +53,9 @@ fn start(command: Command) -> Result<u8, Failure> {
         Command::Probe(arguments) => probe::start(arguments),
         Command::Compare(arguments) => compare::start(&arguments),
         Command::Report(arguments) => report::start(&arguments),
+        Command::Claims(arguments) => claims::start(&arguments),
+        Command::Record(arguments) => record::start(&arguments),
+        Command::Results(arguments) => results::start(&arguments),
         Command::List(arguments) => list::start(&arguments),
         Command::Doctor(arguments) => doctor::start(&arguments),
     }

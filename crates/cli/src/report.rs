@@ -4,12 +4,15 @@ use crate::failure::Failure;
 use crate::number::whole;
 use bookend_lab::chart::{Chart, Theme};
 use bookend_lab::export::Report;
+use bookend_lab::measurement::Row;
+use bookend_lab::record::Record;
 use bookend_lab::store::{Run, RunId, Store};
 use bookend_lab::suite::Case;
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Where results are kept unless the user says otherwise.
 pub const STORE: &str = "bookend.db";
@@ -20,6 +23,9 @@ pub struct Arguments {
     /// The number of the result [default: the newest]
     #[arg(value_parser = whole::<i64>)]
     run: Option<i64>,
+    /// Print the tables of a record instead of a stored result
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "store"])]
+    record: Option<PathBuf>,
     /// How it is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Md)]
     format: Format,
@@ -69,13 +75,10 @@ enum Background {
 /// # Errors
 /// [`Failure`] when the result is not there.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
-    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
-    let run = match arguments.run {
-        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
-        None => latest(&store)?,
+    let (run, rows, skips) = match &arguments.record {
+        Some(file) => recorded(file)?,
+        None => stored(arguments)?,
     };
-    let rows = store.rows(run.id).map_err(Failure::usage)?;
-    let skips = store.skips(&run).map_err(Failure::usage)?;
     let report = Report::new(&run, &rows).with_skips(skips);
     let text = match arguments.format {
         Format::Text => report.text(),
@@ -86,6 +89,26 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     };
     output::write(&text, arguments.output.as_deref()).map_err(Failure::nothing_measured)?;
     Ok(exit::MEASURED)
+}
+
+/// A run, its rows, and what each server leaves out.
+type Kept = (Run, Vec<Row>, BTreeMap<String, Vec<String>>);
+
+fn stored(arguments: &Arguments) -> Result<Kept, Failure> {
+    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
+    let run = match arguments.run {
+        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
+        None => latest(&store)?,
+    };
+    let rows = store.rows(run.id).map_err(Failure::usage)?;
+    let skips = store.skips(&run).map_err(Failure::usage)?;
+    Ok((run, rows, skips))
+}
+
+fn recorded(file: &Path) -> Result<Kept, Failure> {
+    let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
+    let record = Record::read(file).map_err(unreadable)?;
+    Ok((record.run(), record.rows, record.facts.skips))
 }
 
 fn picture(arguments: &Arguments, report: &Report<'_>) -> Result<String, Failure> {

@@ -3,6 +3,18 @@
 //! A finding does not remove a row. It says that at least one of its figures is not what its
 //! heading says.
 
+mod document;
+mod printed;
+mod row;
+mod rule;
+mod span;
+
+pub use document::{Conditions, Coverage, Document, DocumentFinding, Place, audit_document};
+pub use printed::{Bucket, PrintedRow};
+pub use rule::Rule;
+pub use span::{Rounding, Span};
+
+use row::RowFigures;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -48,66 +60,6 @@ pub struct EndCounts {
     pub unfinished: u64,
 }
 
-/// The rules, by name. `Display` prints the name as it stands in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// More calls in flight (rate times mean latency) than there are streams.
-    TooManyInFlight,
-    /// Far fewer calls in flight than there are streams: the generator did not keep them busy.
-    TooFewInFlight,
-    /// A higher percentile is below a lower one.
-    PercentileOrder,
-    /// The mean, or a percentile, is outside the shortest and longest latency.
-    OutsideRange,
-    /// The mean is above what the percentiles allow.
-    MeanAbovePercentiles,
-    /// The two ends count different numbers of calls.
-    CountsDiffer,
-    /// The server used more CPU than it was given.
-    CpuAboveLimit,
-    /// The server used more memory than it was given.
-    MemoryAboveLimit,
-    /// A figure is negative or not a number.
-    NotANumber,
-}
-
-impl Rule {
-    /// Every rule, in the order in which reports explain them.
-    pub const ALL: [Self; 9] = [
-        Self::TooManyInFlight,
-        Self::TooFewInFlight,
-        Self::PercentileOrder,
-        Self::OutsideRange,
-        Self::MeanAbovePercentiles,
-        Self::CountsDiffer,
-        Self::CpuAboveLimit,
-        Self::MemoryAboveLimit,
-        Self::NotANumber,
-    ];
-
-    /// The name in reports and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TooManyInFlight => "too-many-in-flight",
-            Self::TooFewInFlight => "too-few-in-flight",
-            Self::PercentileOrder => "percentile-order",
-            Self::OutsideRange => "outside-range",
-            Self::MeanAbovePercentiles => "mean-above-percentiles",
-            Self::CountsDiffer => "counts-differ",
-            Self::CpuAboveLimit => "cpu-above-limit",
-            Self::MemoryAboveLimit => "memory-above-limit",
-            Self::NotANumber => "not-a-number",
-        }
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// A rule that a row breaks, with the figures that show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -123,31 +75,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and the
-/// window's two edges are cut by two clock readings.
-const IN_FLIGHT_EXCESS: f64 = 0.05;
-
-/// A closed loop whose streams are idle more than half of the time is not what its name says.
-const IN_FLIGHT_LACK: f64 = 0.50;
-
-/// CPU time may exceed the limit by this share: a quota is enforced in slices of 100 ms, and
-/// pollers such as `docker stats` measure their own interval unevenly.
-const CPU_EXCESS: f64 = 0.05;
-
 /// Everything about `row` that cannot be true.
 pub fn audit(row: &AuditedRow) -> Vec<Finding> {
     let numbers = not_a_number(row);
     if !numbers.is_empty() {
         return numbers;
     }
-    let mut findings = Vec::new();
-    findings.extend(in_flight(row));
-    findings.extend(percentile_order(row));
-    findings.extend(outside_range(row));
-    findings.extend(mean_above_percentiles(row));
-    findings.extend(cpu_above_limit(row));
-    findings.extend(memory_above_limit(row));
-    findings
+    RowFigures::from(row).findings()
 }
 
 /// Whether the two ends agree: the server must have answered every call that was answered at the
@@ -193,96 +127,6 @@ fn not_a_number(row: &AuditedRow) -> Vec<Finding> {
         .filter(|(_, value)| !(value.is_finite() && *value >= 0.0))
         .map(|(name, value)| finding(Rule::NotANumber, format!("{name} is {value}")))
         .collect()
-}
-
-/// Little's law: rate times mean latency is the mean number of calls in flight.
-fn in_flight(row: &AuditedRow) -> Option<Finding> {
-    let streams = f64::from(row.concurrency?);
-    let (rate, mean_ns) = (row.requests_per_second?, row.latency_mean_ns?);
-    let in_flight = |latency_ns: f64| rate * latency_ns / 1e9;
-    // Calls that cross an edge of the window are counted by their end alone.
-    let mean_seconds = mean_ns / 1e9;
-    let edges = row
-        .window_seconds
-        .map_or(0.0, |window| mean_seconds / window);
-    let least = in_flight((mean_ns - row.latency_resolution_ns).max(0.0));
-    let most = in_flight(mean_ns + row.latency_resolution_ns);
-    let evidence = || {
-        format!(
-            "{:.1} calls in flight on {streams} streams",
-            in_flight(mean_ns)
-        )
-    };
-    if least > streams * (1.0 + IN_FLIGHT_EXCESS + edges) {
-        Some(finding(Rule::TooManyInFlight, evidence()))
-    } else if most < streams * (1.0 - IN_FLIGHT_LACK - edges) {
-        Some(finding(Rule::TooFewInFlight, evidence()))
-    } else {
-        None
-    }
-}
-
-fn percentile_order(row: &AuditedRow) -> Option<Finding> {
-    let mut pairs = row.percentiles_ns.windows(2);
-    let (lower, higher) =
-        pairs.find_map(|pair| (pair[1].1 < pair[0].1).then_some((pair[0], pair[1])))?;
-    let evidence = format!(
-        "p{} is {} ns, p{} is {} ns",
-        lower.0, lower.1, higher.0, higher.1
-    );
-    Some(finding(Rule::PercentileOrder, evidence))
-}
-
-fn outside_range(row: &AuditedRow) -> Option<Finding> {
-    let slack = row.latency_resolution_ns;
-    let least = row.latency_min_ns.unwrap_or(0.0) - slack;
-    let most = row.latency_max_ns.unwrap_or(f64::INFINITY) + slack;
-    let percentiles = row
-        .percentiles_ns
-        .iter()
-        .map(|&(percent, value)| (format!("p{percent}"), value));
-    let mean = row
-        .latency_mean_ns
-        .map(|mean| ("the mean".to_owned(), mean));
-    let mut all = mean.into_iter().chain(percentiles);
-    let (name, value) = all.find(|(_, value)| !(least..=most).contains(value))?;
-    let evidence = format!("{name} is {value} ns, outside {least} to {most} ns");
-    Some(finding(Rule::OutsideRange, evidence))
-}
-
-/// A mean is largest when every call is as slow as its percentile allows, and the rest as slow as
-/// the longest: above that it belongs to other calls than the percentiles do.
-fn mean_above_percentiles(row: &AuditedRow) -> Option<Finding> {
-    let (mean, longest) = (row.latency_mean_ns?, row.latency_max_ns?);
-    let mut below = 0.0;
-    let mut bound = 0.0;
-    for &(percent, value) in &row.percentiles_ns {
-        bound += (percent - below) / 100.0 * value;
-        below = percent;
-    }
-    bound += (100.0 - below) / 100.0 * longest;
-    if row.percentiles_ns.is_empty() || mean <= bound * 1.001 + row.latency_resolution_ns {
-        return None;
-    }
-    let evidence = format!("the mean is {mean} ns, the percentiles allow {bound:.0} ns");
-    Some(finding(Rule::MeanAbovePercentiles, evidence))
-}
-
-fn cpu_above_limit(row: &AuditedRow) -> Option<Finding> {
-    let (used, limit) = (row.server_cpu?, row.server_cpu_limit?);
-    (used > limit * (1.0 + CPU_EXCESS)).then(|| {
-        let evidence = format!("{:.1} % of the {:.0} % given", used * 100.0, limit * 100.0);
-        finding(Rule::CpuAboveLimit, evidence)
-    })
-}
-
-fn memory_above_limit(row: &AuditedRow) -> Option<Finding> {
-    let (used, limit) = (row.memory_bytes?, row.memory_limit_bytes?);
-    let mebibytes = |bytes: f64| bytes / f64::from(1 << 20);
-    (used > limit).then(|| {
-        let evidence = format!("{:.1} of {:.1} MiB", mebibytes(used), mebibytes(limit));
-        finding(Rule::MemoryAboveLimit, evidence)
-    })
 }
 
 #[cfg(test)]
@@ -396,14 +240,6 @@ mod tests {
             let differing = EndCounts { served, ..counts };
             let rule = audit_counts(&differing).map(|finding| finding.rule);
             assert_eq!(rule, Some(Rule::CountsDiffer), "{served}");
-        }
-    }
-
-    #[test]
-    fn names_in_print_and_in_json_are_the_same() {
-        for rule in Rule::ALL {
-            let json = serde_json::to_string(&rule).expect("a word");
-            assert_eq!(json, format!("\"{rule}\""));
         }
     }
 }

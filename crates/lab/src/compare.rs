@@ -227,7 +227,7 @@ impl Metric {
 /// Cells in the order of their numbers; what is no `C=1 S=1` comes last.
 fn case_order(case: &str) -> (u32, u32, String) {
     match case.parse::<crate::suite::Case>() {
-        Ok(case) => (case.connections, case.concurrency, String::new()),
+        Ok(case) => (case.connections, case.concurrency, case.streams()),
         Err(_) => (u32::MAX, u32::MAX, case.to_owned()),
     }
 }

@@ -241,6 +241,8 @@ fn listed(name: String, instrument: String, side: Side) -> SuiteSubject {
         calibration: false,
         instruments: vec![instrument],
         concurrency_max: None,
+        concurrency: Vec::new(),
+        full_only: false,
         backend: None,
         side: Some(side),
     }
@@ -285,6 +287,7 @@ fn suite(
             backend,
             drain: None,
             cases: vec![case],
+            instruments_of: BTreeMap::new(),
         },
         quick: None,
         published: None,

@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
     }
 
     /// The lines of the published list of parameters, in its order.
-    fn parameters(&self) -> Vec<String> {
+    pub(crate) fn parameters(&self) -> Vec<String> {
         let plan = &self.run.new.plan;
         let memory = plan.server_memory_bytes;
         let memory = memory.map_or("unlimited".to_owned(), |bytes| {
@@ -132,7 +132,7 @@ impl<'a> Report<'a> {
         rounds.len()
     }
 
-    fn notes(&self) -> Vec<&str> {
+    pub(crate) fn notes(&self) -> Vec<&str> {
         let planned = self.run.new.plan.notes.iter();
         planned.chain(&self.run.notes).map(String::as_str).collect()
     }

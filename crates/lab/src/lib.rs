@@ -4,7 +4,9 @@
 //! ([`round`]): each starts every [`subject`] afresh ([`process`], [`launch`], [`control_group`]),
 //! verifies a call ([`probe`]) and measures every cell in random order ([`sampler`], [`cpu`],
 //! [`memory`]). What a window yields is a [`measurement`]; the [`store`] keeps it round by round.
-//! [`table`], [`compare`] and [`export`] read it back with [`statistics`] and the [`audit`].
+//! [`table`], [`compare`] and [`export`] read it back with [`statistics`] and the [`audit`]. A
+//! [`record`] is a run as a file to be committed, from which [`results`] writes a suite's page and
+//! [`claims`] judges what was published.
 //!
 //! Nothing here can name our own client or server: they are started as everybody else is.
 #![forbid(unsafe_code)]
@@ -12,6 +14,7 @@
 pub mod audit;
 pub mod build;
 pub mod chart;
+pub mod claims;
 pub mod compare;
 pub mod control_group;
 pub mod cpu;
@@ -26,6 +29,8 @@ pub mod probe;
 pub mod process;
 pub mod profile;
 pub mod progress;
+pub mod record;
+pub mod results;
 pub mod round;
 pub mod run;
 pub mod sampler;

@@ -13,11 +13,12 @@ pub use overrides::{OverrideError, Overrides};
 pub use plan::{
     DRAIN_AFTER_CALLS, Extent, Plan, PlanError, PlannedCell, PlannedSubject, Selection,
 };
-pub use published::{COLUMNS as PUBLISHED_COLUMNS, PublishedError, PublishedRow, PublishedTable};
+pub use published::{Column, KEY_COLUMNS, PublishedError, PublishedRow, PublishedTable, Unit};
 pub use units::{UnitError, parse_duration, parse_size};
 
 use crate::declaration::{DeclarationError, read_text};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -125,6 +126,10 @@ pub struct SuiteSubject {
     pub instruments: Vec<String>,
     /// Cases with more streams than this are not measured. `None`: all are.
     pub concurrency_max: Option<u32>,
+    /// Only cases with one of these numbers of streams are measured. Empty: all are.
+    pub concurrency: Vec<u32>,
+    /// It is left out of quick runs, unless it is selected by name.
+    pub full_only: bool,
     /// What stands behind it, instead of what the schedule says.
     pub backend: Option<String>,
     /// Which end is measured, where it could be both. `None`: the server if it can be one.
@@ -159,6 +164,8 @@ pub struct Schedule {
     pub drain: Option<Duration>,
     /// The cases, in the order of the table.
     pub cases: Vec<Case>,
+    /// Cases that only these instruments measure. Absent: those of each subject do.
+    pub instruments_of: BTreeMap<Case, Vec<String>>,
 }
 
 impl Suite {

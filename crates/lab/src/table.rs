@@ -20,7 +20,7 @@ pub use shape::{cost_table, ledger_table, marks, published_table, resource_table
 pub use summary::{RatioOutcome, Summary};
 
 use crate::measurement::{CellId, Outcome, Row};
-use crate::suite::{Case, Plan};
+use crate::suite::{Case, Plan, PlannedSubject};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -232,16 +232,30 @@ fn not_measured(rows: &[&Row]) -> CellResult {
     CellResult::NotMeasured { why, reason }
 }
 
-/// Each subject against the baseline of the same case and instrument, round by round.
+/// The cell of the baseline that one compares with: with the same instrument; where a subject
+/// brings its own client, with the baseline's own of that name.
+fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
+    let (folder, _) = baseline.folder_and_variant();
+    let own = cell.subject.split('/').next().unwrap_or(&cell.subject);
+    let client = cell.instrument.split_once('/');
+    let instrument = match client {
+        Some((brings, variant)) if brings == own => format!("{folder}/{variant}"),
+        _ => cell.instrument.clone(),
+    };
+    CellId {
+        subject: baseline.name.clone(),
+        case: cell.case.clone(),
+        instrument,
+    }
+}
+
+/// Each subject against the baseline of the same case, round by round.
 fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
     let Some(baseline) = plan.baseline() else {
         return;
     };
     for cell in cells {
-        let other = CellId {
-            subject: baseline.name.clone(),
-            ..cell.id.clone()
-        };
+        let other = counterpart(&cell.id, baseline);
         let CellResult::Measured(summary) = &mut cell.result else {
             continue;
         };

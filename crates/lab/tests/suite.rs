@@ -1,8 +1,6 @@
 //! The committed suites are well-formed, and what a user types is followed or answered.
 
-use bookend_lab::suite::{
-    Case, Extent, Overrides, Plan, PlanError, PublishedTable, Selection, Suite,
-};
+use bookend_lab::suite::{Case, Extent, Overrides, Plan, PlanError, Selection, Suite};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -55,7 +53,8 @@ fn the_published_grid_is_measured_whole() {
     assert_eq!(cases.len(), 12);
     assert_eq!(cases.first().map(String::as_str), Some("C=1 S=1"));
     assert_eq!(cases.last().map(String::as_str), Some("C=100 S=100000"));
-    assert_eq!(plan.cells().len(), 48);
+    // Seven subjects in twelve cases, and two of them through ghz in four.
+    assert_eq!(plan.cells().len(), 92);
     assert_eq!(
         (plan.warmup_ms, plan.window_ms, plan.rounds),
         (5_000, 20_000, 10)
@@ -77,62 +76,6 @@ fn the_quick_part_ends_below_a_hundred_seconds() {
         let total_ms = cell_ms * plan.cells().len() as u64 * u64::from(plan.rounds);
         assert!(total_ms < 100_000, "{name}: {total_ms} ms");
     }
-}
-
-#[test]
-fn the_published_table_belongs_to_the_grid() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    let table = PublishedTable::read(&file).expect("a table");
-    assert_eq!(table.rows.len(), 24);
-    for case in &suite.full.cases {
-        assert_eq!(
-            table.rows.iter().filter(|row| row.case == *case).count(),
-            2,
-            "{case}"
-        );
-    }
-}
-
-#[test]
-fn each_published_ratio_follows_from_its_two_rows() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    for pair in PublishedTable::read(&file).expect("a table").rows.chunks(2) {
-        let [ours, base] = pair else {
-            panic!("rows come in pairs")
-        };
-        let ratio = (ours.requests_per_second / ours.cpu_share)
-            / (base.requests_per_second / base.cpu_share);
-        assert!(
-            (ratio - ours.published_ratio).abs() < 0.1,
-            "{}: {ratio}",
-            ours.case
-        );
-    }
-}
-
-#[test]
-fn the_audit_finds_what_cannot_be_true_in_the_published_table() {
-    let suite = suite("pajamax-tonic");
-    let file = suite.path(suite.published.as_deref().expect("published"));
-    let table = PublishedTable::read(&file).expect("a table");
-    let findings = table.audit(&suite.limits).into_iter();
-    let lines = findings.map(|(row, finding)| format!("{} {}: {finding}\n", row.case, row.name));
-    assert_eq!(
-        lines.collect::<String>(),
-        include_str!("suite_published_audit.txt")
-    );
-}
-
-#[test]
-fn a_damaged_published_table_names_its_line() {
-    let file = folder("pajamax-tonic").join("published.csv");
-    let text = std::fs::read_to_string(file).expect("readable");
-    let broken = text.replacen("8487", "many", 1);
-    let error = PublishedTable::parse(&broken).expect_err("line 2");
-    assert!(error.to_string().starts_with("line 2 "), "{error}");
-    assert!(PublishedTable::parse("").is_err());
 }
 
 #[test]
@@ -182,11 +125,57 @@ fn what_cannot_be_given_is_said() {
         plan.notes,
         [
             "GRPC_CLIENT_QPS=500 is not applied: suites run a closed loop, as fast as answers come",
-            "GRPC_GHZ_TAG=0.114.0: the load of this run is not made by ghz",
+            "GRPC_GHZ_TAG=0.114.0: the ghz installed here is used, its version is shown",
             "4 CPUs for the server: this machine has 2",
             "GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all",
         ]
     );
+}
+
+#[test]
+fn the_version_of_ghz_matters_to_those_whom_it_loads() {
+    let selection = Selection {
+        subjects: Some(vec!["rust-bookend".into()]),
+        ..Selection::default()
+    };
+    let environment = [("GRPC_GHZ_TAG", "0.114.0")];
+    let overrides = Overrides::from_environment(environment).expect("readable");
+    let plan = suite("pajamax-tonic").plan(&selection, &overrides, 2);
+    let note = "GRPC_GHZ_TAG=0.114.0: the load of this run is not made by ghz";
+    assert!(plan.expect("a plan").notes.contains(&note.to_owned()));
+}
+
+#[test]
+fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
+    let plan = |extent| {
+        let selection = Selection {
+            extent,
+            ..Selection::default()
+        };
+        let suite = suite("python-clients");
+        let plan = suite.plan(&selection, &Overrides::default(), 2);
+        plan.expect("a plan").cells()
+    };
+    let full = plan(Extent::Full);
+    let cases = |subject: &str, instrument: &str| {
+        let own = full
+            .iter()
+            .filter(|cell| cell.id.subject == subject && cell.id.instrument == instrument);
+        own.map(|cell| cell.case.concurrency).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        cases("python-grpcio/sync", "cpp-grpc"),
+        [1, 2, 4, 8, 16, 32, 64]
+    );
+    assert_eq!(cases("python-grpcio/sync", "rust-bookend"), [8, 64]);
+    assert_eq!(
+        cases("python-grpcio/uvloop-one-channel", "cpp-grpc"),
+        [8, 64]
+    );
+    let is_extra = |subject: &str| subject.ends_with("-one-channel");
+    let quick = plan(Extent::Quick);
+    assert!(!quick.iter().any(|cell| is_extra(&cell.id.subject)));
+    assert!(full.iter().any(|cell| is_extra(&cell.id.subject)));
 }
 
 #[test]
@@ -276,12 +265,12 @@ fn faults_of_a_suite_name_file_line_and_remedy() {
     };
     assert_eq!(
         complaint("server_cpus", "server_cpu"),
-        "SUITE/suite.toml:22: unknown key `server_cpu`, did you mean `server_cpus`?"
+        "SUITE/suite.toml:23: unknown key `server_cpu`, did you mean `server_cpus`?"
     );
-    assert!(complaint("\"512m\"", "\"512 apples\"").contains("suite.toml:23: `512 apples`"));
+    assert!(complaint("\"512m\"", "\"512 apples\"").contains("suite.toml:24: `512 apples`"));
     assert!(complaint("rounds = 10", "rounds = 3").contains("3 rounds: at least 10"));
-    assert!(complaint("[1, 10, 100, 1000]", "[0]").contains("at least one connection"));
-    assert!(complaint("[1, 10, 100, 1000]", "[1, 1]").contains("C=1 S=1 stands in the grid twice"));
+    assert!(complaint("[100, 1000] }", "[0] }").contains("at least one connection"));
+    assert!(complaint("[100, 1000] }", "[2, 2] }").contains("C=1 S=2 stands in the grid twice"));
     assert!(complaint("baseline = true", "").contains("exactly one subject"));
     assert!(complaint("Greeter/SayHello", "Greeter.SayHello").contains("pkg.Service/Method"));
     assert!(complaint("json = ", "#").contains("one of `json` and `bytes`"));

@@ -1,7 +1,7 @@
 //! What a suite can ask beyond a grid of windows: connections a call, fixed numbers of calls,
 //! deadlines, backends, clients under test.
 
-use bookend_lab::suite::{Extent, Overrides, Plan, Selection, Side, Suite};
+use bookend_lab::suite::{Extent, Overrides, Plan, PlanError, Selection, Side, Suite};
 use std::path::Path;
 
 const SUITE: &str = r#"
@@ -111,6 +111,12 @@ fn the_command_line_may_give_another_limit_of_processes() {
         ..Selection::default()
     });
     assert_eq!(plan.server_processes, Some(300));
+    let none = Selection {
+        server_processes: Some(0),
+        ..Selection::default()
+    };
+    let plan = suite(SUITE).plan(&none, &Overrides::default(), 4);
+    assert_eq!(plan, Err(PlanError::NoProcess));
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use alloc::collections::BTreeMap;
 
-/// Runs that are kept apart: 16 KiB. Beyond, the two oldest become one, and the streams between them
-/// count as reset too: their frames are ignored, where they could have been an error.
+/// Runs that are kept apart: 16 KiB. Beyond, the two oldest become one, and the streams between
+/// them count as reset too: their frames are ignored, where they could have been an error.
 const RUNS_MAX: usize = 1_024;
 
 /// Ids of one side differ by two, RFC 9113 section 5.1.1.

@@ -31,8 +31,8 @@ use persistence::Persistence;
 /// The contract's "not supported".
 const NOT_SUPPORTED: u8 = 89;
 
-/// Calls answered by the services that answer later. The library's own count would have the calls in
-/// it by which ghz asks what services there are.
+/// Calls answered by the services that answer later. The library's own count would have those calls
+/// in it by which ghz asks what services there are.
 static ANSWERED: AtomicU64 = AtomicU64::new(0);
 
 /// Where the published comparison has its backend.

@@ -64,6 +64,8 @@ pub(super) fn sheet(report: &Report<'_>) -> String {
         "suite",
         "connections",
         "concurrency",
+        "connection_per_call",
+        "calls",
         "subject",
         "instrument",
         "standing",
@@ -99,6 +101,10 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
         report.run.new.plan.suite.clone(),
         cell.case.connections.to_string(),
         cell.case.concurrency.to_string(),
+        u8::from(cell.case.connection_per_call).to_string(),
+        cell.case
+            .calls
+            .map_or_else(String::new, |calls| calls.to_string()),
         cell.id.subject.clone(),
         cell.id.instrument.clone(),
         standing.to_owned(),

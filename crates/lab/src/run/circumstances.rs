@@ -13,7 +13,12 @@ pub fn notes(bench: &Bench, plan: &Plan, crew: &Crew) -> Vec<String> {
     notes.extend(bench.placement.notes.iter().cloned());
     notes.extend(processes(bench));
     notes.extend(client_cpus(bench));
-    if !backends(plan, crew).is_empty() {
+    if let Some(deadline_ms) = plan.deadline_ms {
+        notes.push(format!("deadline of each call: {deadline_ms} ms"));
+    }
+    let backends: Vec<String> = backends(plan, crew).into_iter().collect();
+    if !backends.is_empty() {
+        notes.push(format!("behind the servers: {}", backends.join(", ")));
         notes.extend(backend_cpus(bench));
     }
     notes.extend(unverified(crew));
@@ -23,8 +28,11 @@ pub fn notes(bench: &Bench, plan: &Plan, crew: &Crew) -> Vec<String> {
 fn processes(bench: &Bench) -> Option<String> {
     let limit = bench.server_processes?;
     let capabilities = bench.groups.capabilities();
-    capabilities.of(Capability::Processes).is_none().then(|| {
-        format!("{limit} processes for the server: not limited, there is no control group for it")
+    Some(match capabilities.of(Capability::Processes) {
+        Some(_) => format!("processes and threads of the server: at most {limit}"),
+        None => {
+            format!("{limit} processes for the server: not limited, no control group can do it")
+        }
     })
 }
 

@@ -80,16 +80,20 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Everything but the connections, for a heading below theirs: `S=5000 calls=10000`.
+    pub fn streams(&self) -> String {
+        let mut words = vec![format!("S={}", self.concurrency)];
+        words.extend(self.connection_per_call.then(|| PER_CALL.to_owned()));
+        words.extend(self.calls.map(|calls| format!("{CALLS}{calls}")));
+        words.join(" ")
+    }
+}
+
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "C={} S={}", self.connections, self.concurrency)?;
-        if self.connection_per_call {
-            write!(f, " {PER_CALL}")?;
-        }
-        match self.calls {
-            Some(calls) => write!(f, " {CALLS}{calls}"),
-            None => Ok(()),
-        }
+        let streams = self.streams();
+        write!(f, "C={} {streams}", self.connections)
     }
 }
 

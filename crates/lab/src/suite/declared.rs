@@ -56,6 +56,10 @@ struct DeclaredSubject {
     calibration: bool,
     instruments: Option<Spanned<Vec<String>>>,
     concurrency_max: Option<Spanned<u32>>,
+    #[serde(default)]
+    concurrency: Vec<u32>,
+    #[serde(default)]
+    full_only: bool,
     backend: Option<Spanned<String>>,
     side: Option<Side>,
 }
@@ -113,7 +117,10 @@ fn check_name(source: Source<'_>, folder: &Path, name: &Spanned<String>) -> Chec
     }
 }
 
-fn instruments(source: Source<'_>, declared: &Spanned<Vec<String>>) -> Checked<Vec<String>> {
+pub(super) fn instruments(
+    source: Source<'_>,
+    declared: &Spanned<Vec<String>>,
+) -> Checked<Vec<String>> {
     let names = declared.as_ref();
     let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
     if names.is_empty() || twice {
@@ -205,6 +212,8 @@ fn subjects(
                 .transpose()?
                 .unwrap_or_else(|| default_instruments.to_vec()),
             concurrency_max: concurrency_max.map(|max| *max.as_ref()),
+            concurrency: one.concurrency.clone(),
+            full_only: one.full_only,
             backend: backend(source, one.backend.as_ref())?,
             side: one.side,
         });
@@ -227,6 +236,7 @@ fn schedule(source: Source<'_>, declared: &DeclaredSchedule, rounds_min: u32) ->
         let message = "the window must have a length".to_owned();
         return Err(source.invalid(declared.window.span(), message));
     }
+    let (cases, instruments_of) = cases(source, &declared.grid)?;
     Ok(Schedule {
         warmup: duration(source, &declared.warmup)?,
         window,
@@ -238,7 +248,8 @@ fn schedule(source: Source<'_>, declared: &DeclaredSchedule, rounds_min: u32) ->
             .as_ref()
             .map(|drain| duration(source, drain))
             .transpose()?,
-        cases: cases(source, &declared.grid)?,
+        cases,
+        instruments_of,
     })
 }
 

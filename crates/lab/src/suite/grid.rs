@@ -1,9 +1,10 @@
 //! The grid of a schedule, line by line, into cases.
 
 use super::Case;
-use super::declared::Checked;
+use super::declared::{Checked, instruments};
 use crate::declaration::Source;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
 /// The word with which every call in flight gets a connection.
@@ -18,6 +19,7 @@ pub(super) struct DeclaredGridLine {
     #[serde(default)]
     connection_per_call: bool,
     calls: Option<Spanned<u64>>,
+    instruments: Option<Spanned<Vec<String>>>,
 }
 
 /// The connections of a line.
@@ -28,13 +30,16 @@ enum Connections {
     Concurrency,
 }
 
-pub(super) fn cases(
-    source: Source<'_>,
-    grid: &Spanned<Vec<DeclaredGridLine>>,
-) -> Checked<Vec<Case>> {
+/// The cases in their order, and those that not every instrument measures.
+type Grid = (Vec<Case>, BTreeMap<Case, Vec<String>>);
+
+pub(super) fn cases(source: Source<'_>, grid: &Spanned<Vec<DeclaredGridLine>>) -> Checked<Grid> {
     let mut cases = Vec::new();
+    let mut instruments_of = BTreeMap::new();
     for line in grid.as_ref() {
         let connections = connections(source, line)?;
+        let only = line.instruments.as_ref();
+        let only = only.map(|only| instruments(source, only)).transpose()?;
         for &concurrency in line.concurrency.as_ref() {
             let case = case(source, line, connections, concurrency)?;
             if cases.contains(&case) {
@@ -42,12 +47,15 @@ pub(super) fn cases(
                 return Err(source.invalid(line.concurrency.span(), message));
             }
             cases.push(case);
+            if let Some(only) = &only {
+                instruments_of.insert(case, only.clone());
+            }
         }
     }
     if cases.is_empty() {
         return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
     }
-    Ok(cases)
+    Ok((cases, instruments_of))
 }
 
 fn case(

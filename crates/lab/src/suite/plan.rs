@@ -7,6 +7,7 @@ use super::{
 };
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -76,6 +77,9 @@ pub struct Plan {
     pub subjects: Vec<PlannedSubject>,
     /// The cases, in the order of the table.
     pub cases: Vec<Case>,
+    /// Cases that only these instruments measure. Absent: those of each subject do.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instruments_of: BTreeMap<Case, Vec<String>>,
     /// Whether handlers wait for something else than the CPU.
     pub handler_waits: bool,
     /// What was asked for and cannot be given, a sentence each; printed above the table.
@@ -96,6 +100,9 @@ pub struct PlannedSubject {
     /// Cases with more streams than this are not measured.
     #[serde(default)]
     pub concurrency_max: Option<u32>,
+    /// Only cases with one of these numbers of streams are measured. Empty: all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub concurrency: Vec<u32>,
     /// What stands behind it when it is a server under test.
     #[serde(default)]
     pub backend: Option<String>,
@@ -110,7 +117,8 @@ impl PlannedSubject {
         let fits = self
             .concurrency_max
             .is_none_or(|max| case.concurrency <= max);
-        fits && self.instruments.contains(instrument)
+        let is_listed = self.concurrency.is_empty() || self.concurrency.contains(&case.concurrency);
+        fits && is_listed && self.instruments.contains(instrument)
     }
 
     /// Folder name and, where one is named, variant: `rust-bookend/epoll` in its two parts.
@@ -138,7 +146,9 @@ impl Plan {
     pub fn cells(&self) -> Vec<PlannedCell> {
         let mut cells = Vec::new();
         for &case in &self.cases {
-            for instrument in self.instruments() {
+            let only = self.instruments_of.get(&case);
+            let takes = |name: &&String| only.is_none_or(|only| only.contains(name));
+            for instrument in self.instruments().into_iter().filter(takes) {
                 for (subject, planned) in self.subjects.iter().enumerate() {
                     if planned.is_measured(case, instrument) {
                         let id = CellId {
@@ -188,6 +198,9 @@ impl Suite {
     ) -> Result<Plan, PlanError> {
         let schedule = self.schedule(selection.extent)?;
         self.check_scenario(overrides)?;
+        if selection.server_processes == Some(0) {
+            return Err(PlanError::NoProcess);
+        }
         let mut notes = Vec::new();
         let subjects = self.planned_subjects(selection, schedule, &mut notes)?;
         let cases = cases(overrides, schedule)?;
@@ -201,6 +214,7 @@ impl Suite {
             rounds: rounds(selection, schedule, &mut notes)?,
             drain_ms: drain(schedule, &cases).map(millis),
             cases,
+            instruments_of: schedule.instruments_of.clone(),
             server_cpus: self.server_cpus(overrides, machine_cpus, &mut notes),
             server_memory_bytes: overrides
                 .server_memory_bytes
@@ -242,7 +256,12 @@ impl Suite {
     ) -> Result<Vec<PlannedSubject>, PlanError> {
         let planned = |subject| planned(subject, schedule);
         let Some(names) = &selection.subjects else {
-            return Ok(self.subjects.iter().map(planned).collect());
+            let quick = selection.extent == Extent::Quick;
+            let taken = self
+                .subjects
+                .iter()
+                .filter(|subject| !(quick && subject.full_only));
+            return Ok(taken.map(planned).collect());
         };
         if names.is_empty() {
             return Err(PlanError::NoSubject);
@@ -272,6 +291,7 @@ impl Suite {
             calibration: false,
             instruments: self.instruments.clone(),
             concurrency_max: None,
+            concurrency: Vec::new(),
             backend: schedule.backend.clone(),
             side: None,
         }
@@ -311,6 +331,7 @@ fn planned(subject: &SuiteSubject, schedule: &Schedule) -> PlannedSubject {
         calibration: subject.calibration,
         instruments: subject.instruments.clone(),
         concurrency_max: subject.concurrency_max,
+        concurrency: subject.concurrency.clone(),
         backend: subject
             .backend
             .as_ref()
@@ -437,6 +458,8 @@ pub enum PlanError {
     NoSubject,
     /// A subject was selected twice.
     SubjectTwice(String),
+    /// A server that may not even be one process.
+    NoProcess,
     /// No rounds, or absurdly many.
     Rounds(u32),
     /// C and S contradict each other.
@@ -455,6 +478,7 @@ impl fmt::Display for PlanError {
             ),
             Self::NoSubject => f.write_str("no subject is selected"),
             Self::SubjectTwice(name) => write!(f, "{name} is selected twice"),
+            Self::NoProcess => f.write_str("a server is at least one process"),
             Self::Rounds(rounds) => write!(f, "{rounds} rounds: give 1 to {ROUNDS_MAX}"),
             Self::Case(error) => error.fmt(f),
             Self::NoCase => f.write_str(

@@ -1,15 +1,17 @@
 //! Text tables in the look of the published ones: rules of dashes, headings written into them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A column's heading and its least width.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Column {
-    pub(crate) title: &'static str,
+    pub(crate) title: Cow<'static, str>,
     pub(crate) width: usize,
 }
 
-pub(crate) fn column(title: &'static str, width: usize) -> Column {
+pub(crate) fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
+    let title = title.into();
     Column { title, width }
 }
 
@@ -78,7 +80,8 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths = self.widths();
         let total = widths.iter().map(|width| width + 3).sum::<usize>() + 1;
-        let titles: Vec<&str> = self.columns.iter().map(|column| column.title).collect();
+        let titles = self.columns.iter().map(|column| column.title.as_ref());
+        let titles: Vec<&str> = titles.collect();
         writeln!(f, "{:-<total$}", "")?;
         write_fields(f, &widths, &titles)?;
         for line in &self.lines {

@@ -142,7 +142,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
             connections = Some(case.connections);
         }
         let second = headline_ratio(table, case).map(|ratio| format!("^{}", one_ratio(ratio)));
-        let first = format!("----S={}", case.concurrency);
+        let first = format!("----{}", case.streams());
         match second {
             Some(second) => layout.heading_pair(&first, &second),
             None => layout.heading(first),

@@ -186,6 +186,9 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     assert!(used.memory_peak_bytes > 0 && used.threads > 0, "{used:?}");
     assert_eq!(row.backend_served, Some(9));
     assert_eq!(row.backend_notes["calls_peak"], 7.0);
+    let run = performance.store.latest_run().unwrap().unwrap();
+    let said = "behind the servers: behind".to_owned();
+    assert!(run.notes.contains(&said), "{:?}", run.notes);
     let (server, backend) = (
         text(&performance, "server.env"),
         text(&performance, "backend.env"),
@@ -341,7 +344,15 @@ fn a_deadline_is_told_in_both_ways() {
 
     let mut performance = with_both(&serve(1), &(note_variables("load") + CALL));
     performance.settings.plan.deadline_ms = Some(20_000);
+    performance.settings.plan.server_processes = Some(300);
     measured(&performance.row());
+    let notes = performance.store.latest_run().unwrap().unwrap().notes;
+    for said in [
+        "deadline of each call: 20000 ms",
+        "300 processes for the server: not limited, no control group can do it",
+    ] {
+        assert!(notes.contains(&said.to_owned()), "{notes:?}");
+    }
     assert!(text(&performance, "load.env").contains("BOOKEND_DEADLINE_MS=20000 "));
 }
 

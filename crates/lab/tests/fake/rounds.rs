@@ -123,6 +123,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         calibration: false,
         instruments: vec![instrument.to_owned()],
         concurrency_max: None,
+        concurrency: Vec::new(),
         backend: None,
         side: None,
     });
@@ -146,6 +147,7 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
         rounds: 1,
         subjects: subjects.collect(),
         cases: vec!["C=1 S=1".parse().unwrap()],
+        instruments_of: std::collections::BTreeMap::new(),
         handler_waits: false,
         notes: vec![],
     }

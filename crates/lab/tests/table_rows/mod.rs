@@ -44,6 +44,7 @@ pub fn plan() -> Plan {
             },
         ],
         cases: vec![case(1, 1), case(1, 100), case(100, 100)],
+        instruments_of: BTreeMap::new(),
         handler_waits: false,
         notes: vec!["GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all".into()],
     }
@@ -56,6 +57,7 @@ pub fn subject(name: &str) -> PlannedSubject {
         calibration: false,
         instruments: vec!["bookend-load".into()],
         concurrency_max: None,
+        concurrency: Vec::new(),
         backend: None,
         side: None,
     }

@@ -14,6 +14,10 @@ use std::time::Duration;
 /// a call needs a few milliseconds; one that will never answer costs all of it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// The same where the plain call itself took long: a handler that waits makes every check wait.
+/// With it, all checks together still end within the time that the lab gives a probe.
+const PATIENCE_MAX: Duration = Duration::from_secs(5);
+
 /// Checks made at a time, each on a connection of its own: few enough not to press a server that
 /// has one processor.
 const CHECKS_AT_A_TIME: usize = 5;
@@ -32,7 +36,9 @@ pub(super) fn check_all(request: &Request, call: &CallOutcome) -> Semantics {
         Err(reason) => return none_of_them(&reason),
     };
     let next = AtomicUsize::new(0);
-    let work = || worker(&next, request, &addresses, call.result.is_ok());
+    let latency = call.result.as_ref().ok().map(|verified| verified.latency);
+    let patience = patience_after(latency);
+    let work = || worker(&next, request, &addresses, patience, latency.is_some());
     let done: Vec<Semantics> = thread::scope(|scope| {
         let workers: Vec<_> = (0..CHECKS_AT_A_TIME).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
@@ -47,6 +53,14 @@ pub(super) fn check_all(request: &Request, call: &CallOutcome) -> Semantics {
     }
     all.calls_sent = done.iter().map(|part| part.calls_sent).sum();
     all
+}
+
+/// How long a check may take when the plain call took `latency`.
+fn patience_after(latency: Option<Duration>) -> Duration {
+    let handler = latency.unwrap_or_default();
+    PATIENCE
+        .saturating_add(handler.saturating_mul(2))
+        .min(PATIENCE_MAX)
 }
 
 fn addresses(request: &Request) -> Result<Vec<SocketAddr>, String> {
@@ -69,12 +83,13 @@ fn worker(
     next: &AtomicUsize,
     request: &Request,
     addresses: &[SocketAddr],
+    patience: Duration,
     call_is_good: bool,
 ) -> Semantics {
     let mut attempt = Attempt {
         request,
         addresses,
-        patience: PATIENCE,
+        patience,
         calls_sent: 0,
     };
     let mut findings = Vec::new();
@@ -94,6 +109,14 @@ fn worker(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_handler_that_waits_a_second_is_given_two_and_a_half() {
+        assert_eq!(patience_after(None), PATIENCE);
+        let slow = patience_after(Some(Duration::from_secs(1)));
+        assert_eq!(slow, Duration::from_millis(2500));
+        assert_eq!(patience_after(Some(Duration::MAX)), PATIENCE_MAX);
+    }
 
     #[test]
     fn even_when_everything_fails_it_takes_less_than_three_seconds() {

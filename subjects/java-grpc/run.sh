@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts what ./build has built, as the lab does. BOOKEND_PROFILE=1 leaves /tmp/perf-PID.map behind, by
+# Starts what ./build.sh has built, as the lab does. BOOKEND_PROFILE=1 leaves /tmp/perf-PID.map behind, by
 # which perf names compiled methods; heap and garbage collector are the virtual machine's own choice.
 set -eu
 cd "$(dirname "$0")"

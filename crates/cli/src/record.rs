@@ -1,0 +1,68 @@
+//! `bookend record`: a result as a text file that can be committed.
+
+use crate::failure::Failure;
+use crate::number::whole;
+use crate::report::{STORE, latest};
+use bookend_lab::record::{Record, file_of};
+use bookend_lab::store::{Run, RunId, Store};
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Where records are kept unless the user says otherwise.
+pub const RECORDS: &str = "records";
+
+/// What stands after `bookend record`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The number of the result [default: the newest]
+    #[arg(value_parser = whole::<i64>)]
+    run: Option<i64>,
+    /// Where results are kept
+    #[arg(long, value_name = "FILE", default_value = STORE)]
+    store: PathBuf,
+    /// The folder that records go into, as SUITE/full.jsonl or SUITE/quick.jsonl
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
+    into: PathBuf,
+}
+
+/// Writes the record and says where.
+///
+/// # Errors
+/// [`Failure`] when the result is not there or not whole, or the file cannot be written.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
+    let run = match arguments.run {
+        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
+        None => latest(&store)?,
+    };
+    check_whole(&run)?;
+    let file = write(&store, &run, &arguments.into)?;
+    let line = format!("run {} is recorded in {}\n", run.id, file.display());
+    output::write(&line, None).map_err(Failure::nothing_measured)?;
+    Ok(exit::MEASURED)
+}
+
+/// Half a run looks like a whole one as soon as it is a file.
+fn check_whole(run: &Run) -> Result<(), Failure> {
+    if run.finished.is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "run {} was not finished: bookend run {} --resume",
+        run.id, run.new.plan.suite
+    )))
+}
+
+fn write(store: &Store, run: &Run, into: &Path) -> Result<PathBuf, Failure> {
+    let rows = store.rows(run.id).map_err(Failure::usage)?;
+    let skips = store.skips(run).map_err(Failure::usage)?;
+    let plan = &run.new.plan;
+    let file = file_of(into, &plan.suite, plan.extent);
+    let written = Record::of_run(run, &rows, skips).write(&file);
+    written.map_err(|error| {
+        Failure::nothing_measured(format!("cannot write {}: {error}", file.display()))
+    })?;
+    Ok(file)
+}

@@ -1,0 +1,118 @@
+//! `bookend results`: the pages of the suites, each made of its record.
+
+use crate::failure::{Failure, complain};
+use crate::names::Named;
+use crate::record::RECORDS;
+use bookend_lab::claims::{self, CLAIMS_FILE};
+use bookend_lab::record::{Record, file_of};
+use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference};
+use bookend_lab::suite::Extent;
+use bookend_load::contract::exit;
+use bookend_load::output;
+use clap::Args;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// What stands after `bookend results`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The suites [default: all that have a results.toml]
+    #[arg(value_name = "SUITE")]
+    names: Vec<String>,
+    /// Write nothing; say where a page is not what its record gives, and exit with 3
+    #[arg(long)]
+    check: bool,
+    /// Where suites are
+    #[arg(long, value_name = "DIR", default_value = "suites")]
+    suites: PathBuf,
+    /// Where records are
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
+    records: PathBuf,
+}
+
+/// Writes the pages, or compares them with what they should be.
+///
+/// # Errors
+/// [`Failure`] when a record, a published table or a declaration cannot be read.
+pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    let mut status = exit::MEASURED;
+    for name in names(arguments)? {
+        let folder = arguments.suites.join(&name);
+        let page = page(arguments, &name)?;
+        let file = folder.join(PAGE_FILE);
+        if !arguments.check {
+            write(&file, page, &name)?;
+        } else if let Some(difference) = difference(&file, page.as_deref())? {
+            complain(&format!("{}: {difference}", file.display()));
+            status = exit::OBJECTIVE_MISSED;
+        }
+    }
+    Ok(status)
+}
+
+fn names(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    for name in &arguments.names {
+        Named::Suite.require(name, &arguments.suites)?;
+    }
+    if !arguments.names.is_empty() {
+        return Ok(arguments.names.clone());
+    }
+    let mut all = Named::Suite.all(&arguments.suites)?;
+    all.retain(|name| arguments.suites.join(name).join(RESULTS_FILE).is_file());
+    Ok(all)
+}
+
+/// The text of the page. `None`: the suite has no record.
+fn page(arguments: &Arguments, name: &str) -> Result<Option<String>, Failure> {
+    let records = &arguments.records;
+    let files = [Extent::Full, Extent::Quick].map(|extent| file_of(records, name, extent));
+    let Some(file) = files.into_iter().find(|file| file.is_file()) else {
+        return Ok(None);
+    };
+    let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
+    let record = Record::read(&file).map_err(unreadable)?;
+    let folder = arguments.suites.join(name);
+    let page = Page::read(&folder, &record).map_err(Failure::usage)?;
+    let page = page.with_verdicts(verdicts(arguments, name, &record)?);
+    Ok(Some(page.text()))
+}
+
+/// What the document claims and what came of it. A quick run is no ground for a verdict.
+fn verdicts(arguments: &Arguments, name: &str, record: &Record) -> Result<String, Failure> {
+    let declared = arguments.suites.join(name).join(CLAIMS_FILE);
+    if record.facts.extent == Extent::Quick || !declared.is_file() {
+        return Ok(String::new());
+    }
+    claims::summary(&arguments.suites, &arguments.records, name).map_err(Failure::usage)
+}
+
+fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {
+    let line = match page {
+        Some(page) => {
+            fs::write(file, page).map_err(|error| {
+                Failure::nothing_measured(format!("cannot write {}: {error}", file.display()))
+            })?;
+            format!("{}\n", file.display())
+        }
+        None => format!("{name} has no record: bookend run {name}, then bookend record\n"),
+    };
+    output::write(&line, None).map_err(Failure::nothing_measured)
+}
+
+/// How the file differs from the page that the record gives; without one there must be no file.
+fn difference(file: &Path, page: Option<&str>) -> Result<Option<String>, Failure> {
+    let is = match fs::read_to_string(file) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::usage(format!("{}: {error}", file.display()))),
+    };
+    Ok(match (is, page) {
+        (None, None) => None,
+        (Some(_), None) => Some("there is no record that it could be made of".to_owned()),
+        (None, Some(_)) => Some("it is missing: make it with bookend results".to_owned()),
+        (Some(is), Some(should)) => first_difference(&is, should).map(|(line, is, should)| {
+            format!("line {line} is `{is}`, its record gives `{should}`")
+        }),
+    })
+}

@@ -1,0 +1,172 @@
+//! `bookend record` and `bookend results`: the committed pages are what the committed records give.
+
+use bookend_lab::measurement::{CellId, Measurement, Outcome, Row};
+use bookend_lab::record::{Record, file_of};
+use bookend_lab::store::{NewRun, Store, Timestamp};
+use bookend_lab::suite::{Extent, Overrides, Plan, Selection, Suite};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const SUITE: &str = "helloworld-profile";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn bookend(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    command.current_dir(folder).args(words);
+    command.output().expect("the command starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with one suite, and a store with a run of it.
+fn bench() -> TempDir {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let (from, to) = (
+        root().join("suites").join(SUITE),
+        home.path().join("suites").join(SUITE),
+    );
+    fs::create_dir_all(&to).expect("created");
+    for name in ["suite.toml", "results.toml", "published.csv"] {
+        fs::copy(from.join(name), to.join(name)).expect("copied");
+    }
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let plan = plan(&to);
+    let run = store.begin_run(&new_run(&plan)).expect("begun");
+    for round in 0..plan.rounds {
+        let rows: Vec<Row> = plan
+            .cells()
+            .into_iter()
+            .map(|cell| row(round, cell.id))
+            .collect();
+        store.write_round(run, round, &rows).expect("written");
+    }
+    store
+        .finish_run(run, Timestamp::from_unix_ms(60_000))
+        .expect("finished");
+    store
+        .begin_run(&new_run(&plan))
+        .expect("a second run, not finished");
+    home
+}
+
+fn plan(folder: &Path) -> Plan {
+    let selection = Selection {
+        extent: Extent::Quick,
+        ..Selection::default()
+    };
+    let suite = Suite::read(folder).expect("well-formed");
+    suite
+        .plan(&selection, &Overrides::default(), 2)
+        .expect("a plan")
+}
+
+fn new_run(plan: &Plan) -> NewRun {
+    NewRun {
+        started: Timestamp::from_unix_ms(0),
+        plan: plan.clone(),
+        suite_text: String::new(),
+        seed: 1,
+        machine: bookend_lab::machine::MachineFacts::read(Path::new("no-such-folder")),
+        versions: BTreeMap::new(),
+        command: "bookend run helloworld-profile --quick".to_owned(),
+    }
+}
+
+fn row(round: u32, cell: CellId) -> Row {
+    let measurement = Measurement {
+        window_seconds: 1.0,
+        ok: 1000 + u64::from(round),
+        server_cpu_seconds: 0.5,
+        server_cpu_limit: 1.0,
+        memory_source: "cgroup".to_owned(),
+        ..Measurement::default()
+    };
+    Row::new(round, cell, Outcome::Measured(Box::new(measurement)))
+}
+
+#[test]
+fn every_committed_page_is_what_its_record_gives() {
+    let checked = bookend(&root(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_run_becomes_a_record_and_the_record_a_page() {
+    let home = bench();
+    let recorded = bookend(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let record = Record::read(&file).expect("a record");
+    assert_eq!(record.rounds(), record.facts.plan.rounds);
+
+    let made = bookend(home.path(), &["results"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(text.contains("| tonic | C=1 S=50 | re-run | "), "{text}");
+    let checked = bookend(home.path(), &["results", "--check", SUITE]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_page_that_somebody_changed_is_found_with_its_line() {
+    let home = bench();
+    bookend(home.path(), &["record", "1"]);
+    bookend(home.path(), &["results"]);
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    let text = fs::read_to_string(&page).expect("a page");
+    fs::write(&page, text.replacen("## Environment", "## Surroundings", 1)).expect("written");
+    let checked = bookend(home.path(), &["results", "--check"]);
+    assert_eq!(checked.status.code(), Some(3));
+    let line = "is `## Surroundings`, its record gives `## Environment`";
+    assert!(stderr(&checked).contains(line), "{}", stderr(&checked));
+}
+
+#[test]
+fn without_a_record_there_must_be_no_page() {
+    let home = bench();
+    let check = || bookend(home.path(), &["results", "--check"]);
+    assert_eq!(check().status.code(), Some(0));
+    let made = bookend(home.path(), &["results"]);
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(said.contains("helloworld-profile has no record"), "{said}");
+    let page = home.path().join("suites").join(SUITE).join("RESULTS.md");
+    fs::write(page, "# invented\n").expect("written");
+    assert_eq!(check().status.code(), Some(3));
+    bookend(home.path(), &["record", "1"]);
+    assert_eq!(check().status.code(), Some(3));
+}
+
+#[test]
+fn half_a_run_is_not_recorded() {
+    let home = bench();
+    let refused = bookend(home.path(), &["record"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let line = "run 2 was not finished: bookend run helloworld-profile --resume";
+    assert!(stderr(&refused).contains(line), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_report_of_a_record_is_that_of_the_run() {
+    let home = bench();
+    bookend(home.path(), &["record", "1"]);
+    let file = "records/helloworld-profile/quick.jsonl";
+    let of_record = bookend(
+        home.path(),
+        &["report", "--record", file, "--format", "text"],
+    );
+    let of_run = bookend(home.path(), &["report", "1", "--format", "text"]);
+    assert_eq!(of_record.status.code(), Some(0), "{}", stderr(&of_record));
+    assert!(!of_run.stdout.is_empty());
+    assert_eq!(of_record.stdout, of_run.stdout);
+    let both = bookend(home.path(), &["report", "1", "--record", file]);
+    assert_eq!(both.status.code(), Some(2));
+}

@@ -1,0 +1,282 @@
+//! A deterministic model of a server that waits: what a run must come to if nothing costs
+//! anything but the waiting.
+//!
+//! Callers, each with one call at a time, share a fixed number of calls. The server has workers
+//! and a queue; a call that finds neither is rejected. Silently: nobody answers, and the caller
+//! waits until its time-out. Promptly: it fails at once. The server does not learn that a caller
+//! gave up, so a worker serves what has been queued. Of what happens in one moment, workers come
+//! first: they take from the queue before new calls look for a place in it.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::num::NonZeroU64;
+
+/// A server and those who call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Calls that are served at the same time. `None`: every call at once.
+    pub workers: Option<NonZeroU64>,
+    /// Calls that wait for a worker. `None`: as many as come.
+    pub queue: Option<u64>,
+    /// What a rejected caller sees.
+    pub rejection: Rejection,
+    /// What serving a call takes, microseconds.
+    pub service_us: u64,
+    /// Callers, each with one call in flight.
+    pub concurrency: u64,
+    /// Calls in all.
+    pub calls: u64,
+    /// When a caller gives up, microseconds.
+    pub time_out_us: u64,
+}
+
+/// What becomes of a call that finds no worker and no place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// Nobody answers.
+    Silent,
+    /// It fails at once.
+    Prompt,
+}
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Prediction {
+    /// Calls that were answered in time.
+    pub ok: u64,
+    /// Calls that were rejected or given up.
+    pub failures: u64,
+    /// From the first call to the end of the last, seconds.
+    pub total_seconds: f64,
+    /// Mean over all calls, each as long as its caller waited, seconds.
+    pub mean_of_all_seconds: f64,
+    /// Mean over the answered calls, seconds; 0 without any.
+    pub mean_of_ok_seconds: f64,
+}
+
+impl Model {
+    /// Runs it. What this takes grows with the number of calls.
+    pub fn predict(&self) -> Prediction {
+        let mut server = Server::new(self);
+        let mut ledger = Ledger::default();
+        let callers = self.concurrency.min(self.calls);
+        let mut free_at_us: BinaryHeap<Reverse<u64>> = (0..callers).map(|_| Reverse(0)).collect();
+        for _ in 0..self.calls {
+            let Some(Reverse(now_us)) = free_at_us.pop() else {
+                break;
+            };
+            let ended = server.call(now_us);
+            free_at_us.push(Reverse(now_us + ended.waited_us));
+            ledger.add(now_us, ended);
+        }
+        ledger.prediction()
+    }
+}
+
+/// How a call ended for its caller.
+#[derive(Clone, Copy)]
+struct Ended {
+    is_ok: bool,
+    waited_us: u64,
+}
+
+/// What the server has promised: when its workers are free, and when the calls in its queue begin.
+struct Server<'a> {
+    model: &'a Model,
+    free_at_us: BinaryHeap<Reverse<u64>>,
+    begins_us: VecDeque<u64>,
+}
+
+impl<'a> Server<'a> {
+    fn new(model: &'a Model) -> Self {
+        Self {
+            model,
+            free_at_us: BinaryHeap::new(),
+            begins_us: VecDeque::new(),
+        }
+    }
+
+    /// A call that comes now. First in, first out and a fixed time of service: when it ends is
+    /// known when it comes.
+    fn call(&mut self, now_us: u64) -> Ended {
+        while self.begins_us.front().is_some_and(|&begin| begin <= now_us) {
+            self.begins_us.pop_front();
+        }
+        let begin_us = self.next_free_us().unwrap_or(now_us).max(now_us);
+        let room = self.model.queue.unwrap_or(u64::MAX);
+        if begin_us > now_us && self.begins_us.len() as u64 >= room {
+            return self.reject();
+        }
+        self.take_worker(begin_us);
+        if begin_us > now_us {
+            self.begins_us.push_back(begin_us);
+        }
+        let needed_us = begin_us - now_us + self.model.service_us;
+        Ended {
+            is_ok: needed_us <= self.model.time_out_us,
+            waited_us: needed_us.min(self.model.time_out_us),
+        }
+    }
+
+    /// When a worker is free, if none is now.
+    fn next_free_us(&self) -> Option<u64> {
+        let workers = self.model.workers?.get();
+        let all_taken = self.free_at_us.len() as u64 >= workers;
+        let next = self.free_at_us.peek().map_or(u64::MAX, |next| next.0);
+        all_taken.then_some(next)
+    }
+
+    fn take_worker(&mut self, begin_us: u64) {
+        let Some(workers) = self.model.workers else {
+            return;
+        };
+        if self.free_at_us.len() as u64 >= workers.get() {
+            self.free_at_us.pop();
+        }
+        self.free_at_us
+            .push(Reverse(begin_us + self.model.service_us));
+    }
+
+    fn reject(&self) -> Ended {
+        Ended {
+            is_ok: false,
+            waited_us: match self.model.rejection {
+                Rejection::Silent => self.model.time_out_us,
+                Rejection::Prompt => 0,
+            },
+        }
+    }
+}
+
+/// The calls that have ended.
+#[derive(Default)]
+struct Ledger {
+    ok: u64,
+    failures: u64,
+    last_us: u64,
+    waited_us: u64,
+    waited_ok_us: u64,
+}
+
+impl Ledger {
+    fn add(&mut self, began_us: u64, ended: Ended) {
+        self.last_us = self.last_us.max(began_us + ended.waited_us);
+        self.waited_us += ended.waited_us;
+        if ended.is_ok {
+            self.ok += 1;
+            self.waited_ok_us += ended.waited_us;
+        } else {
+            self.failures += 1;
+        }
+    }
+
+    fn prediction(&self) -> Prediction {
+        let mean_seconds = |sum_us: u64, count: u64| sum_us as f64 / 1e6 / count.max(1) as f64;
+        Prediction {
+            ok: self.ok,
+            failures: self.failures,
+            total_seconds: self.last_us as f64 / 1e6,
+            mean_of_all_seconds: mean_seconds(self.waited_us, self.ok + self.failures),
+            mean_of_ok_seconds: mean_seconds(self.waited_ok_us, self.ok),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_US: u64 = 1_000_000;
+
+    fn published() -> Model {
+        Model {
+            workers: None,
+            queue: Some(0),
+            rejection: Rejection::Silent,
+            service_us: SECOND_US,
+            concurrency: 5_000,
+            calls: 10_000,
+            time_out_us: 20 * SECOND_US,
+        }
+    }
+
+    #[test]
+    fn where_every_call_is_served_at_once_two_waves_take_twice_the_time_of_service() {
+        let prediction = published().predict();
+        assert_eq!((prediction.ok, prediction.failures), (10_000, 0));
+        assert_eq!(prediction.total_seconds, 2.0);
+        assert_eq!(prediction.mean_of_all_seconds, 1.0);
+    }
+
+    #[test]
+    fn a_fixed_pool_that_drops_what_does_not_fit_ends_with_the_second_time_out() {
+        let prediction = Model {
+            workers: NonZeroU64::new(200),
+            queue: Some(200),
+            ..published()
+        }
+        .predict();
+        assert_eq!(prediction.total_seconds, 40.0);
+        assert!((4_000..=4_400).contains(&prediction.ok), "{prediction:?}");
+        let mean = prediction.mean_of_all_seconds;
+        assert!((11.9..12.5).contains(&mean), "{prediction:?}");
+    }
+
+    #[test]
+    fn a_few_threads_too_few_cost_one_time_out() {
+        let prediction = Model {
+            workers: NonZeroU64::new(5_000 - 944),
+            ..published()
+        }
+        .predict();
+        assert_eq!((prediction.ok, prediction.failures), (9_056, 944));
+        assert_eq!(prediction.total_seconds, 20.0);
+    }
+
+    #[test]
+    fn a_prompt_rejection_uses_up_the_calls_at_once() {
+        let prediction = Model {
+            workers: NonZeroU64::new(200),
+            queue: Some(200),
+            rejection: Rejection::Prompt,
+            ..published()
+        }
+        .predict();
+        assert_eq!((prediction.ok, prediction.failures), (400, 9_600));
+        assert_eq!(prediction.total_seconds, 2.0);
+    }
+
+    #[test]
+    fn a_queue_without_end_is_left_by_those_who_wait_too_long() {
+        let prediction = Model {
+            workers: NonZeroU64::new(1),
+            queue: None,
+            rejection: Rejection::Silent,
+            service_us: SECOND_US,
+            concurrency: 4,
+            calls: 4,
+            time_out_us: 2 * SECOND_US,
+        }
+        .predict();
+        assert_eq!((prediction.ok, prediction.failures), (2, 2));
+        assert_eq!(prediction.mean_of_ok_seconds, 1.5);
+        assert_eq!(prediction.total_seconds, 2.0);
+    }
+
+    #[test]
+    fn all_times_shrink_together() {
+        let pool = Model {
+            workers: NonZeroU64::new(200),
+            queue: Some(200),
+            ..published()
+        };
+        let scaled = Model {
+            service_us: pool.service_us / 10,
+            time_out_us: pool.time_out_us / 10,
+            ..pool
+        };
+        let (full, tenth) = (pool.predict(), scaled.predict());
+        assert_eq!((full.ok, full.failures), (tenth.ok, tenth.failures));
+        assert_eq!(tenth.total_seconds * 10.0, full.total_seconds);
+    }
+}

@@ -1,0 +1,308 @@
+//! Held, did not hold, cannot tell here: the verdict on a claim, and why.
+
+use super::metric::unit_text;
+use super::quantity::{CaseEstimate, Evaluation, Figures, Take};
+use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
+use crate::audit::{DocumentFinding, Span};
+use crate::statistics::Interval;
+use crate::suite::Unit;
+use std::fmt;
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The whole interval lies within what counts as held.
+    Held,
+    /// The whole interval lies outside of it, or the document refutes itself.
+    DidNotHold,
+    /// Something is missing, or the interval lies on both sides.
+    CannotTell,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::Held, Self::DidNotHold, Self::CannotTell];
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Held => "held",
+            Self::DidNotHold => "did not hold",
+            Self::CannotTell => "cannot tell here",
+        })
+    }
+}
+
+/// A claim with its figures and its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement<'a> {
+    /// Which claim.
+    pub claim: &'a Claim,
+    /// What its document's own figures give, as text; empty where nothing can be worked out.
+    pub recomputed: String,
+    /// What ours are, as text; empty where nothing was asked.
+    pub ours: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// One or a few sentences, built from the figures.
+    pub why: String,
+}
+
+/// Judges a claim.
+pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a> {
+    let recomputed = claim
+        .recomputed
+        .as_ref()
+        .map(|derivation| of_document(derivation, ledger));
+    let ours = claim.ours.as_ref().map(|quantity| {
+        let rows = ledger
+            .record
+            .as_ref()
+            .map_or(&[][..], |record| &record.rows);
+        let deadline_ms = ledger
+            .record
+            .as_ref()
+            .and_then(|record| record.facts.plan.deadline_ms);
+        let figures = Figures::Recorded {
+            rows,
+            deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
+        };
+        let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+        Worked {
+            unit: quantity.unit(),
+            take: quantity.take,
+            evaluation,
+        }
+    });
+    let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
+    let why = [Some(reason), claim.why.clone()];
+    let why: Vec<String> = why.into_iter().flatten().collect();
+    Judgement {
+        claim,
+        recomputed: recomputed.map_or_else(String::new, |worked| worked.text()),
+        ours: ours.map_or_else(String::new, |worked| worked.text()),
+        verdict,
+        why: why.join(" "),
+    }
+}
+
+fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
+    match derivation {
+        Derivation::Formula(span) => Worked {
+            unit: Unit::Number,
+            take: Take::Each,
+            evaluation: of_span(*span),
+        },
+        Derivation::Quantity(quantity) => {
+            let figures = Figures::Printed(&ledger.document);
+            Worked {
+                unit: quantity.unit(),
+                take: quantity.take,
+                evaluation: quantity.evaluate(figures, &ledger.claims.models),
+            }
+        }
+    }
+}
+
+fn of_span(span: Span) -> Evaluation {
+    let (low, high) = (span.low, span.high);
+    Evaluation {
+        estimates: vec![CaseEstimate {
+            case: String::new(),
+            value: span.value,
+            interval: Some(Interval { low, high }),
+        }],
+        missing: vec![],
+    }
+}
+
+fn verdict(
+    claim: &Claim,
+    recomputed: Option<&Worked>,
+    ours: Option<&Worked>,
+    ledger: &SuiteLedger,
+) -> (Verdict, String) {
+    if let Some(finding) = refuting(claim.refuted_by.as_ref(), &ledger.findings) {
+        let reason = format!(
+            "Its own table refutes it ({}): {}.",
+            finding.place, finding.finding
+        );
+        return (Verdict::DidNotHold, reason);
+    }
+    if let Some(reason) = &claim.cannot_tell {
+        return (Verdict::CannotTell, reason.clone());
+    }
+    let judged = match claim.judged_by {
+        JudgedBy::Records if ledger.record.is_none() => {
+            return (Verdict::CannotTell, "No record yet.".to_owned());
+        }
+        JudgedBy::Records => ours,
+        JudgedBy::Document => recomputed,
+    };
+    match (judged, claim.held) {
+        (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
+        (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
+        // A checked claim has both; a reader shall see what lacks rather than nothing.
+        _ => (
+            Verdict::CannotTell,
+            "Nothing says what counts as held.".to_owned(),
+        ),
+    }
+}
+
+fn refuting<'a>(
+    refutation: Option<&Refutation>,
+    findings: &'a [DocumentFinding],
+) -> Option<&'a DocumentFinding> {
+    let refutation = refutation?;
+    findings.iter().find(|one| {
+        let subject = refutation.subject.as_ref();
+        let cases = refutation.cases.as_ref();
+        one.finding.rule == refutation.rule
+            && subject.is_none_or(|subject| *subject == one.subject)
+            && cases.is_none_or(|cases| cases.contains(&one.case))
+    })
+}
+
+/// The verdict on a claim that nothing but a rule can settle, where the rule found nothing.
+fn unrefuted(refutation: Option<&Refutation>, ledger: &SuiteLedger) -> (Verdict, String) {
+    let rule = refutation.map(|one| one.rule);
+    let mut coverage = ledger.coverage.iter();
+    match coverage.find(|one| Some(one.rule) == rule) {
+        Some(one) => {
+            let reason = format!("`{}` finds nothing in the {} rows.", one.rule, one.rows);
+            (Verdict::Held, reason)
+        }
+        None => {
+            let reason = "The document prints too little for the rule to look.".to_owned();
+            (Verdict::CannotTell, reason)
+        }
+    }
+}
+
+/// A quantity that was worked out.
+struct Worked {
+    unit: Unit,
+    take: Take,
+    evaluation: Evaluation,
+}
+
+impl Worked {
+    fn judge(&self, condition: Condition, judged_by: JudgedBy) -> (Verdict, String) {
+        let estimates = &self.evaluation.estimates;
+        let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
+        let whose = match judged_by {
+            JudgedBy::Records => "Ours",
+            JudgedBy::Document => "Its own figures",
+        };
+        let held = self.condition_text(condition);
+        if let Some(index) = judged.iter().position(|one| *one == Some(false)) {
+            let worst = self.estimate_text(&estimates[index]);
+            return (
+                Verdict::DidNotHold,
+                format!("{whose}: {worst}; held would be {held}."),
+            );
+        }
+        if let Some(missing) = self.evaluation.missing.first() {
+            let more = match self.evaluation.missing.len() {
+                1 => String::new(),
+                several => format!(", and {} more", several - 1),
+            };
+            return (
+                Verdict::CannotTell,
+                format!("Cannot tell: {missing}{more}."),
+            );
+        }
+        match judged.iter().position(Option::is_none) {
+            None if estimates.is_empty() => (
+                Verdict::CannotTell,
+                "Cannot tell: no case to look at.".to_owned(),
+            ),
+            None => (Verdict::Held, format!("{whose}: {}, {held}.", self.text())),
+            Some(index) => {
+                let one = &estimates[index];
+                let unclear = self.estimate_text(one);
+                let reason = match one.interval {
+                    Some(_) => format!(
+                        "{whose}: {unclear}; held would be {held}, and the interval lies on both sides."
+                    ),
+                    None => format!("{whose}: {unclear}, from one round, which has no interval."),
+                };
+                (Verdict::CannotTell, reason)
+            }
+        }
+    }
+
+    /// One figure with its interval, or the range of several cases.
+    fn text(&self) -> String {
+        let estimates = &self.evaluation.estimates;
+        match estimates.as_slice() {
+            [] => match self.evaluation.missing.is_empty() {
+                true => String::new(),
+                false => "no record".to_owned(),
+            },
+            [one] => self.estimate_text(one),
+            several => {
+                let values = several.iter().map(|one| one.value);
+                let low = values.clone().fold(f64::INFINITY, f64::min);
+                let high = values.fold(f64::NEG_INFINITY, f64::max);
+                let what = match self.take {
+                    Take::Growth => "steps",
+                    _ => "cases",
+                };
+                let (low, high) = (self.number(low), self.number(high));
+                format!("{low} to {high} in {} {what}", several.len())
+            }
+        }
+    }
+
+    fn estimate_text(&self, one: &CaseEstimate) -> String {
+        let value = self.number(one.value);
+        let interval = one.interval.map_or_else(String::new, |interval| {
+            let ends = [self.number(interval.low), self.number(interval.high)];
+            match ends.iter().all(|end| *end == value) {
+                true => String::new(),
+                false => format!(" ({} to {})", ends[0], ends[1]),
+            }
+        });
+        let place = match one.case.as_str() {
+            "" => String::new(),
+            case => format!(" at {case}"),
+        };
+        format!("{value}{interval}{place}")
+    }
+
+    fn number(&self, value: f64) -> String {
+        unit_text(self.unit, value)
+    }
+
+    /// What counts as held: a clause that follows a figure.
+    fn condition_text(&self, condition: Condition) -> String {
+        let number = |value| self.number(value);
+        match (condition.at_least, condition.at_most) {
+            (Some(least), Some(most)) if least == most => format!("exactly {}", number(least)),
+            (Some(least), Some(most)) => format!("within {} to {}", number(least), number(most)),
+            (Some(least), None) => format!("at least {}", number(least)),
+            (None, Some(most)) => format!("at most {}", number(most)),
+            (None, None) => "anything".to_owned(),
+        }
+    }
+}
+
+impl Condition {
+    /// Whether the whole interval is within, or the whole interval without. `None`: neither, or
+    /// there is none.
+    fn holds(&self, estimate: &CaseEstimate) -> Option<bool> {
+        let interval = estimate.interval?;
+        let least = self.at_least.unwrap_or(f64::NEG_INFINITY);
+        let most = self.at_most.unwrap_or(f64::INFINITY);
+        if interval.low >= least && interval.high <= most {
+            Some(true)
+        } else if interval.high < least || interval.low > most {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Records: a run as one text file that can be committed and read again (docs/results.md).
+//!
+//! The first line holds the facts of the run, each further line one measured [`Row`]. The same
+//! run always gives the same text: rows stand by round and then in the order of the plan. A file
+//! that would become large keeps its latencies with fewer digits and says so.
+
+mod latencies;
+mod paths;
+
+use crate::declaration::{DeclarationError, read_text};
+use crate::machine::MachineFacts;
+use crate::measurement::{CellId, Outcome, Row};
+use crate::store::{NewRun, Run, RunId, Timestamp};
+use crate::suite::{Extent, Plan};
+use latencies::{DIGITS, expanded, reduced};
+use paths::without_folders;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The version of the format. Raised when a line changes its meaning.
+pub const FORMAT: u32 = 1;
+
+/// A record above this is written with fewer digits of its latencies: it is kept in the history
+/// of the project for ever.
+pub const SIZE_LIMIT_BYTES: usize = 1536 * 1024;
+
+/// A run with its rows, apart from any store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What is known about the run.
+    pub facts: Facts,
+    /// Its rows, by round and then in the order of the plan.
+    pub rows: Vec<Row>,
+}
+
+/// What is known about a recorded run. No host, no user, no folder of the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The version of the format: [`FORMAT`].
+    pub record: u32,
+    /// Name of the suite.
+    pub suite: String,
+    /// Which schedule of it was followed.
+    pub extent: Extent,
+    /// The command that made the run.
+    pub command: String,
+    /// When it started.
+    pub started: Timestamp,
+    /// When it ended.
+    pub finished: Option<Timestamp>,
+    /// Seed of the order of cells.
+    pub seed: u64,
+    /// Significant digits of the latencies in this file.
+    pub latency_digits: u8,
+    /// Where it was measured.
+    pub machine: MachineFacts,
+    /// What each program said about its version.
+    pub versions: BTreeMap<String, String>,
+    /// What each server was found to leave out, by subject.
+    #[serde(default)]
+    pub skips: BTreeMap<String, Vec<String>>,
+    /// What happened on the way, a sentence each.
+    pub notes: Vec<String>,
+    /// What was done.
+    pub plan: Plan,
+    /// The text of `suite.toml` as it was.
+    pub suite_text: String,
+}
+
+/// Where the record of a suite stands under the folder `records`.
+pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
+    let name = match extent {
+        Extent::Full => "full.jsonl",
+        Extent::Quick => "quick.jsonl",
+    };
+    records.join(suite).join(name)
+}
+
+impl Record {
+    /// The record of a run as a store has it, with what the store knows of each server's
+    /// semantics ([`crate::store::Store::skips`]).
+    pub fn of_run(run: &Run, rows: &[Row], skips: BTreeMap<String, Vec<String>>) -> Self {
+        let new = &run.new;
+        let clean = |notes: &[String]| notes.iter().map(|note| without_folders(note)).collect();
+        let versions = new.versions.iter();
+        let facts = Facts {
+            record: FORMAT,
+            suite: new.plan.suite.clone(),
+            extent: new.plan.extent,
+            command: without_folders(&new.command),
+            started: new.started,
+            finished: run.finished,
+            seed: new.seed,
+            latency_digits: DIGITS,
+            machine: new.machine.clone(),
+            versions: versions
+                .map(|(name, said)| (name.clone(), without_folders(said)))
+                .collect(),
+            skips,
+            notes: clean(&run.notes),
+            plan: Plan {
+                notes: clean(&new.plan.notes),
+                ..new.plan.clone()
+            },
+            suite_text: new.suite_text.clone(),
+        };
+        let rows = rows.iter().cloned().map(clean_row).collect();
+        let rows = in_order(&facts.plan, rows);
+        Self { facts, rows }
+    }
+
+    /// The run, as tables and reports want it. It has no number, which is 0.
+    pub fn run(&self) -> Run {
+        let facts = self.facts.clone();
+        Run {
+            id: RunId(0),
+            new: NewRun {
+                started: facts.started,
+                plan: facts.plan,
+                suite_text: facts.suite_text,
+                seed: facts.seed,
+                machine: facts.machine,
+                versions: facts.versions,
+                command: facts.command,
+            },
+            finished: facts.finished,
+            notes: facts.notes,
+        }
+    }
+
+    /// The rounds of which some row is here.
+    pub fn rounds(&self) -> u32 {
+        let rounds: std::collections::BTreeSet<u32> =
+            self.rows.iter().map(|row| row.round).collect();
+        u32::try_from(rounds.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The text of the file. Latencies have three digits, or as many as keep it below
+    /// [`SIZE_LIMIT_BYTES`], but at least one.
+    pub fn text(&self) -> String {
+        for digits in (2..=self.facts.latency_digits).rev() {
+            let text = self.text_with(digits);
+            if text.len() <= SIZE_LIMIT_BYTES {
+                return text;
+            }
+        }
+        self.text_with(1)
+    }
+
+    fn text_with(&self, digits: u8) -> String {
+        let facts = Facts {
+            latency_digits: digits,
+            ..self.facts.clone()
+        };
+        let mut text = line(&facts);
+        for row in &self.rows {
+            text.push_str(&line(&with_latencies(row, |text| reduced(text, digits))));
+        }
+        text
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// Names the first line that cannot be read.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut lines = text.lines().enumerate();
+        let (_, first) = lines.next().ok_or(RecordError::Empty)?;
+        let version: Version = read_line(1, first)?;
+        if version.record != FORMAT {
+            return Err(RecordError::OtherFormat(version.record));
+        }
+        let facts: Facts = read_line(1, first)?;
+        let digits = facts.latency_digits;
+        let row = |(index, text)| {
+            let row: Row = read_line(index + 1, text)?;
+            Ok(with_latencies(&row, |text| expanded(text, digits)))
+        };
+        let rows = lines.map(row).collect::<Result<_, _>>()?;
+        Ok(Self { facts, rows })
+    }
+
+    /// Writes the file, and the folders that it stands in.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(file, self.text())
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no record.
+    pub fn read(file: &Path) -> Result<Self, RecordError> {
+        Self::parse(&read_text(file).map_err(|error| RecordError::Unreadable(Box::new(error)))?)
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    record: u32,
+}
+
+fn line(value: &impl Serialize) -> String {
+    // Fails for maps only whose keys are no strings; neither facts nor rows have one.
+    let json = serde_json::to_string(value).expect("the keys are strings");
+    json + "\n"
+}
+
+fn read_line<'a, T: Deserialize<'a>>(line: usize, text: &'a str) -> Result<T, RecordError> {
+    serde_json::from_str(text).map_err(|error| RecordError::Line {
+        line,
+        reason: error.to_string(),
+    })
+}
+
+fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
+    let mut row = row.clone();
+    if let Outcome::Measured(measurement) = &mut row.outcome {
+        measurement.latency_histogram = change(&measurement.latency_histogram);
+    }
+    row
+}
+
+fn clean_row(mut row: Row) -> Row {
+    match &mut row.outcome {
+        Outcome::Measured(measurement) => {
+            for mark in &mut measurement.marks {
+                *mark = without_folders(mark);
+            }
+        }
+        Outcome::Unsupported { reason: text }
+        | Outcome::Missing { reason: text }
+        | Outcome::Failed { error: text } => *text = without_folders(text),
+    }
+    row
+}
+
+fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
+    let cells = plan.cells().into_iter().enumerate();
+    let places: BTreeMap<CellId, usize> = cells.map(|(place, cell)| (cell.id, place)).collect();
+    let place = |row: &Row| places.get(&row.cell).copied().unwrap_or(usize::MAX);
+    rows.sort_by(|a, b| {
+        let key = |row: &Row| (row.round, place(row));
+        key(a).cmp(&key(b)).then_with(|| a.cell.cmp(&b.cell))
+    });
+    rows
+}
+
+/// Why a file is no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordError {
+    /// It cannot be read.
+    Unreadable(Box<DeclarationError>),
+    /// It has no line.
+    Empty,
+    /// It was written by another version of this program.
+    OtherFormat(u32),
+    /// The line of that number, counted from 1, is not what it should be.
+    Line {
+        /// Which line.
+        line: usize,
+        /// What the reader of JSON said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => error.fmt(f),
+            Self::Empty => f.write_str("the record is empty: make it with bookend record"),
+            Self::OtherFormat(found) => write!(
+                f,
+                "the record has format {found}, this program reads format {FORMAT}"
+            ),
+            Self::Line { line, reason } => write!(f, "line {line} of the record: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}

@@ -1,0 +1,36 @@
+//! The look of a Markdown table: a published row, and a line for each cell below it.
+
+use super::figures::Cells;
+use super::rows::{NONE, OURS, lines};
+use super::text;
+use super::{Page, ResultTable};
+
+pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    let mut headings: Vec<String> = keys(table).cloned().collect();
+    headings.push("whose".to_owned());
+    let left = headings.len();
+    headings.extend(table.columns.iter().map(|column| column.heading.clone()));
+    headings.extend(OURS.map(str::to_owned));
+    let width = headings.len();
+    let mut rows = Vec::new();
+    for row in page.rows_of(table) {
+        let mut names = Vec::new();
+        names.extend(table.subject.is_some().then(|| row.subject.clone()));
+        names.extend(table.label.is_some().then(|| row.label.clone()));
+        for line in lines(cells, table, row) {
+            let mut fields = names.clone();
+            fields.push(line.whose);
+            match line.figures {
+                Ok(figures) => fields.extend([figures.published, figures.ours].concat()),
+                Err(word) => fields.push(word),
+            }
+            fields.resize(width, NONE.to_owned());
+            rows.push(fields);
+        }
+    }
+    text::table(&headings, left, &rows)
+}
+
+fn keys(table: &ResultTable) -> impl Iterator<Item = &String> {
+    table.subject.iter().chain(&table.label)
+}

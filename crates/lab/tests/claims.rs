@@ -1,0 +1,320 @@
+//! Claims: what is wrong with a declaration is said with its line, and verdicts follow from the
+//! rounds.
+
+mod table_rows;
+
+use bookend_lab::audit::{Document, Place, PrintedRow, Span};
+use bookend_lab::claims::{Judgement, SuiteClaims, SuiteLedger, Verdict};
+use bookend_lab::measurement::{Outcome, Row};
+use bookend_lab::record::Record;
+use std::collections::BTreeMap;
+use std::path::Path;
+use table_rows::{cell, measurement, row, run};
+
+const DOCUMENT: &str = "[document]\ntitle = \"An invented page\"\n";
+
+/// A claim about the cost of two subjects at one case, with `more` lines.
+fn ten_times(more: &str) -> String {
+    format!(
+        "{DOCUMENT}\n[[claims]]\nid = \"ten-times\"\nwhere = \"Conclusion\"\nclaim = \"ten times\"\n\
+         published = \"10\"\n{more}\n"
+    )
+}
+
+const MEASURE: &str = "measure = { metric = \"requests_per_cpu_second\", of = \"rust-pajamax\", \
+                       over = \"rust-tonic\", cases = [\"C=1 S=100\"] }";
+
+fn parse(text: &str) -> Result<SuiteClaims, String> {
+    let file = Path::new("claims.toml");
+    SuiteClaims::parse(file, text).map_err(|error| error.to_string())
+}
+
+/// The complaint about a text, which must name file and line.
+fn complaint(text: &str) -> String {
+    let complaint = parse(text).expect_err(text);
+    let (place, what) = complaint.split_once(": ").expect("a place");
+    assert!(place.starts_with("claims.toml:"), "{complaint}");
+    let line: usize = place["claims.toml:".len()..].parse().expect("a line");
+    assert!((1..=text.lines().count()).contains(&line), "{complaint}");
+    what.to_owned()
+}
+
+/// A round in which pajamax answers `factor` times as many requests a CPU-second as tonic.
+fn round(number: u32, factor: f64) -> Vec<Row> {
+    let cost = |subject: &str, cpu_seconds: f64| {
+        let measured = measurement(100, 10_000, cpu_seconds);
+        let outcome = Outcome::Measured(Box::new(measured));
+        row(number, cell(subject, "C=1 S=100"), outcome)
+    };
+    vec![cost("rust-tonic", 0.9), cost("rust-pajamax", 0.9 / factor)]
+}
+
+fn recorded(factors: &[f64]) -> Record {
+    let rounds = (0_u32..).zip(factors);
+    let rows: Vec<Row> = rounds
+        .flat_map(|(number, factor)| round(number, *factor))
+        .collect();
+    Record::of_run(&run(), &rows, BTreeMap::new())
+}
+
+/// A document that prints a ratio of ten with the given figures.
+fn printed(rates: [f64; 2]) -> Document {
+    let subjects = ["rust-pajamax", "rust-tonic"];
+    let rows = subjects.iter().zip(rates).map(|(subject, rate)| {
+        let mut row = PrintedRow {
+            place: Place {
+                table: "results".into(),
+                subject: (*subject).into(),
+                label: "C=1 S=100".into(),
+            },
+            subject: (*subject).into(),
+            case: "C=1 S=100".into(),
+            instrument: "bookend-load".into(),
+            ..PrintedRow::default()
+        };
+        let figures = &mut row.figures;
+        figures.insert("requests_per_second".into(), Span::exact(rate));
+        figures.insert("server_cpu_mean".into(), Span::exact(0.5));
+        if *subject == "rust-pajamax" {
+            figures.insert("cost_ratio".into(), Span::exact(10.0));
+        }
+        row
+    });
+    Document {
+        rows: rows.collect(),
+        ..Document::default()
+    }
+}
+
+fn verdict_of(text: &str, document: Document, record: Option<Record>) -> (Verdict, String) {
+    let claims = parse(text).expect("well-formed");
+    let ledger = SuiteLedger::new("invented", claims, document, record);
+    let judgements: Vec<Judgement<'_>> = ledger.judgements();
+    (judgements[0].verdict, judgements[0].why.clone())
+}
+
+fn judged(held: &str, record: Option<Record>) -> (Verdict, String) {
+    let text = ten_times(&format!("{MEASURE}\nheld = {held}"));
+    verdict_of(&text, printed([1000.0, 100.0]), record)
+}
+
+const NEAR_TEN: [f64; 7] = [9.8, 10.1, 10.0, 9.9, 10.2, 10.0, 9.9];
+
+#[test]
+fn a_claim_holds_when_the_whole_interval_is_within() {
+    let (verdict, why) = judged(
+        "{ at_least = 8.0, at_most = 12.5 }",
+        Some(recorded(&NEAR_TEN)),
+    );
+    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert!(
+        why.starts_with("Ours: 10 (9.86 to 10.1) at C=1 S=100, within 8 to 12.5."),
+        "{why}"
+    );
+}
+
+#[test]
+fn it_does_not_hold_when_the_whole_interval_is_outside() {
+    for held in ["{ at_least = 11.0 }", "{ at_most = 9.0 }"] {
+        let (verdict, why) = judged(held, Some(recorded(&NEAR_TEN)));
+        assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+    }
+}
+
+#[test]
+fn nobody_can_tell_when_the_interval_lies_on_both_sides() {
+    let (verdict, why) = judged("{ at_least = 10.0 }", Some(recorded(&NEAR_TEN)));
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(why.contains("the interval lies on both sides"), "{why}");
+}
+
+#[test]
+fn one_round_has_no_interval_and_no_record_no_figure() {
+    let (verdict, why) = judged("{ at_least = 1.0 }", Some(recorded(&[10.0])));
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(why.contains("one round"), "{why}");
+    let (verdict, why) = judged("{ at_least = 1.0 }", None);
+    assert_eq!(
+        (verdict, why.as_str()),
+        (Verdict::CannotTell, "No record yet.")
+    );
+}
+
+#[test]
+fn a_cell_that_failed_is_named_with_its_reason() {
+    let mut record = recorded(&NEAR_TEN);
+    for row in &mut record.rows {
+        if row.cell.subject == "rust-pajamax" {
+            let error = "it ended with status 1".to_owned();
+            row.outcome = Outcome::Failed { error };
+        }
+    }
+    let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(
+        why.contains("rust-pajamax at C=1 S=100: failed, it ended with status 1"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_case_that_is_not_recorded_leaves_the_others_to_refute_but_not_to_confirm() {
+    let both = MEASURE.replace("[\"C=1 S=100\"]", "[\"C=1 S=100\", \"C=1 S=1\"]");
+    let verdict = |held: &str| {
+        let text = ten_times(&format!("{both}\nheld = {held}"));
+        verdict_of(&text, printed([1000.0, 100.0]), Some(recorded(&NEAR_TEN))).0
+    };
+    assert_eq!(verdict("{ at_least = 8.0 }"), Verdict::CannotTell);
+    assert_eq!(verdict("{ at_least = 12.0 }"), Verdict::DidNotHold);
+}
+
+#[test]
+fn what_the_audit_refutes_does_not_hold_whatever_we_measure() {
+    let refuted_by = "refuted_by = { rule = \"ratio-differs\", of = \"rust-pajamax\" }";
+    let text = ten_times(&format!(
+        "{MEASURE}\nheld = {{ at_least = 8.0 }}\n{refuted_by}"
+    ));
+    let judge = |rates| verdict_of(&text, printed(rates), Some(recorded(&NEAR_TEN)));
+    let (verdict, why) = judge([1200.0, 100.0]);
+    assert_eq!(verdict, Verdict::DidNotHold);
+    assert!(why.contains("ratio-differs: printed 10"), "{why}");
+    assert_eq!(judge([1000.0, 100.0]).0, Verdict::Held);
+}
+
+#[test]
+fn a_claim_about_the_document_needs_no_record() {
+    let judged_by = |figures: &str| {
+        let more = format!("judged_by = \"document\"\n{figures}\nheld = {{ at_least = 9.9 }}");
+        verdict_of(&ten_times(&more), printed([1000.0, 100.0]), None)
+    };
+    assert_eq!(judged_by(MEASURE).0, Verdict::Held);
+    let (verdict, why) = judged_by("formula = \"(95 / 2.0) / (10 / 2.0)\"");
+    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    let (verdict, why) = judged_by("formula = \"95 / 10\"");
+    assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+    assert!(
+        why.starts_with("Its own figures: 9.50; held would be at least 9.90."),
+        "{why}"
+    );
+}
+
+#[test]
+fn growth_from_case_to_case_is_paired_by_round() {
+    let more = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
+                \"C=1 S=100\"], take = \"growth\" }\nheld = { at_least = 1.9, at_most = 2.1 }";
+    // The rate drifts by half from round to round, the growth does not.
+    let rows = (0_u32..7).flat_map(|number| {
+        let drift = 1.0 + f64::from(number) / 10.0;
+        [("C=1 S=1", 1_000.0), ("C=1 S=100", 2_000.0)].map(|(case, rate)| {
+            let measured = measurement(1, (rate * drift) as u64, 0.5);
+            let outcome = Outcome::Measured(Box::new(measured));
+            row(number, cell("rust-tonic", case), outcome)
+        })
+    });
+    let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
+    let (verdict, why) = verdict_of(&ten_times(more), Document::default(), Some(record));
+    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert!(why.contains("C=1 S=1 to C=1 S=100"), "{why}");
+}
+
+#[test]
+fn a_model_says_what_a_run_must_come_to() {
+    let model = "[[models]]\nid = \"two-waves\"\nabout = \"two waves\"\nrejection = \"silent\"\n\
+                 service = \"500ms\"\nconcurrency = 100\ncalls = 200\ntime_out = \"20s\"\n\
+                 of = \"rust-tonic\"\ncase = \"C=1 S=100\"\n";
+    let more = "ours = { metric = \"total_time\", of = \"rust-tonic\", over_model = \"two-waves\", \
+                cases = [\"C=1 S=100\"] }\nheld = { at_least = 0.99, at_most = 1.01 }";
+    let text = ten_times(more).replace("[[claims]]", &format!("{model}\n[[claims]]"));
+    let (verdict, why) = verdict_of(&text, Document::default(), Some(recorded(&NEAR_TEN)));
+    assert_eq!(verdict, Verdict::Held, "{why}");
+}
+
+#[test]
+fn the_summary_has_a_line_for_every_claim() {
+    let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
+    let claims = parse(&text).expect("well-formed");
+    let record = Some(recorded(&NEAR_TEN));
+    let ledger = SuiteLedger::new("invented", claims, printed([1000.0, 100.0]), record);
+    let last = ledger.summary().lines().last().map(str::to_owned);
+    let expected = "| ten times | 10 | 10 (9.86 to 10.1) at C=1 S=100 | held |";
+    assert_eq!(last.as_deref(), Some(expected));
+}
+
+#[test]
+fn a_misspelt_word_comes_with_its_line_and_the_right_one() {
+    let held = "held = { at_least = 8.0 }";
+    let claim = |measure: &str| ten_times(&format!("{measure}\n{held}"));
+    let broken = |from: &str, to: &str| complaint(&claim(&MEASURE.replace(from, to)));
+    let known = [
+        (
+            broken("cpu_second", "cpu_secnd"),
+            "did you mean `requests_per_cpu_second`?",
+        ),
+        (broken("over =", "ovr ="), "did you mean `over`?"),
+        (broken("C=1 S=100", "C=1 T=100"), "is not a case"),
+        (broken("rust-pajamax", "rust pajamax"), "is no subject"),
+        (
+            broken("over = \"rust-tonic\"", "over_model = \"waves\""),
+            "no model `waves`",
+        ),
+        (
+            broken("over =", "over_case = \"C=1 S=1\", over ="),
+            "divided by one thing",
+        ),
+        (complaint(&ten_times(held)), "say how it is judged"),
+        (complaint(&ten_times(MEASURE)), "say what counts as held"),
+        (
+            complaint(&ten_times(&format!(
+                "{MEASURE}\nheld = {{ at_least = 2, at_most = 1 }}"
+            ))),
+            "in this order",
+        ),
+        (
+            complaint(&claim("formula = \"1 +\"")),
+            "the formula ends too early",
+        ),
+        (
+            complaint(&claim(&format!(
+                "{MEASURE}\nrefuted_by = {{ rule = \"ratio-difers\" }}"
+            ))),
+            "did you mean `ratio-differs`?",
+        ),
+        (
+            complaint(&claim(&format!("{MEASURE}\ncannot_tell = \"no\""))),
+            "has no `held`",
+        ),
+    ];
+    for (complaint, expected) in known {
+        assert!(complaint.contains(expected), "{complaint}");
+    }
+}
+
+#[test]
+fn a_claim_is_made_once_and_a_model_is_bounded() {
+    let one = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
+    let again = one.split_once("[[claims]]").expect("a claim").1;
+    assert!(complaint(&format!("{one}\n[[claims]]{again}")).contains("made twice"));
+    let model = |calls: &str| {
+        format!(
+            "{DOCUMENT}\n[[models]]\nid = \"m\"\nabout = \"\"\nrejection = \"silent\"\nservice = \
+             \"1s\"\nconcurrency = 1\ncalls = {calls}\ntime_out = \"20s\"\nof = \"rust-tonic\"\n\
+             case = \"C=1 S=1\"\n[[claims]]{again}"
+        )
+    };
+    assert!(complaint(&model("0")).contains("1 to 1000000 calls"));
+    assert!(complaint(&model("1000001")).contains("1 to 1000000 calls"));
+    assert!(parse(&model("10")).is_ok());
+}
+
+#[test]
+fn no_mutilated_declaration_panics() {
+    let whole = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
+    for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
+        let _ = parse(&whole[..end]);
+        let _ = parse(&format!(
+            "{}{}",
+            &whole[..end],
+            &whole[(end + 7).min(whole.len())..]
+        ));
+    }
+}
