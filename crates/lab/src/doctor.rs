@@ -45,6 +45,25 @@ struct Check {
     method: String,
 }
 
+/// Checks that one suite can hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    method: String,
+    backend: Option<String>,
+    /// A program that can be both ends may meet itself, once as either.
+    is_client: bool,
+}
+
+impl Group {
+    fn of(check: &Check) -> Self {
+        Self {
+            method: check.method.clone(),
+            backend: check.backend.clone(),
+            is_client: check.side == Side::Client,
+        }
+    }
+}
+
 /// A suite of checks, and which cell is about which variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckUp {
@@ -75,14 +94,14 @@ pub fn check_ups(
     definitions: &[Definition],
     folder: &Path,
 ) -> (Vec<CheckUp>, Vec<Unchecked>) {
-    let mut groups: BTreeMap<(String, Option<String>), Vec<Check>> = BTreeMap::new();
+    let mut groups: BTreeMap<Group, Vec<Check>> = BTreeMap::new();
     let mut unchecked = Vec::new();
     for subject in wanted {
         for variant in &subject.variants {
             for check in checks(subject, variant, all) {
                 match check {
                     Ok(check) => {
-                        let group = (check.method.clone(), check.backend.clone());
+                        let group = Group::of(&check);
                         groups.entry(group).or_default().push(check);
                     }
                     Err(reason) => unchecked.push(Unchecked {
@@ -94,11 +113,10 @@ pub fn check_ups(
         }
     }
     let mut check_ups = Vec::new();
-    for ((method, backend), checks) in groups {
-        match definitions.iter().find(|known| known.serves(&method)) {
-            Some(definition) => {
-                check_ups.push(check_up(&method, backend, checks, definition, folder));
-            }
+    for (group, checks) in groups {
+        let method = &group.method;
+        match definitions.iter().find(|known| known.serves(method)) {
+            Some(definition) => check_ups.push(check_up(group, checks, definition, folder)),
             None => unchecked.extend(checks.into_iter().map(|check| Unchecked {
                 variant: check.variant,
                 reason: format!("no service definition has {method}"),
@@ -207,21 +225,14 @@ fn nearest_first<'a>(
     subjects.flat_map(|subject| subject.variants.iter().map(move |each| (subject, each)))
 }
 
-fn check_up(
-    method: &str,
-    backend: Option<String>,
-    checks: Vec<Check>,
-    definition: &Definition,
-    folder: &Path,
-) -> CheckUp {
+fn check_up(group: Group, checks: Vec<Check>, definition: &Definition, folder: &Path) -> CheckUp {
     let mut subjects: Vec<SuiteSubject> = Vec::new();
     let mut about = BTreeMap::new();
     for check in checks {
         let cell = (check.subject.clone(), check.instrument.clone());
         about.entry(cell).or_insert(check.variant);
-        let known = subjects
-            .iter_mut()
-            .find(|known| known.name == check.subject && known.side == Some(check.side));
+        let mut known = subjects.iter_mut();
+        let known = known.find(|known| known.name == check.subject);
         match known {
             Some(known) if known.instruments.contains(&check.instrument) => {}
             Some(known) => known.instruments.push(check.instrument),
@@ -229,7 +240,7 @@ fn check_up(
         }
     }
     CheckUp {
-        suite: suite(method, backend, subjects, definition, folder),
+        suite: suite(group, subjects, definition, folder),
         about,
     }
 }
@@ -249,12 +260,14 @@ fn listed(name: String, instrument: String, side: Side) -> SuiteSubject {
 }
 
 fn suite(
-    method: &str,
-    backend: Option<String>,
+    group: Group,
     subjects: Vec<SuiteSubject>,
     definition: &Definition,
     folder: &Path,
 ) -> Suite {
+    let Group {
+        method, backend, ..
+    } = group;
     let window = if backend.is_some() {
         WINDOW_WITH_BACKEND
     } else {
@@ -266,7 +279,7 @@ fn suite(
         title: format!("one call of {method}"),
         analysis: String::new(),
         request: Request {
-            method: method.to_owned(),
+            method,
             proto: definition.proto.clone(),
             message: RequestMessage::Json(definition.json.clone()),
         },

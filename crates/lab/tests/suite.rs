@@ -167,7 +167,7 @@ fn a_line_of_the_grid_and_a_subject_may_take_part_of_the_cells() {
         cases("python-grpcio/sync", "cpp-grpc"),
         [1, 2, 4, 8, 16, 32, 64]
     );
-    assert_eq!(cases("python-grpcio/sync", "rust-bookend"), [8, 64]);
+    assert_eq!(cases("python-grpcio/sync", "bookend-serve"), [8, 64]);
     assert_eq!(
         cases("python-grpcio/uvloop-one-channel", "cpp-grpc"),
         [8, 64]

@@ -114,7 +114,7 @@ int Serve(int cpus) {
     std::cerr << "cannot listen on " << address << std::endl;
     return EXIT_FAILURE;
   }
-  const PeakWatch peaks(port);
+  const PeakWatch peaks;
   std::cout << "ready " << port << std::endl;
   AwaitEnd(*server);
   std::cout << "note connections_peak " << peaks.connections() << std::endl
