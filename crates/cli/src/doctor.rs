@@ -167,9 +167,9 @@ impl Patient<'_> {
             .versions;
         for row in store.rows(id).map_err(Failure::nothing_measured)? {
             let cell = (row.cell.subject.clone(), row.cell.instrument.clone());
-            if let Some(VariantName(name)) = about.get(&cell) {
-                let version = versions.get(name).map_or("", String::as_str);
-                findings.note(VariantName(name.clone()), Finding::of(&row, version));
+            for variant in about.get(&cell).into_iter().flatten() {
+                let version = versions.get(&variant.0).map_or("", String::as_str);
+                findings.note(variant.clone(), Finding::of(&row, version));
             }
         }
         Ok(if summary.interrupted {

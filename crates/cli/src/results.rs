@@ -4,7 +4,8 @@ use crate::failure::{Failure, complain};
 use crate::names::Named;
 use crate::record::RECORDS;
 use bookend_lab::claims::{self, CLAIMS_FILE};
-use bookend_lab::record::{Record, file_of};
+use bookend_lab::profile::{self, Profile};
+use bookend_lab::record::{Record, file_of, profile_folder};
 use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference};
 use bookend_lab::suite::Extent;
 use bookend_load::contract::exit;
@@ -74,8 +75,20 @@ fn page(arguments: &Arguments, name: &str) -> Result<Option<String>, Failure> {
     let record = Record::read(&file).map_err(unreadable)?;
     let folder = arguments.suites.join(name);
     let page = Page::read(&folder, &record).map_err(Failure::usage)?;
-    let page = page.with_verdicts(verdicts(arguments, name, &record)?);
+    let page = page
+        .with_verdicts(verdicts(arguments, name, &record)?)
+        .with_profile(profile(records, name)?);
     Ok(Some(page.text()))
+}
+
+/// What `bookend run --profile` kept, if it was put beside the record.
+fn profile(records: &Path, name: &str) -> Result<Option<Profile>, Failure> {
+    let folder = profile_folder(records, name);
+    match profile::read(&folder) {
+        Ok(profile) => Ok(Some(profile)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::usage(format!("{}: {error}", folder.display()))),
+    }
 }
 
 /// What the document claims and what came of it. A quick run is no ground for a verdict.

@@ -170,3 +170,36 @@ fn a_report_of_a_record_is_that_of_the_run() {
     let both = bookend(home.path(), &["report", "1", "--record", file]);
     assert_eq!(both.status.code(), Some(2));
 }
+
+#[test]
+fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
+    let documented = readme.lines().skip_while(|line| {
+        !(line.starts_with("bookend report --record") && line.contains("--format svg"))
+    });
+    let documented = documented.take(2).collect::<Vec<_>>().join(" ");
+    let title = documented.split("--title \"").nth(1).expect("a title");
+    let title = title.split('"').next().expect("its end");
+    for theme in ["light", "dark"] {
+        let output = bookend(
+            &root(),
+            &[
+                "report",
+                "--record",
+                &format!("records/{SUITE}/full.jsonl"),
+                "--format",
+                "svg",
+                "--case",
+                "C=1 S=50",
+                "--theme",
+                theme,
+                "--title",
+                title,
+            ],
+        );
+        let picture = root().join(format!("docs/pictures/three-generators-{theme}.svg"));
+        let committed = fs::read(&picture).expect("the picture is in the tree");
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(output.stdout == committed, "{theme}: make it again");
+    }
+}

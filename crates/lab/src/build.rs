@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 /// How long one build command may take: a C++ library with its dependencies on two cores.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How long a program may take to say its version: a Java virtual machine starts in a second.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a program may take to say its version. A Java virtual machine starts in a second, but
+/// ghz is fetched and built in the version that is asked for, when that is asked for first.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Output of a version command beyond this is not a version.
 const TEXT_LIMIT_BYTES: usize = 1 << 20;

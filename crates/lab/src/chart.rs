@@ -1,4 +1,4 @@
-//! A picture of one case: the requests per second of every subject, as each instrument has them.
+//! A picture of one case: the requests per second of every subject, measured with each instrument.
 //!
 //! A group an instrument, a bar a subject, the 95 % interval drawn over the end of the bar. Bars
 //! begin at zero and share one scale, so a bar twice as long is twice as fast.

@@ -69,8 +69,8 @@ impl Group {
 pub struct CheckUp {
     /// The suite: one case, one round, a short window.
     pub suite: Suite,
-    /// By subject and instrument of a cell: the variant that it is about.
-    pub about: BTreeMap<(String, String), VariantName>,
+    /// By subject and instrument of a cell: the variants that it is about.
+    pub about: BTreeMap<(String, String), Vec<VariantName>>,
 }
 
 /// What cannot be called, and why: nothing declares the other end.
@@ -227,10 +227,10 @@ fn nearest_first<'a>(
 
 fn check_up(group: Group, checks: Vec<Check>, definition: &Definition, folder: &Path) -> CheckUp {
     let mut subjects: Vec<SuiteSubject> = Vec::new();
-    let mut about = BTreeMap::new();
+    let mut about: BTreeMap<_, Vec<VariantName>> = BTreeMap::new();
     for check in checks {
         let cell = (check.subject.clone(), check.instrument.clone());
-        about.entry(cell).or_insert(check.variant);
+        about.entry(cell).or_default().push(check.variant);
         let mut known = subjects.iter_mut();
         let known = known.find(|known| known.name == check.subject);
         match known {

@@ -79,6 +79,11 @@ pub fn file_of(records: &Path, suite: &str, extent: Extent) -> PathBuf {
     records.join(suite).join(name)
 }
 
+/// Where the profile of a suite stands beside its record, if one was kept there.
+pub fn profile_folder(records: &Path, suite: &str) -> PathBuf {
+    records.join(suite).join("profile")
+}
+
 impl Record {
     /// The record of a run as a store has it, with what the store knows of each server's
     /// semantics ([`crate::store::Store::skips`]).

@@ -23,6 +23,7 @@ pub use presentation::{Command, Look, Presentation, ResultColumn, ResultTable};
 
 use crate::declaration::DeclarationError;
 use crate::measurement::CellId;
+use crate::profile::Profile;
 use crate::record::Record;
 use crate::suite::{PublishedError, PublishedRow, PublishedTable, Suite};
 use std::fmt;
@@ -42,6 +43,7 @@ pub struct Page<'a> {
     published: PublishedTable,
     histogram: Option<PublishedTable>,
     verdicts: String,
+    profile: Option<Profile>,
 }
 
 impl<'a> Page<'a> {
@@ -66,7 +68,14 @@ impl<'a> Page<'a> {
             presentation,
             published,
             verdicts: String::new(),
+            profile: None,
         })
+    }
+
+    /// The same with where the CPU time went, if that was recorded.
+    #[must_use]
+    pub fn with_profile(self, profile: Option<Profile>) -> Self {
+        Self { profile, ..self }
     }
 
     /// The same with the verdicts on the document's claims, Markdown, below the conclusion.

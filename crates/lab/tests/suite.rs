@@ -125,7 +125,6 @@ fn what_cannot_be_given_is_said() {
         plan.notes,
         [
             "GRPC_CLIENT_QPS=500 is not applied: suites run a closed loop, as fast as answers come",
-            "GRPC_GHZ_TAG=0.114.0: the ghz installed here is used, its version is shown",
             "4 CPUs for the server: this machine has 2",
             "GRPC_CLIENT_CPUS=12: this machine has 2 CPUs in all",
         ]

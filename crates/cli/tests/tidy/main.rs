@@ -12,6 +12,7 @@ mod markdown;
 mod offence;
 mod places;
 mod protoc;
+mod quoted;
 mod rust_source;
 mod sizes;
 mod subjects;
@@ -210,10 +211,10 @@ fn subjects_are_small() {
 }
 
 #[test]
-fn the_readme_names_commands_that_exist() {
+fn pages_for_newcomers_name_commands_that_exist() {
     let known = commands::Known::of_this_tree();
     assert_rule(
-        |file| file.path == "README.md",
+        |file| ["README.md", "docs/adding-a-subject.md"].contains(&file.path.as_str()),
         |path, text| commands::unknown_commands(path, text, &known),
     );
 }
@@ -224,5 +225,17 @@ fn the_readme_names_the_oldest_rust_that_will_do() {
     assert_rule(
         |file| file.path == "README.md",
         |path, text| commands::wrong_oldest_rust(path, text, manifest),
+    );
+}
+
+#[test]
+fn blocks_that_name_a_file_are_in_it() {
+    let text_of = |path: &str| {
+        let file = tree().iter().find(|file| file.path == path);
+        file.and_then(File::text)
+    };
+    assert_rule(
+        |file| file.path.ends_with(".md"),
+        |path, text| quoted::misquotes(path, text, text_of),
     );
 }

@@ -115,7 +115,7 @@ impl Drawing {
     fn group(&mut self, group: &Group) {
         let (text, faint) = (self.palette.text, self.palette.faint);
         let baseline = self.y + 15.0;
-        let name = format!("as {} reports it", group.name);
+        let name = format!("measured with {}", group.name);
         self.text(MARGIN, baseline, 14.0, text, "font-weight=\"600\"", &name);
         self.y += GROUP_TITLE_HEIGHT;
         for bar in &group.bars {

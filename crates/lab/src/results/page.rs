@@ -4,7 +4,8 @@ use super::figures::Cells;
 use super::text::{fenced, lines as text_lines, section};
 use super::{Look, Page, ResultTable, besides, grid, lines, notes, summary};
 use crate::export::Report;
-use crate::record::file_of;
+use crate::profile::{Profile, estimates, notes as profile_notes, split_table};
+use crate::record::{file_of, profile_folder};
 use crate::suite::{Extent, Plan};
 use crate::table::{marks, skipped_lines};
 use std::collections::BTreeSet;
@@ -21,6 +22,12 @@ pub(super) fn text(page: &Page<'_>) -> String {
     let besides = besides::table(page, &cells);
     text.push_str(&section("Measured besides", &besides));
     text.push_str(&section("Noted besides", &notes::table(page)));
+    if let Some(profile) = &page.profile {
+        text.push_str(&section(
+            "Where the time goes",
+            &where_time_goes(page, profile),
+        ));
+    }
     let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
     if !doubts.is_empty() {
         text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));
@@ -41,6 +48,22 @@ fn origin(page: &Page<'_>) -> String {
          `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
          figure is defined in\n[docs/metrics.md](../../docs/metrics.md).\n",
         file.display()
+    )
+}
+
+/// Samples by layer, and the ratio of costs that follows from work which all do alike.
+fn where_time_goes(page: &Page<'_>, profile: &Profile) -> String {
+    let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
+    format!(
+        "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \
+         flame\ngraphs are in [{0}]({0}).\n\n{1}",
+        folder.display(),
+        fenced(&format!(
+            "{}\n{}{}",
+            split_table(profile),
+            text_lines(&estimates(profile)),
+            text_lines(&profile_notes(profile))
+        ))
     )
 }
 

@@ -223,7 +223,7 @@ impl Suite {
             client_cpus: self.client_cpus(overrides, machine_cpus, &mut notes),
             deadline_ms: schedule.deadline.map(millis),
             generator_cpus: generator_cpus(overrides, machine_cpus, &mut notes),
-            warmup_ms: millis(overrides.warmup.unwrap_or(schedule.warmup)),
+            warmup_ms: millis(warmup(overrides, schedule)),
             window_ms: millis(overrides.window.unwrap_or(schedule.window)).max(1),
             handler_waits: self.handler_waits,
             subjects,
@@ -431,11 +431,19 @@ fn note_ghz(overrides: &Overrides, subjects: &[PlannedSubject], notes: &mut Vec<
         return;
     };
     let mut instruments = subjects.iter().flat_map(|subject| &subject.instruments);
-    notes.push(if instruments.any(|instrument| instrument == "ghz") {
-        format!("GRPC_GHZ_TAG={version}: the ghz installed here is used, its version is shown")
-    } else {
-        format!("GRPC_GHZ_TAG={version}: the load of this run is not made by ghz")
-    });
+    if !instruments.any(|instrument| instrument == "ghz") {
+        notes.push(format!(
+            "GRPC_GHZ_TAG={version}: the load of this run is not made by ghz"
+        ));
+    }
+}
+
+/// Who wants no warm-up measures the cold start itself.
+fn warmup(overrides: &Overrides, schedule: &Schedule) -> Duration {
+    match overrides.warmup {
+        Some(asked) if !schedule.warmup.is_zero() => asked,
+        _ => schedule.warmup,
+    }
 }
 
 fn millis(duration: Duration) -> u64 {
