@@ -7,7 +7,7 @@ use crate::lab;
 use crate::names::Named;
 use bookend_lab::build::Workshop;
 use bookend_lab::control_group::ControlGroups;
-use bookend_lab::doctor::{CheckUp, VariantName, check_ups, definitions, name_of};
+use bookend_lab::doctor::{CheckUp, check_ups, definitions, name_of};
 use bookend_lab::machine::MachineFacts;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Progress;

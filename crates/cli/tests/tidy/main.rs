@@ -139,7 +139,9 @@ fn lines_are_narrow() {
 
 #[test]
 fn nothing_is_left_over() {
-    assert_rule(|file| !file.is_lockfile(), leftovers::notes);
+    // Flame graphs bring a script of their own, which is not ours to tidy.
+    let is_ours = |file: &File| !file.is_lockfile() && !file.path.starts_with("records/");
+    assert_rule(is_ours, leftovers::notes);
     assert_rule(is_rust, leftovers::unfinished_code);
 }
 

@@ -1,4 +1,4 @@
-//! Blocks of the documentation that quote a file: ```` ```toml subjects/x/subject.toml ````. A reader
+//! Blocks of the documentation that quote a file, whose name stands behind the language. A reader
 //! who copies them gets what is built here.
 
 use crate::offence::Offence;
