@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// How long anything may take before the test gives up: a first build by Maven fetches its plugins.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How long a killed process may take to be gone: its memory is given back page by page.
+const ENDING_PATIENCE: Duration = Duration::from_secs(10);
+
 /// How often it is looked whether something has happened.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -53,7 +56,7 @@ impl Environment {
         interrupt_after_seconds: Option<u64>,
     ) -> Result<String, String> {
         let output = self.folder.path().join("output");
-        let mut running = self.start(folder, line, Stdio::from(file(&output)))?;
+        let mut running = self.start(folder, line, Stdio::from(file(&output)), Stdio::inherit())?;
         let limit = interrupt_after_seconds.map_or(PATIENCE, Duration::from_secs);
         if !running.ends_within(limit) {
             running.signal("INT");
@@ -66,18 +69,31 @@ impl Environment {
 
     /// Starts a server and waits until it listens.
     pub fn serve(&self, server: &Server) -> Result<Running, String> {
-        let mut running = self.start(&server.folder, &server.line, Stdio::null())?;
+        // A server may log every call; that is of interest only when it does not come up.
+        let log = self.folder.path().join("log");
+        let logging = Stdio::from(file(&log));
+        let mut running = self.start(&server.folder, &server.line, Stdio::null(), logging)?;
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_err() {
             if running.has_ended() || Instant::now() > deadline {
-                return Err(format!("the server {} did not come up", server.name));
+                let said = std::fs::read_to_string(&log).unwrap_or_default();
+                return Err(format!(
+                    "the server {} did not come up: {said}",
+                    server.name
+                ));
             }
             sleep(INTERVAL);
         }
         Ok(running)
     }
 
-    fn start(&self, folder: &str, line: &str, output: Stdio) -> Result<Running, String> {
+    fn start(
+        &self,
+        folder: &str,
+        line: &str,
+        output: Stdio,
+        errors: Stdio,
+    ) -> Result<Running, String> {
         let child = Command::new("sh")
             .args(["-c", line])
             .current_dir(root().join(folder))
@@ -85,6 +101,7 @@ impl Environment {
             .env("RESULTS", self.folder.path().join("results.db"))
             .stdin(Stdio::null())
             .stdout(output)
+            .stderr(errors)
             // A group of its own, so that whatever a line starts can be ended with it.
             .process_group(0)
             .spawn();
@@ -109,12 +126,18 @@ impl Running {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    fn signal(&self, name: &str) {
+    /// Whether any process of the group is left: one that dies may still accept connections.
+    fn has_members(&self) -> bool {
+        self.signal("0")
+    }
+
+    /// Sends a signal to the whole group; whether there was one.
+    fn signal(&self, name: &str) -> bool {
         let group = format!("-{}", self.child.id());
         let kill = Command::new("kill")
             .args(["-s", name, "--", &group])
             .status();
-        kill.expect("kill is a command of every Unix");
+        kill.expect("kill is a command of every Unix").success()
     }
 }
 
@@ -122,6 +145,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.signal("KILL");
         let _ = self.child.wait();
+        let deadline = Instant::now() + ENDING_PATIENCE;
+        while self.has_members() && Instant::now() < deadline {
+            sleep(INTERVAL);
+        }
     }
 }
 
