@@ -136,6 +136,8 @@ impl Running {
         let group = format!("-{}", self.child.id());
         let kill = Command::new("kill")
             .args(["-s", name, "--", &group])
+            // That there is none is an answer, not an error.
+            .stderr(Stdio::null())
             .status();
         kill.expect("kill is a command of every Unix").success()
     }
