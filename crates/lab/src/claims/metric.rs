@@ -60,7 +60,7 @@ const FIGURES: [Figure; 25] = [
         Some(one.server_cpu_max)
     }),
     ("client_cpu_mean", Unit::Cpus, |_, one| {
-        Some(one.generator_cpu_seconds / one.window_seconds)
+        Some(one.client_cpu())
     }),
     ("client_cpu_max", Unit::Cpus, |_, one| one.client_cpu_max),
     ("latency_min", Unit::Nanoseconds, |_, one| {

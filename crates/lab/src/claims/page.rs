@@ -5,7 +5,7 @@ use super::model::{Model, Prediction, Rejection};
 use super::verdict::{Judgement, Verdict};
 use super::{DeclaredModel, Ledger, SuiteLedger};
 use crate::audit::{PrintedRow, Rule};
-use crate::suite::Unit;
+use crate::suite::{FULL_ROUNDS_MIN, Unit};
 use std::fmt::Write as _;
 
 /// The page as a whole.
@@ -104,9 +104,14 @@ fn provenance(suite: &SuiteLedger) -> String {
 }
 
 fn rounds(count: u32) -> String {
-    match count {
-        1 => "1 round".to_owned(),
-        count => format!("{count} rounds"),
+    let plural = if count == 1 { "" } else { "s" };
+    match count < FULL_ROUNDS_MIN {
+        true => {
+            format!(
+                "{count} round{plural} of the {FULL_ROUNDS_MIN} that a result to be quoted needs"
+            )
+        }
+        false => format!("{count} rounds"),
     }
 }
 
