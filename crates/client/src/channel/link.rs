@@ -330,6 +330,7 @@ impl Visitor for Hearing<'_> {
         let limit_bytes = self.talk.max_message_bytes;
         self.hear(sender, stream, end_stream, |response| {
             response.data(data, limit_bytes);
+            response.refuse_second_message();
             if end_stream {
                 response.end(None);
             }

@@ -211,6 +211,19 @@ fn a_message_above_the_limit_ends_its_own_call() {
 }
 
 #[test]
+fn a_second_message_ends_a_call_whose_server_might_never_stop() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let mut server = Raw::accept(&listener, &Config::trusted());
+    let requests = server.requests(1);
+    server.answer_twice(requests[0]);
+    assert_eq!(hear.recv().unwrap().status.code, Code::Internal);
+    let heard = server.hear(|heard| !heard.resets.is_empty());
+    assert_eq!(heard.resets, [ErrorCode::CANCEL]);
+}
+
+#[test]
 fn a_deadline_is_told_to_the_server_and_kept_without_it() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());

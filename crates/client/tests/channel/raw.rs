@@ -66,6 +66,17 @@ impl Raw {
         self.write();
     }
 
+    /// Sends two messages and does not stop there.
+    pub fn answer_twice(&mut self, stream: Stream) {
+        let mut head = Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+        let sender = &mut self.connection.sender;
+        sender.headers(stream, &mut head, false);
+        for message in [b"one", b"two"] {
+            sender.message(stream, false, |output| output.extend_from_slice(message));
+        }
+        self.write();
+    }
+
     /// Says that nothing above that stream will be looked at.
     pub fn go_away(&mut self, last_stream_id: u32) {
         let mut payload = last_stream_id.to_be_bytes().to_vec();
