@@ -77,6 +77,14 @@ impl Raw {
         self.write();
     }
 
+    /// Says what is not HTTP/2, in one write with what it has said before.
+    pub fn accept_and_babble(listener: &TcpListener, before: &[u8]) -> TcpStream {
+        let (mut socket, _) = listener.accept().unwrap();
+        let babble = [before, b"HTTP/1.1 400 Bad Request\r\n\r\n"].concat();
+        socket.write_all(&babble).unwrap();
+        socket
+    }
+
     /// Says that nothing above that stream will be looked at.
     pub fn go_away(&mut self, last_stream_id: u32) {
         let mut payload = last_stream_id.to_be_bytes().to_vec();
