@@ -29,9 +29,10 @@ records of our runs; a test fails when it is not what they give.
 
 A figure in *its own table* is worked out from what the document prints; behind it stands what the digits
 lost in printing leave open. *Ours* is the median of the rounds with its 95 % interval (Student's t of
-the logarithms, rounds paired where two cells are compared). A claim **held** when the whole interval is
-within what counts as held, **did not hold** when the whole interval is outside of it or the document's
-own table refutes it; else we **cannot tell here**.
+the logarithms, rounds paired where two cells are compared); a share of a profile is of one recording,
+with the interval of a binomial part. A claim **held** when the whole interval is within what counts as
+held, **did not hold** when the whole interval is outside of it or the document's own table refutes it;
+else we **cannot tell here**.
 
 ";
 
@@ -91,11 +92,18 @@ fn provenance(suite: &SuiteLedger) -> String {
     match &suite.record {
         None => format!("Suite [{name}](../suites/{name}). There is no record of a full run yet."),
         Some(record) => format!(
-            "Suite [{name}](../suites/{name}). Ours: `{}`, {} rounds, {}.",
+            "Suite [{name}](../suites/{name}). Ours: `{}`, {}, {}.",
             record.facts.command,
-            record.rounds(),
+            rounds_text(record.rounds()),
             record.facts.started
         ),
+    }
+}
+
+fn rounds_text(rounds: u32) -> String {
+    match rounds {
+        1 => "1 round".to_owned(),
+        several => format!("{several} rounds"),
     }
 }
 

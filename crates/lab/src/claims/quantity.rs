@@ -5,6 +5,7 @@ use super::metric::Metric;
 use super::model::Prediction;
 use crate::audit::{Document, Span};
 use crate::measurement::{Outcome, Row};
+use crate::profile::Profile;
 use crate::statistics::{self, Interval};
 use crate::suite::{Case, Unit};
 use serde::Deserialize;
@@ -72,6 +73,8 @@ pub enum Take {
     Least,
     /// The one with the largest.
     Largest,
+    /// The middle one, of two the smaller: more than half of the cases have at least as much.
+    Median,
     /// Each case over the one before it.
     Growth,
 }
@@ -87,6 +90,8 @@ pub enum Figures<'a> {
         rows: &'a [Row],
         /// When its calls were given up, nanoseconds.
         deadline_ns: Option<f64>,
+        /// Where its CPU time went, if that was kept beside it.
+        profile: Option<&'a Profile>,
     },
 }
 
@@ -114,7 +119,7 @@ impl Quantity {
     /// What its numbers count.
     pub fn unit(&self) -> Unit {
         match (&self.over, self.take) {
-            (None, Take::Each | Take::Least | Take::Largest) => self.metric.unit(),
+            (None, Take::Each | Take::Least | Take::Largest | Take::Median) => self.metric.unit(),
             _ => Unit::Number,
         }
     }
@@ -162,7 +167,7 @@ impl Quantity {
                     Figures::Printed(_) => model.published.predict(),
                     Figures::Recorded { .. } => model.ours.predict(),
                 };
-                Series::Printed(Span::exact(predicted(&self.metric, &prediction)?))
+                Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?))
             }
         };
         own.over(&divisor)
@@ -172,13 +177,15 @@ impl Quantity {
 
 impl Evaluation {
     fn keep(&mut self, take: Take) {
-        let by_value = |a: &&CaseEstimate, b: &&CaseEstimate| a.value.total_cmp(&b.value);
-        let one = match take {
+        let last = self.estimates.len().saturating_sub(1);
+        let rank = match take {
             Take::Each | Take::Growth => return,
-            Take::Least => self.estimates.iter().min_by(by_value),
-            Take::Largest => self.estimates.iter().max_by(by_value),
+            Take::Least => 0,
+            Take::Median => last / 2,
+            Take::Largest => last,
         };
-        self.estimates = one.cloned().into_iter().collect();
+        self.estimates.sort_by(|a, b| a.value.total_cmp(&b.value));
+        self.estimates = self.estimates.drain(..).skip(rank).take(1).collect();
     }
 }
 
@@ -194,18 +201,18 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
     })
 }
 
-/// A figure by round, or as printed.
+/// A figure by round, or one that is known within bounds: as printed, or as a profile tells.
 #[derive(Clone, Debug, PartialEq)]
 enum Series {
     Rounds(BTreeMap<u32, f64>),
-    Printed(Span),
+    Bounded(Span),
 }
 
 impl Series {
     /// Divided round by round.
     fn over(&self, divisor: &Series) -> Option<Series> {
         match (self, divisor) {
-            (Self::Printed(own), Self::Printed(divisor)) => own.over(*divisor).map(Self::Printed),
+            (Self::Bounded(own), Self::Bounded(divisor)) => own.over(*divisor).map(Self::Bounded),
             (Self::Rounds(own), Self::Rounds(divisor)) => {
                 let pairs = own.iter().filter_map(|(round, own)| {
                     let divisor = divisor.get(round)?;
@@ -215,17 +222,17 @@ impl Series {
                 let sound = quotients.values().all(|quotient| quotient.is_finite());
                 (sound && !quotients.is_empty()).then_some(Self::Rounds(quotients))
             }
-            (Self::Rounds(own), Self::Printed(divisor)) => {
+            (Self::Rounds(own), Self::Bounded(divisor)) => {
                 let quotient = |(round, own): (&u32, &f64)| (*round, own / divisor.value);
                 Some(Self::Rounds(own.iter().map(quotient).collect()))
             }
-            (Self::Printed(_), Self::Rounds(_)) => None,
+            (Self::Bounded(_), Self::Rounds(_)) => None,
         }
     }
 
     fn estimate(&self, case: &str) -> Option<CaseEstimate> {
         let (value, interval) = match self {
-            Self::Printed(span) => {
+            Self::Bounded(span) => {
                 let (low, high) = (span.low, span.high);
                 (span.value, Some(Interval { low, high }))
             }
@@ -262,20 +269,32 @@ impl Figures<'_> {
     fn series(&self, metric: &Metric, name: &SubjectName, case: &str) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
-                let matching = |exactly: bool| {
-                    document.rows.iter().find(|row| {
+                // A document can say different things of one cell in several rows.
+                let printed = |exactly: bool| {
+                    let rows = document.rows.iter().filter(|row| {
                         let instrument = name.instrument.as_ref();
                         row.subject == name.subject
                             && row.case == case
                             && (!exactly || instrument.is_none_or(|one| *one == row.instrument))
-                    })
+                    });
+                    rows.filter_map(|row| metric.of_printed(row)).next()
                 };
-                let row = matching(true).or_else(|| matching(false));
-                let span = row.and_then(|row| metric.of_printed(row));
-                span.map(Series::Printed)
+                let span = printed(true).or_else(|| printed(false));
+                span.map(Series::Bounded)
                     .ok_or_else(|| format!("{} is not printed for {name} at {case}", metric.name()))
             }
-            Self::Recorded { rows, deadline_ns } => {
+            Self::Recorded { profile, .. } if metric.is_of_profile() => {
+                let instrument = name.instrument.as_deref();
+                let samples =
+                    profile.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
+                let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
+                let span = metric.of_samples(&samples.split);
+                span.map(Series::Bounded)
+                    .ok_or_else(|| format!("a profile has no {}", metric.name()))
+            }
+            Self::Recorded {
+                rows, deadline_ns, ..
+            } => {
                 let figure = |row: &Row| metric.of_row(row, *deadline_ns);
                 recorded(rows, metric.name(), figure, name, case)
             }
