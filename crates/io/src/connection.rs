@@ -1,5 +1,6 @@
 //! One socket and how far it is: what both drivers do with it.
 
+use crate::kernel;
 use crate::shard::{Closed, Session, Shard, Then};
 use crate::socket;
 use crate::turn::{Turn, Wishes};
@@ -175,7 +176,7 @@ impl Connection {
         buffer[..kept].copy_from_slice(&self.leftover);
         let space = &mut buffer[kept..];
         let space_bytes = space.len();
-        match socket::receive(&self.socket, space, flags) {
+        match kernel::receive(&self.socket, space, flags) {
             Ok(0) => Read::End,
             Ok(count) => {
                 self.drained = count < space_bytes;
@@ -283,7 +284,7 @@ impl Connection {
         let bytes = turn.unwritten(self.session);
         if !bytes.is_empty()
             && !self.blocked
-            && let Ok(count) = socket::send(&self.socket, bytes)
+            && let Ok(count) = kernel::send(&self.socket, bytes)
         {
             self.blocked = !turn.took(self.session, count);
         }
@@ -301,7 +302,7 @@ impl Connection {
             turn.reclaim(self.session);
             return self.ended();
         }
-        match socket::send(&self.socket, bytes) {
+        match kernel::send(&self.socket, bytes) {
             Ok(count) => self.blocked = !turn.took(self.session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),

@@ -2,6 +2,7 @@
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Fate, LINGER_NS, Readiness};
+use crate::kernel;
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
@@ -12,12 +13,11 @@ use crate::timeouts::Timeouts;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown};
+use rustix::net::RecvFlags;
 use std::io;
 use std::mem;
 
@@ -46,15 +46,9 @@ impl Epoll {
     /// # Errors
     /// The machine's: no descriptor can be had, or the kernel is older than Linux 5.11.
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
-        let poll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(
-            &poll,
-            waker.event(),
-            EventData::new_u64(WAKER_KEY),
-            EventFlags::IN,
-        )?;
-        let at_once = timespec(0);
-        epoll::wait(&poll, &mut [no_event()], Some(&at_once))?;
+        let poll = kernel::epoll_create()?;
+        kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;
+        kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0)))?;
         Ok(Self {
             poll,
             waker,
@@ -69,8 +63,7 @@ impl Epoll {
     /// # Errors
     /// The machine's, where the kernel has no memory for it.
     pub fn accept_from(mut self, listener: Listener) -> io::Result<Self> {
-        let key = EventData::new_u64(LISTENER_KEY);
-        epoll::add(&self.poll, &listener, key, EventFlags::IN)?;
+        kernel::epoll_add(&self.poll, &listener, LISTENER_KEY, EventFlags::IN)?;
         self.listener = Some(listener);
         Ok(self)
     }
@@ -158,8 +151,7 @@ impl<S: Shard> Driver<S> {
             timeout_ns = Some(0);
         }
         let timeout: Option<Timespec> = timeout_ns.map(timespec);
-        events.clear();
-        match epoll::wait(&self.poll, spare_capacity(events), timeout.as_ref()) {
+        match kernel::epoll_wait(&self.poll, events, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -241,9 +233,9 @@ impl<S: Shard> Driver<S> {
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = EventData::new_u64(entry.connection.session.key());
+            let key = entry.connection.session.key();
             // A registered socket's flags can always be changed: nothing is allocated for it.
-            let _ = epoll::modify(&self.poll, &entry.connection.socket, key, interest);
+            let _ = kernel::epoll_modify(&self.poll, &entry.connection.socket, key, interest);
         }
     }
 
@@ -255,7 +247,7 @@ impl<S: Shard> Driver<S> {
         let lingers = matches!(why, Closed::Us) && entry.connection.may_have_unread_bytes();
         let why = entry.connection.told(why);
         if lingers {
-            let _ = rustix::net::shutdown(&entry.connection.socket, Shutdown::Write);
+            let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;
             entry.connection.blocked = false;
             self.linger_timeouts
@@ -276,7 +268,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let buffer = &mut self.worker.buffer;
-        match socket::receive(&entry.connection.socket, buffer, RecvFlags::DONTWAIT) {
+        match kernel::receive(&entry.connection.socket, buffer, RecvFlags::DONTWAIT) {
             Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
             Ok(0) | Err(_) => self.forget(index),
         }
@@ -393,8 +385,7 @@ impl<S: Shard> Driver<S> {
         } else {
             EventFlags::IN
         };
-        let key = EventData::new_u64(session.key());
-        epoll::add(&self.poll, &socket, key, interest)?;
+        kernel::epoll_add(&self.poll, &socket, session.key(), interest)?;
         let index = session.index as usize;
         if self.entries.len() <= index {
             self.entries.resize_with(index + 1, || None);
@@ -500,7 +491,7 @@ fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
 
 fn watch_listener(poll: &OwnedFd, listener: impl AsFd, interest: EventFlags) {
     // A registered socket's flags can always be changed: nothing is allocated for it.
-    let _ = epoll::modify(poll, listener, EventData::new_u64(LISTENER_KEY), interest);
+    let _ = kernel::epoll_modify(poll, listener, LISTENER_KEY, interest);
 }
 
 fn readiness(flags: EventFlags) -> Readiness {
@@ -508,12 +499,5 @@ fn readiness(flags: EventFlags) -> Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
-    }
-}
-
-fn no_event() -> Event {
-    Event {
-        flags: EventFlags::empty(),
-        data: EventData::new_u64(0),
     }
 }

@@ -1,9 +1,9 @@
 //! Accepting connections.
 
-use crate::socket;
+use crate::{kernel, socket};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{self, SocketFlags};
+use rustix::net;
 use std::io;
 use std::net::SocketAddr;
 
@@ -43,7 +43,7 @@ pub fn listen(address: SocketAddr) -> io::Result<Listener> {
     let socket = socket::open(&address)?;
     net::sockopt::set_socket_reuseaddr(&socket, true)?;
     // Linux hands the option on to every connection that is accepted here.
-    net::sockopt::set_tcp_nodelay(&socket, true)?;
+    kernel::send_at_once(&socket)?;
     net::bind(&socket, &address)?;
     net::listen(&socket, LISTEN_BACKLOG)?;
     let local_address = net::getsockname(&socket)?.try_into()?;
@@ -61,7 +61,7 @@ impl Listener {
 
     /// Accepts without waiting.
     pub(crate) fn accept(&self) -> Accept {
-        match net::accept_with(&self.socket, SocketFlags::CLOEXEC) {
+        match kernel::accept(&self.socket) {
             Ok(socket) => Accept::Connection(socket),
             Err(Errno::AGAIN) => Accept::Nobody,
             Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Accept::Exhausted,

@@ -1,6 +1,6 @@
 //! Calling a driver from another thread.
 
-use rustix::event::{EventfdFlags, eventfd};
+use crate::kernel;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::cell::RefCell;
 use std::io;
@@ -76,7 +76,7 @@ impl Waker {
     /// # Errors
     /// The machine's, where no descriptor can be had.
     pub fn new() -> io::Result<Self> {
-        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let event = kernel::event()?;
         let state = AtomicU8::new(AWAKE);
         Ok(Self(Arc::new(Shared {
             state,
@@ -123,7 +123,7 @@ impl Waker {
     fn write_signal(&self) {
         // The counter cannot overflow: only the first call after a sleep gets here. No other
         // failure of an eventfd that is open is known.
-        let _ = rustix::io::write(&self.0.event, &1_u64.to_ne_bytes());
+        let _ = kernel::signal(&self.0.event);
     }
 
     /// What the driver waits for while it sleeps.
@@ -148,8 +148,7 @@ impl Waker {
 
     /// Takes the eventfd's signal back, so that it can be waited for again.
     pub(crate) fn clear(&self) {
-        let mut count = [0; 8];
-        let _ = rustix::io::read(&self.0.event, &mut count);
+        let _ = kernel::clear_signal(&self.0.event);
     }
 }
 

@@ -1,9 +1,10 @@
 //! The thread that accepts for others.
 
 use crate::clock::{clock_ns, timespec};
+use crate::kernel;
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::waker::Waker;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::io;
@@ -79,7 +80,7 @@ impl Acceptor {
             PollFd::new(&event, PollFlags::IN),
             PollFd::new(&self.listener, interest),
         ];
-        match poll(&mut polled, timeout) {
+        match kernel::poll(&mut polled, timeout) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -5,6 +5,7 @@ use super::seats::Seats;
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use crate::blocking::{self, Seat};
 use crate::epoll::Epoll;
+use crate::kernel;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
@@ -163,6 +164,7 @@ where
     ) -> io::Result<()> {
         let (options, make_shard) = (self.options, self.make_shard);
         let name = format!("{}-{}", place.driver, place.thread);
+        kernel::may_spawn()?;
         let thread = thread::Builder::new()
             .name(name)
             .spawn_scoped(self.scope, move || {
