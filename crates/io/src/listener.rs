@@ -30,7 +30,7 @@ pub(crate) enum Accept {
     Nobody,
     /// The one that was waiting has gone again.
     Lost,
-    /// No descriptor or memory for it.
+    /// There is no descriptor or memory for it, or whatever else would fail again at once.
     Exhausted,
 }
 
@@ -64,9 +64,19 @@ impl Listener {
         match kernel::accept(&self.socket) {
             Ok(socket) => Accept::Connection(socket),
             Err(Errno::AGAIN) => Accept::Nobody,
-            Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Accept::Exhausted,
             // accept(2): errors of the connection itself are reported here too: "try again".
-            Err(_) => Accept::Lost,
+            Err(
+                Errno::CONNABORTED
+                | Errno::INTR
+                | Errno::NETDOWN
+                | Errno::PROTO
+                | Errno::NOPROTOOPT
+                | Errno::HOSTDOWN
+                | Errno::NONET
+                | Errno::HOSTUNREACH
+                | Errno::NETUNREACH,
+            ) => Accept::Lost,
+            Err(_) => Accept::Exhausted,
         }
     }
 }
