@@ -220,14 +220,14 @@ impl<S: Shard> Driver<S> {
         let call = PollFd::new(&event, PollFlags::IN);
         let Some(connection) = &self.connection else {
             let mut polled = [call];
-            poll_for(&mut polled, timeout.as_ref())?;
+            socket::wait(&mut polled, timeout.as_ref())?;
             return Ok((!polled[0].revents().is_empty(), PollFlags::empty()));
         };
         let mut polled = [
             call,
             PollFd::new(&connection.socket, self.interest(connection)),
         ];
-        poll_for(&mut polled, timeout.as_ref())?;
+        socket::wait(&mut polled, timeout.as_ref())?;
         Ok((!polled[0].revents().is_empty(), polled[1].revents()))
     }
 
@@ -422,16 +422,6 @@ fn linger(socket: &OwnedFd, buffer: &mut [u8]) {
             Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
             Ok(0) | Err(_) => return,
         }
-    }
-}
-
-fn poll_for(
-    polled: &mut [PollFd<'_>],
-    timeout: Option<&rustix::event::Timespec>,
-) -> io::Result<()> {
-    match kernel::poll(polled, timeout) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,11 +1,14 @@
 //! What both drivers do with sockets.
 
 use crate::kernel;
+use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::AddressFamily;
 use std::io;
 use std::net::SocketAddr;
+use std::thread;
+use std::time::Duration;
 
 /// A TCP socket that never waits, or the error that kept it from being made.
 pub(crate) fn open(address: &SocketAddr) -> io::Result<OwnedFd> {
@@ -29,6 +32,23 @@ pub(crate) fn begin_connect(target: &SocketAddr) -> io::Result<OwnedFd> {
 /// How a connect ended whose socket has become writable.
 pub(crate) fn end_connect(socket: &OwnedFd) -> io::Result<()> {
     Ok(kernel::pending_error(socket)??)
+}
+
+/// How long a driver rests that the kernel has no memory to wait for: asking again at once would
+/// only spin.
+const POLL_BACK_OFF: Duration = Duration::from_millis(10);
+
+/// Waits for several descriptors. Where the kernel has no memory for that, nothing has happened to
+/// them.
+pub(crate) fn wait(polled: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<()> {
+    match kernel::poll(polled, timeout) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(Errno::NOMEM | Errno::AGAIN) => {
+            thread::sleep(POLL_BACK_OFF);
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The error that is pending on a socket that epoll or poll called broken.
