@@ -15,7 +15,7 @@ use crate::waker::Waker;
 use crate::worker::Worker;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::io;
@@ -121,6 +121,12 @@ struct Acceptor {
     listener: Listener,
     /// Set while it is left alone because of a lack of descriptors.
     resume_at_ns: Option<u64>,
+}
+
+impl Acceptor {
+    fn watch(&self, poll: &OwnedFd, interest: EventFlags) -> Result<(), Errno> {
+        kernel::epoll_modify(poll, &self.listener, LISTENER_KEY, interest)
+    }
 }
 
 impl<S: Shard> Driver<S> {
@@ -234,8 +240,19 @@ impl<S: Shard> Driver<S> {
         if interest != entry.interest {
             entry.interest = interest;
             let key = entry.connection.session.key();
-            // A registered socket's flags can always be changed: nothing is allocated for it.
-            let _ = kernel::epoll_modify(&self.poll, &entry.connection.socket, key, interest);
+            let socket = &entry.connection.socket;
+            if let Err(error) = kernel::epoll_modify(&self.poll, socket, key, interest) {
+                self.lose(index, error);
+            }
+        }
+    }
+
+    /// A socket that is not watched for what it waits for would wait for ever.
+    #[cold]
+    fn lose(&mut self, index: u32, error: Errno) {
+        match &self.entries[index as usize] {
+            Some(entry) if entry.lingering => self.forget(index),
+            _ => self.close(index, Closed::Failed(error.into())),
         }
     }
 
@@ -328,6 +345,9 @@ impl<S: Shard> Driver<S> {
             let Some(acceptor) = &self.acceptor else {
                 return;
             };
+            if acceptor.resume_at_ns.is_some() {
+                return;
+            }
             match acceptor.listener.accept() {
                 Accept::Connection(socket) => self.open_accepted(socket),
                 Accept::Lost => {}
@@ -343,7 +363,8 @@ impl<S: Shard> Driver<S> {
         let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.resume_at_ns = Some(resume_at_ns);
-            watch_listener(&self.poll, &acceptor.listener, EventFlags::empty());
+            // Where this fails, events go on to come, and are left alone.
+            let _ = acceptor.watch(&self.poll, EventFlags::empty());
         }
     }
 
@@ -439,8 +460,10 @@ impl<S: Shard> Driver<S> {
         if let Some(acceptor) = &mut self.acceptor
             && acceptor.resume_at_ns.is_some_and(|at_ns| at_ns <= now_ns)
         {
-            acceptor.resume_at_ns = None;
-            watch_listener(&self.poll, &acceptor.listener, EventFlags::IN);
+            acceptor.resume_at_ns = match acceptor.watch(&self.poll, EventFlags::IN) {
+                Ok(()) => None,
+                Err(_) => Some(now_ns + ACCEPT_BACK_OFF_NS),
+            };
         }
     }
 
@@ -487,11 +510,6 @@ fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
 
 fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
     entry_of(entries, key).is_some_and(|entry| entry.lingering)
-}
-
-fn watch_listener(poll: &OwnedFd, listener: impl AsFd, interest: EventFlags) {
-    // A registered socket's flags can always be changed: nothing is allocated for it.
-    let _ = kernel::epoll_modify(poll, listener, LISTENER_KEY, interest);
 }
 
 fn readiness(flags: EventFlags) -> Readiness {
