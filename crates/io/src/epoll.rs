@@ -48,7 +48,10 @@ impl Epoll {
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
         let poll = kernel::epoll_create()?;
         kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;
-        kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0)))?;
+        match kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0))) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
         Ok(Self {
             poll,
             waker,

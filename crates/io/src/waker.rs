@@ -2,6 +2,7 @@
 
 use crate::kernel;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
@@ -121,9 +122,9 @@ impl Waker {
     }
 
     fn write_signal(&self) {
-        // The counter cannot overflow: only the first call after a sleep gets here. No other
-        // failure of an eventfd that is open is known.
-        let _ = kernel::signal(&self.0.event);
+        // The counter cannot overflow: only the first call after a sleep gets here. No failure of
+        // an eventfd that is open is known but a signal's.
+        while kernel::signal(&self.0.event) == Err(Errno::INTR) {}
     }
 
     /// What the driver waits for while it sleeps.
