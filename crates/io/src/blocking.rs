@@ -165,7 +165,10 @@ impl<S: Shard> Driver<S> {
         for socket in arrived {
             match prepare(&socket) {
                 Ok(()) => self.open_accepted(socket),
-                Err(_) => self.leave_seat(),
+                Err(_) => {
+                    self.worker.turn.statistics.accept_errors += 1;
+                    self.leave_seat();
+                }
             }
         }
     }

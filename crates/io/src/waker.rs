@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The driver is at work and looks at its state before it sleeps.
@@ -63,6 +63,22 @@ impl Drop for HeldSignals {
 /// [`crate::blocking::TICK_NS`] later), unless its shard says that it awaits others.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<Shared>);
+
+/// A waker that does not keep anything open: it calls whoever is still there.
+#[derive(Clone, Debug)]
+pub(crate) struct WeakWaker(Weak<Shared>);
+
+impl WeakWaker {
+    /// The waker, if its driver or anybody else still has it.
+    pub fn upgrade(&self) -> Option<Waker> {
+        self.0.upgrade().map(Waker)
+    }
+
+    /// Whether nobody has it any more.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -125,6 +141,10 @@ impl Waker {
         // The counter cannot overflow: only the first call after a sleep gets here. No failure of
         // an eventfd that is open is known but a signal's.
         while kernel::signal(&self.0.event) == Err(Errno::INTR) {}
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakWaker {
+        WeakWaker(Arc::downgrade(&self.0))
     }
 
     /// What the driver waits for while it sleeps.

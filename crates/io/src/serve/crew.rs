@@ -142,10 +142,10 @@ where
             seats: Arc::clone(&self.seats),
         };
         let (waker, options) = (place.waker.clone(), self.options.driver);
-        self.blocking.push(arrivals);
         self.spawn(place, move |shard| {
             Ok(blocking::run_seat(seat, shard, waker, options)?.1)
         })?;
+        self.blocking.push(arrivals);
         Ok(number)
     }
 
