@@ -125,7 +125,9 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let session = self.worker.turn.reserve();
+        let Ok(session) = self.worker.turn.try_reserve() else {
+            return self.refuse_arrival();
+        };
         self.worker.turn.statistics.accepted += 1;
         self.connection = Some(Connection::new(socket, session, None));
         self.worker.turn.begin();
@@ -165,12 +167,14 @@ impl<S: Shard> Driver<S> {
         for socket in arrived {
             match prepare(&socket) {
                 Ok(()) => self.open_accepted(socket),
-                Err(_) => {
-                    self.worker.turn.statistics.accept_errors += 1;
-                    self.leave_seat();
-                }
+                Err(_) => self.refuse_arrival(),
             }
         }
+    }
+
+    fn refuse_arrival(&mut self) {
+        self.worker.turn.statistics.accept_errors += 1;
+        self.leave_seat();
     }
 
     fn leave_seat(&self) {

@@ -2,7 +2,7 @@
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Fate, LINGER_NS, Readiness};
-use crate::kernel;
+use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
@@ -264,14 +264,14 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let session = entry.connection.session;
-        let lingers = matches!(why, Closed::Us) && entry.connection.may_have_unread_bytes();
+        let lingers = matches!(why, Closed::Us)
+            && entry.connection.may_have_unread_bytes()
+            && self.may_linger(session);
         let why = entry.connection.told(why);
         if lingers {
             let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;
             entry.connection.blocked = false;
-            self.linger_timeouts
-                .push(self.worker.turn.now_ns() + LINGER_NS, session);
             self.entries[index as usize] = Some(entry);
             self.update_interest(index);
             self.worker.close(session, why);
@@ -280,6 +280,12 @@ impl<S: Shard> Driver<S> {
         drop(entry);
         self.worker.close(session, why);
         self.worker.turn.release(index);
+    }
+
+    /// Sees to it that a connection that is read on ends in time.
+    fn may_linger(&mut self, session: Session) -> bool {
+        let until_ns = self.worker.turn.now_ns() + LINGER_NS;
+        self.linger_timeouts.push(until_ns, session).is_ok()
     }
 
     /// Drops what comes on a connection that we have closed, until the peer has closed it too.
@@ -305,15 +311,13 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let begun = socket::begin_connect(&target)
-            .and_then(|socket| self.register(socket, session, Some(token)));
-        match begun {
-            Ok(()) => {
-                let timeout_ns = self.worker.options.connect_timeout_ns;
-                self.connect_timeouts
-                    .push(self.worker.turn.now_ns() + timeout_ns, session);
-            }
-            Err(error) => self.worker.refuse(session, token, error),
+        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
+        let begun = socket::begin_connect(&target).and_then(|socket| {
+            self.connect_timeouts.push(by_ns, session)?;
+            self.register(socket, session, Some(token))
+        });
+        if let Err(error) = begun {
+            self.worker.refuse(session, token, error);
         }
     }
 
@@ -372,7 +376,10 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let session = self.worker.turn.reserve();
+        let Ok(session) = self.worker.turn.try_reserve() else {
+            self.worker.turn.statistics.accept_errors += 1;
+            return;
+        };
         self.worker.turn.statistics.accepted += 1;
         if self.register(socket, session, None).is_err() {
             self.worker.turn.retire(session);
@@ -409,11 +416,13 @@ impl<S: Shard> Driver<S> {
         } else {
             EventFlags::IN
         };
-        kernel::epoll_add(&self.poll, &socket, session.key(), interest)?;
         let index = session.index as usize;
         if self.entries.len() <= index {
+            let missing = index + 1 - self.entries.len();
+            self.entries.try_grow(missing)?;
             self.entries.resize_with(index + 1, || None);
         }
+        kernel::epoll_add(&self.poll, &socket, session.key(), interest)?;
         let connection = Connection::new(socket, session, connecting);
         self.entries[index] = Some(Entry {
             connection,
