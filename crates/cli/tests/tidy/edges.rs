@@ -61,7 +61,7 @@ const DRAWN: [Edges; 9] = [
     },
 ];
 
-/// What any crate may use in its tests.
+/// What any crate may use in its tests, besides itself with features that only tests have.
 const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
 
 /// Whether a path is the manifest of a crate of the workspace.
@@ -81,7 +81,7 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
     let allowed = |section: Section, to: &str| match section {
         Section::Normal => drawn.to.contains(&to),
         Section::Build => drawn.build.contains(&to),
-        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to),
+        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to) || drawn.from == to,
     };
     let edges = dependencies(path, text)
         .into_iter()
