@@ -93,6 +93,28 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
     edges.collect()
 }
 
+/// Features that make our own code fail on purpose: for tests alone.
+const TEST_FEATURES: [&str; 1] = ["faults"];
+
+/// Features for tests that a manifest turns on for more than its tests.
+pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
+    let manifest = parse(path, text);
+    let own = manifest.get("features").and_then(Value::as_table);
+    let own_lists = own.into_iter().flat_map(Table::values);
+    let shipped = ["dependencies", "build-dependencies"].map(|key| manifest.get(key));
+    let workspace = manifest.get("workspace");
+    let shared = workspace.and_then(|table| table.get("dependencies"));
+    let tables = shipped.into_iter().chain([shared]).flatten();
+    let entries = tables.filter_map(Value::as_table).flat_map(Table::values);
+    let lists = own_lists.chain(entries.filter_map(|entry| entry.get("features")));
+    let features = lists.filter_map(Value::as_array).flatten();
+    let named = |feature: &&str| TEST_FEATURES.iter().any(|test| feature.ends_with(test));
+    let turned_on = features.filter_map(Value::as_str).filter(named);
+    turned_on
+        .map(|feature| Offence::of_file(path, format!("turns on {feature}, which is for tests")))
+        .collect()
+}
+
 /// Dependencies of any kind that end up in the compiled crate.
 pub fn any_dependency(path: &str, text: &str) -> Vec<Offence> {
     let compiled = |(section, _): &(Section, String)| *section != Section::Dev;
@@ -183,6 +205,27 @@ fn the_lab_cannot_reach_our_own_tools() {
             "{manifest}"
         );
     }
+}
+
+#[test]
+fn what_is_for_tests_is_turned_on_in_tests_alone() {
+    for manifest in [
+        "[dependencies]\nbookend-io = { path = \"../io\", features = [\"faults\"] }",
+        "[workspace.dependencies]\nbookend-io = { path = \"crates/io\", features = [\"faults\"] }",
+        "[features]\ndefault = [\"faults\"]",
+        "[features]\nfast = [\"bookend-io/faults\"]",
+    ] {
+        assert_eq!(
+            shipped_test_features("Cargo.toml", manifest).len(),
+            1,
+            "{manifest}"
+        );
+    }
+    let for_tests = "\
+[features]\nfaults = []
+[dev-dependencies]\nbookend-io = { workspace = true, features = [\"faults\"] }";
+    assert_eq!(shipped_test_features("crates/io/Cargo.toml", for_tests), []);
+    assert_eq!(undrawn_edges("crates/io/Cargo.toml", for_tests), []);
 }
 
 #[test]
