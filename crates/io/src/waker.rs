@@ -6,8 +6,8 @@ use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
 
 /// The driver is at work and looks at its state before it sleeps.
 const AWAKE: u8 = 0;
