@@ -1,6 +1,6 @@
 //! Making the n-th system call of a kind fail, for tests: the feature `faults`.
 //!
-//! The drivers of a process all see the one [`Point`] that is armed. It picks the threads by the
+//! The drivers of a process all see the [`Point`]s that are armed. Each picks its threads by the
 //! beginnings of their names, so a test can have the server fail and leave its clients alone.
 
 pub use crate::kernel::Call;
@@ -34,15 +34,15 @@ pub struct Point {
     pub fault: Fault,
 }
 
-/// A point that is armed, and the count of what the chosen threads do. Disarmed when dropped; two
-/// at a time wait for each other.
+/// Points that are armed, and the count of what the threads do that they choose. Disarmed when it is
+/// dropped; whoever arms others waits for that.
 #[derive(Debug)]
 pub struct Armed {
     _alone: MutexGuard<'static, ()>,
 }
 
 struct State {
-    point: Point,
+    points: Vec<Point>,
     calls: BTreeMap<Call, u64>,
     hits: u64,
 }
@@ -52,11 +52,11 @@ static IS_ARMED: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 impl Armed {
-    /// Arms a point.
-    pub fn new(point: Point) -> Self {
+    /// Arms these points.
+    pub fn new(points: &[Point]) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         *state() = Some(State {
-            point,
+            points: points.to_vec(),
             calls: BTreeMap::new(),
             hits: 0,
         });
@@ -113,16 +113,21 @@ fn strike(call: Call) -> Option<Fault> {
     }
     let mut state = state();
     let state = state.as_mut()?;
-    let point = state.point;
-    if !is_chosen(point.threads) {
-        return None;
-    }
+    let chosen = |point: &&Point| is_chosen(point.threads);
+    state.points.iter().find(chosen)?;
     let number = state.calls.entry(call).or_default();
     *number += 1;
-    let failing = point.first > 0 && *number >= point.first && *number - point.first < point.times;
-    let strikes = call == point.call && failing;
-    state.hits += u64::from(strikes);
-    strikes.then_some(point.fault)
+    let strikes = |point: &&Point| point.call == call && point.fails(*number);
+    let struck = state.points.iter().filter(chosen).find(strikes)?;
+    state.hits += 1;
+    Some(struck.fault)
+}
+
+impl Point {
+    /// Whether the call of that number fails.
+    fn fails(&self, number: u64) -> bool {
+        self.first > 0 && number >= self.first && number - self.first < self.times
+    }
 }
 
 fn is_chosen(threads: &[&str]) -> bool {

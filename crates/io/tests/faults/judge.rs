@@ -1,6 +1,8 @@
 //! Whether a session has lost no more than it may.
 
-use crate::session::{CHANNEL_CALLS, Ended, LOAD_CALLS, LOAD_STREAMS, Played, Setting, Side};
+use crate::session::{
+    CHANNEL_CALLS, CONNECTIONS, Ended, LOAD_CALLS, LOAD_STREAMS, Played, Setting, Side,
+};
 use bookend_client::Code;
 use bookend_io::faults::Call;
 use std::collections::BTreeMap;
@@ -28,6 +30,13 @@ pub fn judge(setting: Setting, clean: &Clean, loss: Loss, played: &Played) -> Re
     let Some(server) = played.server else {
         return expect(setting.side == Side::Server, || "no server".to_owned());
     };
+    let most_accepted = match loss {
+        Loss::Nothing => CONNECTIONS,
+        Loss::Connection => CONNECTIONS + 1,
+    };
+    expect(server.io.accepted <= most_accepted, || {
+        format!("{} connections were made", server.io.accepted)
+    })?;
     let load = played.load.as_ref().ok_or("no load")?;
     let (failed, channels_hit) = channel_failures(played)?;
     let load_errors = load.errors.total();

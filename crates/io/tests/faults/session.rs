@@ -12,14 +12,16 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Ends a session that would hang; none comes near it.
-const GUARD: Duration = Duration::from_secs(10);
+pub const GUARD: Duration = Duration::from_secs(60);
 
+/// Connections of a session in which nothing fails: two channels', the load generator's, and that of
+/// somebody who comes last.
+pub const CONNECTIONS: u64 = 2 + LOAD_CONNECTIONS as u64 + 1;
 /// Calls of each of the two channels, one after the other: half of them before the load generator's.
 pub const CHANNEL_CALLS: usize = 4;
 /// Calls of the load generator.
@@ -27,6 +29,9 @@ pub const LOAD_CALLS: u64 = 12;
 /// Its connections, and its calls in flight on each.
 pub const LOAD_CONNECTIONS: u32 = 2;
 pub const LOAD_STREAMS: u32 = 2;
+
+/// How long threads that nobody can join may take to end.
+const PATIENCE_WITH_THREADS: Duration = Duration::from_secs(5);
 
 /// Whose system calls fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +60,8 @@ pub struct Setting {
     pub threads: usize,
     pub load: Driver,
     pub mistake: Mistake,
+    /// How long a call waits for its answer.
+    pub patience: Duration,
 }
 
 impl Setting {
@@ -115,7 +122,7 @@ pub struct Ended {
 
 /// Plays a session, on a thread that is given up if it hangs.
 pub fn play(setting: Setting, point: Point) -> Result<Played, String> {
-    let (sender, played) = channel();
+    let (sender, played) = mpsc::channel();
     let stage = move || {
         let result = std::panic::catch_unwind(|| play_here(setting, point));
         let _ = sender.send(result.map_err(|panic| match panic.downcast::<String>() {
@@ -123,18 +130,17 @@ pub fn play(setting: Setting, point: Point) -> Result<Played, String> {
             Err(_) => "it panicked".to_owned(),
         }));
     };
-    let named = thread::Builder::new().name("stage".into());
-    drop(named.spawn(stage).expect("this machine has a thread left"));
+    drop(named("stage", stage));
     let hangs = |_| "it hangs".to_owned();
     played.recv_timeout(GUARD).map_err(hangs).flatten()
 }
 
 fn play_here(setting: Setting, point: Point) -> Played {
-    let armed = Armed::new(point);
+    let armed = Armed::new(&[point]);
     let descriptors_before = open_descriptors();
     let starts = point.first == 0 || point.first > setting.start_up_calls(point.call);
     let serving = Serving::start(setting);
-    let mut played = match starts || matches!(point.fault, Fault::Short) {
+    let mut played = match starts {
         true => serving.talk(setting),
         false => serving.fail_to_start(),
     };
@@ -173,10 +179,7 @@ impl Serving {
             address,
             stopper,
             desk: counts,
-            thread: thread::Builder::new()
-                .name("server".into())
-                .spawn(serve)
-                .unwrap(),
+            thread: named("server", serve),
         }
     }
 
@@ -197,16 +200,18 @@ impl Serving {
 
     fn talk(self, setting: Setting) -> Played {
         let barrier = Arc::new(Barrier::new(3));
+        let address = self.address;
         let callers = [INLINE, LATER].map(|path| {
-            let (address, barrier) = (self.address, Arc::clone(&barrier));
-            let named = thread::Builder::new().name("caller".into());
-            named.spawn(move || call(address, path, &barrier)).unwrap()
+            let (barrier, patience) = (Arc::clone(&barrier), setting.patience);
+            named("caller", move || call(address, path, patience, &barrier))
         });
         barrier.wait();
-        let address = self.address;
-        let named = thread::Builder::new().name("load".into());
-        let load = named.spawn(move || measure(address, setting.load)).unwrap();
-        let load = load.join().unwrap();
+        // A server that has ended is not there to be measured.
+        let load = (!self.thread.is_finished()).then(|| {
+            named("load", move || measure(address, setting.load))
+                .join()
+                .unwrap()
+        });
         barrier.wait();
         let channels = callers.map(|caller| caller.join().unwrap());
         let last_was_answered = is_answered(address);
@@ -219,7 +224,7 @@ impl Serving {
             server: Some(ended),
             handled: desk.handled(),
             channels,
-            load: Some(load),
+            load,
             last_was_answered,
             calls: BTreeMap::new(),
             hits: 0,
@@ -235,7 +240,12 @@ impl Serving {
 }
 
 /// The calls of one channel. Whoever gets no channel at first asks again.
-fn call(address: SocketAddr, path: &'static str, barrier: &Barrier) -> Vec<Code> {
+fn call(
+    address: SocketAddr,
+    path: &'static str,
+    patience: Duration,
+    barrier: &Barrier,
+) -> Vec<Code> {
     let target = address.to_string();
     let options = ChannelOptions {
         back_off_min: Duration::from_millis(1),
@@ -252,15 +262,16 @@ fn call(address: SocketAddr, path: &'static str, barrier: &Barrier) -> Vec<Code>
             barrier.wait();
             barrier.wait();
         }
-        codes.push(call_once(&channel, path));
+        codes.push(call_once(&channel, path, patience));
     }
     codes
 }
 
-fn call_once(channel: &Channel, path: &'static str) -> Code {
-    let (tell, answers) = std::sync::mpsc::channel();
+fn call_once(channel: &Channel, path: &'static str, patience: Duration) -> Code {
+    let (tell, answers) = mpsc::channel();
     let mut call = UnaryCall::new(path, b"ping".to_vec());
     call.waits_for_ready = true;
+    call.timeout = Some(patience);
     channel.call(call, move |answer| tell.send(answer).unwrap());
     let answer = answers.recv().expect("every call is answered");
     assert!(answers.recv().is_err(), "and only once");
@@ -315,14 +326,23 @@ fn is_answered(address: SocketAddr) -> bool {
     answer.is_ok_and(|answer| answer.status.code == Code::Ok)
 }
 
-fn open_descriptors() -> isize {
+/// A thread that a [`Side`] can be told by.
+pub fn named<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let thread = thread::Builder::new().name(name.into());
+    thread.spawn(run).expect("this machine has a thread left")
+}
+
+pub fn open_descriptors() -> isize {
     // One of them is the folder's own.
     std::fs::read_dir("/proc/self/fd").unwrap().count() as isize - 1
 }
 
 /// Threads that nobody can join (a channel's) close their descriptors when they get to it.
-fn leaked_since(before: isize) -> isize {
-    let give_up = Instant::now() + GUARD / 4;
+pub fn leaked_since(before: isize) -> isize {
+    let give_up = Instant::now() + PATIENCE_WITH_THREADS;
     loop {
         let leaked = open_descriptors() - before;
         if leaked <= 0 || Instant::now() > give_up {
