@@ -23,6 +23,28 @@ fn the_page_is_what_claims_and_records_give() {
     assert_eq!(checked.status.code(), Some(0), "{said}");
 }
 
+/// The fields of a line of a Markdown table.
+fn fields(line: &str) -> Vec<&str> {
+    let fields = line.trim_matches('|').split('|');
+    fields.map(str::trim).collect()
+}
+
+#[test]
+fn the_readme_counts_the_verdicts_as_the_page_does() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
+    let (page, readme) = (read("docs/claims.md"), read("README.md"));
+    let overview = page.lines().filter(|line| line.starts_with("| ["));
+    let overview: Vec<Vec<&str>> = overview.map(fields).collect();
+    assert_eq!(overview.len(), 5);
+    for one in overview {
+        let (title, _) = one[0][1..].split_once(']').unwrap();
+        let begins = format!("| {title} | ");
+        let line = readme.lines().find(|line| line.starts_with(&begins));
+        let line = fields(line.unwrap_or_else(|| panic!("README.md lacks {title}")));
+        assert_eq!(line[2..], one[1..5], "{title}");
+    }
+}
+
 #[test]
 fn a_page_that_somebody_edited_is_refused_and_not_written_over() {
     let home = tempfile::tempdir().unwrap();

@@ -15,9 +15,8 @@ mod printed;
 mod quantity;
 mod verdict;
 
-pub use formula::FormulaError;
 pub use metric::Metric;
-pub use quantity::{CaseEstimate, Evaluation, Over, Quantity, SubjectName, Take};
+pub use quantity::{Over, Quantity, SubjectName, Take};
 pub use verdict::{Judgement, Verdict};
 
 use crate::audit::{Conditions, Coverage, Document, DocumentFinding, Rule, Span, audit_document};

@@ -38,6 +38,8 @@ pub(crate) struct Link {
     connection: Connection,
     heads: Heads,
     talk: Talk,
+    /// When the server's SETTINGS must have come, once the connection is there.
+    greet_by_ns: Option<u64>,
     resets: Resets,
     /// Streams with something to send, for which there was no room in the output.
     crowded: Vec<Stream>,
@@ -61,10 +63,21 @@ impl Link {
             connection,
             heads: Heads::new(authority),
             talk: Talk::new(max_message_bytes),
+            greet_by_ns: None,
             resets: Resets::new(),
             crowded: Vec::new(),
             body: Vec::new(),
         }
+    }
+
+    /// The connection is there: the server's SETTINGS must come by then.
+    pub fn opened(&mut self, greet_by_ns: u64) {
+        self.greet_by_ns = Some(greet_by_ns);
+    }
+
+    /// When the server's SETTINGS must have come, while they are awaited.
+    pub fn greet_by_ns(&self) -> Option<u64> {
+        self.greet_by_ns.filter(|_| !self.talk.greeted)
     }
 
     /// Whether the server has sent its SETTINGS.
@@ -80,11 +93,6 @@ impl Link {
     /// What the server's GOAWAY said.
     pub fn goaway(&self) -> Option<&str> {
         self.talk.goaway.as_deref()
-    }
-
-    /// The rule of HTTP/2 that the server broke.
-    pub fn broken(&self) -> Option<ConnectionError> {
-        self.talk.broken
     }
 
     /// Whether no call waits for an answer here.
@@ -105,6 +113,9 @@ impl Link {
 
     /// Handles the first of what has come. Returns the octets used up, and whether there are more
     /// to be handled.
+    ///
+    /// # Errors
+    /// The rule of HTTP/2 that the server broke: nothing more can be read here.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -135,7 +146,7 @@ impl Link {
         if !(self.talk.drained.is_empty() && self.talk.given_up.is_empty()) {
             self.follow_up(turn);
         }
-        received.inspect_err(|error| self.talk.broken = Some(*error))
+        received
     }
 
     /// Does what has become possible, or needless, by what was received.

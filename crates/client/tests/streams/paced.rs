@@ -11,7 +11,7 @@ const RESETS_AT_ONCE: usize = 16;
 
 #[test]
 fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {
-    const CALLS: usize = 40;
+    const CALLS: usize = 48;
     let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
     let calls: Vec<_> = (0..CALLS)
         .map(|_| channel.open(StreamCall::new(PATH)))

@@ -60,7 +60,7 @@ const FIGURES: [Figure; 25] = [
         Some(one.server_cpu_max)
     }),
     ("client_cpu_mean", Unit::Cpus, |_, one| {
-        Some(one.generator_cpu_seconds / one.window_seconds)
+        Some(one.client_cpu())
     }),
     ("client_cpu_max", Unit::Cpus, |_, one| one.client_cpu_max),
     ("latency_min", Unit::Nanoseconds, |_, one| {
@@ -174,8 +174,8 @@ impl Metric {
                 Some(code) => one.errors.get(code).copied().unwrap_or(0) as f64,
                 None => one.errors.values().sum::<u64>() as f64,
             }),
-            Kind::Note => note(row, one, after_dot()?),
-            Kind::ServerNote => server_note(row, after_dot()?),
+            Kind::Note => one.notes.get(after_dot()?).copied(),
+            Kind::ServerNote => row.server_notes.get(after_dot()?).copied(),
         };
         figure.filter(|figure| figure.is_finite())
     }
@@ -213,6 +213,8 @@ impl Metric {
 /// A number as it is printed in a claim's unit.
 pub fn unit_text(unit: Unit, value: f64) -> String {
     match unit {
+        // No digit says more about nothing, and no unit does.
+        Unit::Nanoseconds if value == 0.0 => "0 s".to_owned(),
         Unit::Nanoseconds => precise_latency_text(value),
         Unit::Bytes => memory_text(value),
         Unit::PerSecond => rate_text(value),
@@ -256,14 +258,6 @@ fn in_flight_share(row: &Row, one: &Measurement) -> Option<f64> {
     let case = case(row)?;
     let rate = RoundFigures::from(one).requests_per_second;
     Some(rate * histogram(one)?.mean() / 1e9 / f64::from(case.concurrency))
-}
-
-fn note(_: &Row, one: &Measurement, name: &str) -> Option<f64> {
-    one.notes.get(name).copied()
-}
-
-fn server_note(row: &Row, name: &str) -> Option<f64> {
-    row.server_notes.get(name).copied()
 }
 
 #[cfg(test)]

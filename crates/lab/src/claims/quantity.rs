@@ -5,10 +5,10 @@ use super::metric::Metric;
 use super::model::Prediction;
 use crate::audit::{Document, Span};
 use crate::measurement::{Outcome, Row};
-use crate::statistics::{self, Interval};
+use crate::statistics::{self, CONFIDENCE, Interval};
 use crate::suite::{Case, Unit};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// The instrument of a cell when a claim names none and several made load.
@@ -68,9 +68,9 @@ pub enum Take {
     /// All of them.
     #[default]
     Each,
-    /// The one with the smallest figure.
+    /// The smallest figure that any of them has, round by round.
     Least,
-    /// The one with the largest.
+    /// The largest, round by round.
     Largest,
     /// Each case over the one before it.
     Growth,
@@ -94,20 +94,23 @@ pub enum Figures<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     /// What there is.
-    pub estimates: Vec<CaseEstimate>,
+    pub estimates: Vec<Estimate>,
     /// What is missing, a clause each.
     pub missing: Vec<String>,
 }
 
-/// A figure of one case.
+/// A figure of one case, or of several that are seen as one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CaseEstimate {
-    /// Which case; for a growth, from which to which.
-    pub case: String,
+pub struct Estimate {
+    /// Of which case or cases: words that follow the figure. Empty where there is no case.
+    pub place: String,
     /// Median of the rounds, or as printed.
     pub value: f64,
     /// 95 % interval over the rounds, or what the printed digits leave open. `None` for one round.
     pub interval: Option<Interval>,
+    /// The same, but wide enough for all estimates of the quantity to be within theirs in 95 of
+    /// 100 runs (Bonferroni's correction).
+    pub joint_interval: Option<Interval>,
 }
 
 impl Quantity {
@@ -119,29 +122,69 @@ impl Quantity {
         }
     }
 
-    /// Works it out. `cases` are those of the document, for a quantity that names none.
-    pub fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
-        let mut series = Vec::new();
+    /// Works it out.
+    pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
         let mut evaluation = Evaluation::default();
+        let mut series = Vec::new();
         for case in &self.cases {
-            match self.of_case(case, figures, models) {
-                Ok(one) => series.push((case.clone(), one)),
-                Err(missing) => evaluation.missing.push(missing),
-            }
+            let one = self.of_case(case, figures, models);
+            series.push(one.map_err(|missing| evaluation.missing.push(missing)).ok());
         }
-        if self.take == Take::Growth {
-            series = growth(&series);
-        }
-        for (case, one) in series {
-            match one.estimate(&case) {
+        let taken = self.taken(&series);
+        let count = taken.len();
+        for (place, one) in taken {
+            match one.and_then(|one| one.estimate(&place, count)) {
                 Some(estimate) => evaluation.estimates.push(estimate),
-                None => evaluation
-                    .missing
-                    .push(format!("no round has it at {case}")),
+                None => evaluation.missing.push(format!("no figure {place}")),
             }
         }
-        evaluation.keep(self.take);
         evaluation
+    }
+
+    /// What counts of the figures of the cases, each with its place. A case that is missing takes
+    /// with it what it is needed for; `None` is what cannot be worked out of cases that are there.
+    fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
+        let cases = self.cases.iter();
+        match self.take {
+            Take::Each => {
+                let known = cases.zip(series).filter(|(_, one)| one.is_some());
+                let placed = known.map(|(case, one)| (format!("at {case}"), one.clone()));
+                placed.collect()
+            }
+            Take::Growth => {
+                let steps = self.cases.windows(2).zip(series.windows(2));
+                let known = steps.filter_map(|(cases, pair)| {
+                    let (before, after) = (pair[0].as_ref()?, pair[1].as_ref()?);
+                    let place = format!("from {} to {}", cases[0], cases[1]);
+                    Some((place, after.over(before)))
+                });
+                known.collect()
+            }
+            Take::Least => self.extreme("smallest", f64::min, series),
+            Take::Largest => self.extreme("largest", f64::max, series),
+        }
+    }
+
+    /// The extreme of all cases, round by round.
+    fn extreme(
+        &self,
+        name: &str,
+        of_two: fn(f64, f64) -> f64,
+        series: &[Option<Series>],
+    ) -> Vec<(String, Option<Series>)> {
+        let Some(mut known) = series.iter().cloned().collect::<Option<VecDeque<_>>>() else {
+            return Vec::new();
+        };
+        let Some(first) = known.pop_front() else {
+            return Vec::new();
+        };
+        let place = match self.cases.as_slice() {
+            [case] => format!("at {case}"),
+            cases => format!("as the {name} of {} cases", cases.len()),
+        };
+        let mut known = known.iter();
+        let extreme = known.try_fold(first, |extreme, one| extreme.extreme(one, of_two));
+        vec![(place, extreme)]
     }
 
     fn of_case(
@@ -167,18 +210,6 @@ impl Quantity {
         };
         own.over(&divisor)
             .ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
-    }
-}
-
-impl Evaluation {
-    fn keep(&mut self, take: Take) {
-        let by_value = |a: &&CaseEstimate, b: &&CaseEstimate| a.value.total_cmp(&b.value);
-        let one = match take {
-            Take::Each | Take::Growth => return,
-            Take::Least => self.estimates.iter().min_by(by_value),
-            Take::Largest => self.estimates.iter().max_by(by_value),
-        };
-        self.estimates = one.cloned().into_iter().collect();
     }
 }
 
@@ -223,39 +254,59 @@ impl Series {
         }
     }
 
-    fn estimate(&self, case: &str) -> Option<CaseEstimate> {
-        let (value, interval) = match self {
+    /// The extreme of the two, round by round.
+    fn extreme(&self, other: &Series, of_two: fn(f64, f64) -> f64) -> Option<Series> {
+        match (self, other) {
+            (Self::Printed(one), Self::Printed(other)) => Some(Self::Printed(Span {
+                low: of_two(one.low, other.low),
+                value: of_two(one.value, other.value),
+                high: of_two(one.high, other.high),
+            })),
+            (Self::Rounds(one), Self::Rounds(other)) => {
+                let both = one.iter().filter_map(|(round, one)| {
+                    let other = other.get(round)?;
+                    Some((*round, of_two(*one, *other)))
+                });
+                Some(Self::Rounds(both.collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The estimate, one of `count`.
+    fn estimate(&self, place: &str, count: usize) -> Option<Estimate> {
+        let (value, interval, joint_interval) = match self {
             Self::Printed(span) => {
                 let (low, high) = (span.low, span.high);
-                (span.value, Some(Interval { low, high }))
+                let interval = Some(Interval { low, high });
+                (span.value, interval, interval)
             }
             Self::Rounds(rounds) => {
                 let values: Vec<f64> = rounds.values().copied().collect();
-                let positive = values.iter().all(|value| *value > 0.0);
-                let interval = match positive {
-                    true => statistics::geometric_mean_interval(&values),
-                    false => statistics::mean_interval(&values),
-                };
-                (statistics::median(&values)?, interval)
+                let joint_confidence = 1.0 - (1.0 - CONFIDENCE) / count as f64;
+                (
+                    statistics::median(&values)?,
+                    interval(&values, CONFIDENCE),
+                    interval(&values, joint_confidence),
+                )
             }
         };
-        let case = case.to_owned();
-        Some(CaseEstimate {
-            case,
+        let place = place.to_owned();
+        Some(Estimate {
+            place,
             value,
             interval,
+            joint_interval,
         })
     }
 }
 
-fn growth(series: &[(String, Series)]) -> Vec<(String, Series)> {
-    let steps = series.windows(2).filter_map(|pair| {
-        let [(from, before), (to, after)] = pair else {
-            return None;
-        };
-        Some((format!("{from} to {to}"), after.over(before)?))
-    });
-    steps.collect()
+/// Of the logarithms, as long as every value has one.
+fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    match values.iter().all(|value| *value > 0.0) {
+        true => statistics::geometric_mean_interval_at(values, confidence),
+        false => statistics::mean_interval_at(values, confidence),
+    }
 }
 
 impl Figures<'_> {
@@ -296,23 +347,34 @@ fn recorded(
         true => format!("no record of {name} at {case}"),
         false => format!("{name} at {case} was recorded with other instruments"),
     })?;
-    let cell = own.iter().filter(|row| row.cell.instrument == instrument);
-    let figures = cell
-        .clone()
-        .filter_map(|row| Some((row.round, figure(row)?)));
-    let rounds: BTreeMap<u32, f64> = figures.collect();
-    if !rounds.is_empty() {
-        return Ok(Series::Rounds(rounds));
-    }
-    let reason = cell.clone().find_map(|row| match &row.outcome {
-        Outcome::Measured(_) => None,
-        Outcome::Unsupported { reason } => Some(format!("unsupported, {reason}")),
-        Outcome::Failed { error } => Some(format!("failed, {error}")),
-        Outcome::Missing { reason } => Some(format!("missing, {reason}")),
-    });
-    Err(match reason {
-        Some(reason) => format!("{name} at {case}: {reason}"),
-        None => format!("{metric} was not recorded for {name} at {case}"),
+    let of_instrument = |row: &&Row| row.cell.instrument == instrument;
+    let cell: Vec<(&Row, Option<f64>)> = own
+        .into_iter()
+        .filter(of_instrument)
+        .map(|row| (row, figure(row)))
+        .collect();
+    let without: Vec<&Row> = cell
+        .iter()
+        .filter_map(|(row, figure)| figure.is_none().then_some(*row))
+        .collect();
+    // A round without the figure is not left out: that would flatter whoever failed in it.
+    let Some(row) = without.first() else {
+        let rounds = cell
+            .iter()
+            .filter_map(|(row, figure)| Some((row.round, (*figure)?)));
+        return Ok(Series::Rounds(rounds.collect()));
+    };
+    let rounds = match without.len() == cell.len() {
+        true => String::new(),
+        false => format!(" in {} of {} rounds", without.len(), cell.len()),
+    };
+    Err(match &row.outcome {
+        Outcome::Measured(_) => format!("{metric} was not recorded for {name} at {case}{rounds}"),
+        Outcome::Unsupported { reason } => {
+            format!("{name} at {case}: unsupported{rounds}, {reason}")
+        }
+        Outcome::Failed { error } => format!("{name} at {case}: failed{rounds}, {error}"),
+        Outcome::Missing { reason } => format!("{name} at {case}: missing{rounds}, {reason}"),
     })
 }
 

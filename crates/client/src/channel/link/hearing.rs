@@ -5,7 +5,7 @@ use crate::channel::calls::{Calls, Ticket};
 use crate::exchange::{told_by_goaway, told_by_reset};
 use crate::verdict::Plain;
 use bookend_wire::grpc::Code;
-use bookend_wire::{Blame, ConnectionError, ErrorCode, HeaderList, Sender, Stream, Visitor};
+use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 
 /// The calls on a connection, and what was heard of it.
 pub(super) struct Talk {
@@ -16,7 +16,6 @@ pub(super) struct Talk {
     pub greeted: bool,
     pub answered: bool,
     pub goaway: Option<String>,
-    pub broken: Option<ConnectionError>,
     /// Streams that may send on.
     pub drained: Vec<Stream>,
     /// Streams that are over for us and may not be for the server.
@@ -38,7 +37,6 @@ impl Talk {
             greeted: false,
             answered: false,
             goaway: None,
-            broken: None,
             drained: Vec::new(),
             given_up: Vec::new(),
         }
