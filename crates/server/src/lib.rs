@@ -64,12 +64,14 @@
 // Generated code names this crate; the reflection service is generated and lies within it.
 extern crate self as bookend_server;
 
+mod budgets;
 mod call;
 mod calls;
 pub mod codec;
 mod context;
 mod head;
 mod heads;
+mod inbox;
 mod limits;
 mod metadata;
 mod patience;
@@ -89,6 +91,10 @@ mod unary;
 pub use bookend_io as io;
 pub use bookend_io::Io;
 pub use bookend_wire::grpc::{Code, Status};
+pub use budgets::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
+    STREAM_TURN_BYTES,
+};
 pub use codec::{Replies, StreamHandler};
 pub use context::Context;
 pub use limits::{Limits, ResetLimit};

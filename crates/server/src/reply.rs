@@ -8,6 +8,7 @@ use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
 use crate::head::{HttpStatus, Refusal};
 use crate::metadata::{Metadata, ResponseFields, ResponseMetadata};
 use crate::responder::{Answerer, ReturnAddress};
+use crate::unary;
 
 /// Where the answer to a call goes. Used up by the one answer that a call has.
 pub struct Reply<'a> {
@@ -47,7 +48,7 @@ impl Reply<'_> {
     /// Ends the call because its request is not what the method takes.
     #[cold]
     pub fn undecodable(self, why: &dyn std::fmt::Display) {
-        self.fail(internal(format!("the request cannot be decoded: {why}")));
+        self.fail(unary::undecodable(why));
     }
 
     /// Ends the call because the service has no method of that number.

@@ -1,18 +1,45 @@
+//! Where the messages of a streaming call go, and how much of them there is room for.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::{Sender, Stream};
 
+use crate::budgets::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
+    STREAM_TURN_BYTES,
+};
 use crate::head::HttpStatus;
 use crate::metadata::ResponseFields;
 use crate::reply::{Answers, internal};
+use crate::stream_call::Waits;
 
 /// Where the messages of a streaming call go.
 pub struct StreamReply<'a> {
-    pub(crate) sender: &'a mut Sender,
-    pub(crate) answers: &'a mut Answers,
+    pub(crate) outlet: Outlet<'a>,
     pub(crate) progress: &'a mut Progress,
-    pub(crate) stream: Stream,
+}
+
+/// The connection, as a stream that sends sees it.
+pub(crate) struct Outlet<'a> {
+    pub sender: &'a mut Sender,
+    pub answers: &'a mut Answers,
+    pub stream: Stream,
+    /// What the other streams of the connection have in their send buffers.
+    pub others_held_bytes: usize,
+}
+
+impl Outlet<'_> {
+    /// The same once more, for a while.
+    pub fn again(&mut self) -> Outlet<'_> {
+        Outlet {
+            sender: self.sender,
+            answers: self.answers,
+            ..*self
+        }
+    }
 }
 
 /// How far the answer to a streaming call has come.
@@ -21,6 +48,7 @@ pub(crate) struct Progress {
     fields: ResponseFields,
     head_sent: bool,
     pub ended: bool,
+    turn_bytes: usize,
 }
 
 impl Progress {
@@ -30,7 +58,13 @@ impl Progress {
             fields,
             head_sent: false,
             ended: false,
+            turn_bytes: 0,
         }
+    }
+
+    /// The stream may send as much as one turn allows.
+    pub fn begin_turn(&mut self) {
+        self.turn_bytes = 0;
     }
 }
 
@@ -41,61 +75,110 @@ impl StreamReply<'_> {
         if self.progress.ended {
             return;
         }
-        if !self.progress.head_sent {
-            self.progress.head_sent = true;
-            self.answers
-                .head(self.sender, self.stream, &self.progress.fields.headers);
-        }
-        let mut whole = true;
-        self.sender.message(self.stream, false, |output| {
-            whole = encoded_whole(output, encode)
+        self.head();
+        let mut encoded_bytes = None;
+        let Outlet { sender, stream, .. } = &mut self.outlet;
+        sender.message(*stream, false, |output| {
+            encoded_bytes = encode_whole(output, encode);
         });
-        if !whole {
-            self.end(Err(internal("the encoder of a reply panicked")));
+        match encoded_bytes {
+            Some(bytes) => self.progress.turn_bytes += HEADER_BYTES + PREFIX_BYTES + bytes,
+            None => self.end(Err(internal("the encoder of a reply panicked"))),
+        }
+    }
+
+    /// Sends the initial metadata now rather than with the first message.
+    pub fn head(&mut self) {
+        let Progress { fields, .. } = &*self.progress;
+        if !self.progress.head_sent && !self.progress.ended {
+            let Outlet {
+                sender,
+                answers,
+                stream,
+                ..
+            } = &mut self.outlet;
+            answers.head(sender, *stream, &fields.headers);
+            self.progress.head_sent = true;
         }
     }
 
     /// Ends the call. A second end is ignored.
     pub fn end(&mut self, result: Result<(), Status>) {
+        if result.is_ok() {
+            self.head();
+        }
         if std::mem::replace(&mut self.progress.ended, true) {
             return;
         }
         let fields = &self.progress.fields;
-        let (answers, sender, stream) = (&mut *self.answers, &mut *self.sender, self.stream);
+        let Outlet {
+            sender,
+            answers,
+            stream,
+            ..
+        } = &mut self.outlet;
         match result {
-            Ok(()) => {
-                if !self.progress.head_sent {
-                    answers.head(sender, stream, &fields.headers);
-                }
-                answers.success(sender, stream, &fields.trailers);
-            }
+            Ok(()) => answers.success(sender, *stream, &fields.trailers),
             Err(status) if self.progress.head_sent => {
-                answers.failure(sender, stream, &fields.trailers, &status);
+                answers.failure(sender, *stream, &fields.trailers, &status);
             }
             Err(status) => {
-                answers.trailers_only(sender, stream, HttpStatus::Ok, fields, &status);
+                answers.trailers_only(sender, *stream, HttpStatus::Ok, fields, &status);
             }
         }
     }
 
-    /// Bytes of this call that wait for the client's flow control. A stream that sends much stops
-    /// when this grows and goes on in [`crate::InlineStream::on_drained`].
-    pub fn held_back_bytes(&mut self) -> usize {
-        self.sender.held_back_bytes(self.stream)
+    /// How many bytes of messages there is room for in this turn: the least of what the stream may
+    /// still send before the others have their turn ([`STREAM_TURN_BYTES`]), what it may have
+    /// waiting for the client's flow control ([`STREAM_SEND_BUFFER_BYTES`]), and what its
+    /// connection still takes.
+    ///
+    /// A message that is larger is sent nevertheless: what is bounded is how much there is before
+    /// it.
+    pub fn room_bytes(&mut self) -> usize {
+        let held_bytes = self.held_back_bytes();
+        let output_bytes = self.outlet.sender.output.len();
+        let all_held_bytes = self.outlet.others_held_bytes + held_bytes;
+        let turn = STREAM_TURN_BYTES.saturating_sub(self.progress.turn_bytes);
+        let buffer = STREAM_SEND_BUFFER_BYTES.saturating_sub(held_bytes);
+        let output = CONNECTION_OUTPUT_BYTES.saturating_sub(output_bytes);
+        let buffers = CONNECTION_SEND_BUFFER_BYTES.saturating_sub(all_held_bytes);
+        turn.min(buffer).min(output).min(buffers)
+    }
+
+    /// Whether there is no room: send no more, and go on in [`crate::InlineStream::on_ready`].
+    pub fn is_full(&mut self) -> bool {
+        self.room_bytes() == 0
     }
 
     /// Whether the call has ended.
     pub fn ended(&self) -> bool {
         self.progress.ended
     }
+
+    /// What there is no room in.
+    pub(crate) fn shortage(&mut self) -> Waits {
+        if !self.is_full() {
+            Waits::No
+        } else if self.held_back_bytes() >= STREAM_SEND_BUFFER_BYTES {
+            Waits::ForWindow
+        } else {
+            Waits::ForTurn
+        }
+    }
+
+    fn held_back_bytes(&mut self) -> usize {
+        self.outlet.sender.held_back_bytes(self.outlet.stream)
+    }
 }
 
-/// Runs an encoder. One that panics leaves nothing behind, so that the frame around it stays whole.
-fn encoded_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
+/// Runs an encoder and returns how much it wrote. One that panics leaves nothing behind, so that
+/// the frame around it stays whole.
+fn encode_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
     let start = output.len();
     let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
     if result.is_err() {
         output.truncate(start);
     }
-    result.is_ok()
+    result.ok().map(|()| output.len() - start)
 }

@@ -2,6 +2,8 @@
 
 use bookend_wire::grpc::{Code, Status};
 
+use crate::reply::internal;
+
 /// A message is preceded by a flag octet and four octets of length.
 const PREFIX_BYTES: usize = 5;
 
@@ -38,9 +40,7 @@ impl Gathered {
             return Err(too_large(length, limit_bytes));
         }
         if message.len() > length {
-            return Err(cardinality(
-                "more than one message was sent to a method that takes one",
-            ));
+            return Err(too_many_messages());
         }
         Ok(())
     }
@@ -65,6 +65,10 @@ pub(crate) fn no_message() -> Status {
     cardinality("no message was sent to a method that takes one")
 }
 
+pub(crate) fn too_many_messages() -> Status {
+    cardinality("more than one message was sent to a method that takes one")
+}
+
 /// The wrong number of messages, for which gRPC's tests want `UNIMPLEMENTED`.
 fn cardinality(message: &str) -> Status {
     Status::new(Code::Unimplemented, message)
@@ -87,6 +91,10 @@ pub(crate) fn unexpected_compression() -> Status {
         Code::Internal,
         "a compressed message came without grpc-encoding",
     )
+}
+
+pub(crate) fn undecodable(why: &dyn std::fmt::Display) -> Status {
+    internal(format!("the request cannot be decoded: {why}"))
 }
 
 pub(crate) fn cut_off() -> Status {

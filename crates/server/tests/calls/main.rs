@@ -5,6 +5,7 @@ mod pair;
 mod raw;
 mod reflection;
 mod shop;
+mod streams;
 
 use bookend_server::io::Shard;
 use bookend_server::prost::Message;

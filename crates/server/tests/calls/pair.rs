@@ -15,6 +15,7 @@ use bookend_wire::{
 
 use crate::raw::Raw;
 use crate::shop::{self, Item, Money, Waiting};
+use crate::streams::Streams;
 
 /// What a client has heard about one call.
 #[derive(Debug, Default)]
@@ -40,7 +41,8 @@ impl Heard {
     }
 
     pub fn code(&self) -> Code {
-        assert!(self.ended, "{self:?}");
+        let (fields, reset) = (&self.fields, self.reset);
+        assert!(self.ended, "{fields:?} {reset:?}");
         Code::parse(self.field("grpc-status").expect("a status").as_bytes())
     }
 
@@ -50,7 +52,7 @@ impl Heard {
 
     /// The replies of a call that went well.
     pub fn cents(&self) -> Vec<i64> {
-        assert_eq!(self.code(), Code::Ok, "{self:?}");
+        assert_eq!(self.code(), Code::Ok, "{:?}", self.fields);
         self.messages
             .iter()
             .map(|message| Money::decode(&**message).unwrap().cents)
@@ -62,6 +64,9 @@ impl Heard {
 pub struct Listener {
     pub calls: BTreeMap<u32, Heard>,
     pub goaway: Option<u32>,
+    /// Gives no credit back for what comes, as a client does whose program does not read.
+    pub idles: bool,
+    unread: Vec<(Stream, usize)>,
 }
 
 impl Visitor for Listener {
@@ -93,7 +98,10 @@ impl Visitor for Listener {
         if heard.field("content-type") == Some("application/grpc") {
             heard.assemble(data);
         }
-        sender.release(stream, data.len());
+        match self.idles {
+            true => self.unread.push((stream, data.len())),
+            false => sender.release(stream, data.len()),
+        }
     }
 
     fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, _: Blame) {
@@ -111,12 +119,17 @@ pub struct Pair {
     pub shard: ServerShard,
     pub turn: Turn,
     pub waiting: Waiting,
+    pub streams: Streams,
     /// Reads of the server, and those after which it had something to write.
     pub reads: usize,
     pub writes: usize,
+    /// The longest of those writes, bytes.
+    pub longest_write: usize,
+    /// Turns that the shard asked for.
+    pub turns: usize,
     pub closed: bool,
-    session: Session,
-    listener: Listener,
+    pub session: Session,
+    pub listener: Listener,
     unread: Vec<u8>,
 }
 
@@ -149,9 +162,11 @@ impl Pair {
     fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
         let shop = shop::service(&waiting);
+        let streams = Streams::default();
         let mut builder = Server::builder()
             .add_service(shop)
             .add_service(Raw)
+            .add_service(streams.clone())
             .reflection()
             .limits(limits);
         if let Some(page) = page {
@@ -168,8 +183,11 @@ impl Pair {
             shard,
             turn,
             waiting,
+            streams,
             reads: 0,
             writes: 0,
+            longest_write: 0,
+            turns: 0,
             closed: false,
             session,
             listener: Listener::default(),
@@ -177,19 +195,40 @@ impl Pair {
         }
     }
 
-    /// Moves bytes both ways until neither end has anything to say.
+    /// Moves bytes both ways, and calls the shard as often as it wants to be called at once, until
+    /// neither end has anything to say.
     pub fn pump(&mut self) {
-        loop {
-            let sent = std::mem::take(&mut self.client.sender.output);
-            let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
-            if quiet || self.closed {
-                return;
+        while !self.closed && self.exchange() {
+            if self.wants_a_turn() {
+                self.shard.woken(&mut self.turn);
+                self.turns += 1;
             }
-            if !sent.is_empty() {
-                self.server_reads(&sent);
-            }
-            self.client_reads();
         }
+    }
+
+    /// Moves bytes both ways once. False if there were none, and the shard wants no turn.
+    pub fn exchange(&mut self) -> bool {
+        let sent = std::mem::take(&mut self.client.sender.output);
+        let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
+        if !sent.is_empty() {
+            self.server_reads(&sent);
+        }
+        self.client_reads();
+        !quiet || self.wants_a_turn()
+    }
+
+    /// Whether the shard is to be called before anything else happens.
+    pub fn wants_a_turn(&self) -> bool {
+        self.shard.next_deadline() == Some(0)
+    }
+
+    /// The client's program reads what it had left unread, and whatever comes from now on.
+    pub fn read_on(&mut self) {
+        self.listener.idles = false;
+        for (stream, bytes) in std::mem::take(&mut self.listener.unread) {
+            self.client.sender.release(stream, bytes);
+        }
+        self.pump();
     }
 
     /// Gives the server what the client has written, in pieces of at most `piece` bytes.
@@ -218,6 +257,7 @@ impl Pair {
 
     fn client_reads(&mut self) {
         let answered = std::mem::take(self.turn.output(self.session));
+        self.longest_write = self.longest_write.max(answered.len());
         let read = self.client.receive(&answered, &mut self.listener).unwrap();
         assert_eq!(read, answered.len(), "the server writes whole frames");
     }
