@@ -1,6 +1,7 @@
 //! The calls of one connection: their states, and what they have in common.
 
 mod body;
+mod deadlines;
 mod handling;
 mod streams;
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use crate::cancellation::Cancellation;
 use crate::metadata::{Metadata, ResponseMetadata};
 
 /// What a handler can know about its call, and add to its answer.
@@ -24,6 +25,12 @@ impl Context<'_> {
         Some(Duration::from_nanos(
             deadline_ns.saturating_sub(self.now_ns),
         ))
+    }
+
+    /// Tells, on any thread, whether the call is over: for a deferred handler whose work is worth
+    /// stopping when nobody waits for it any more.
+    pub fn cancellation(&self) -> Cancellation {
+        self.response.cancellation()
     }
 
     /// Adds metadata that goes before the answer. `name` is in lower case; the value of a name that

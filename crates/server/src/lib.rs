@@ -67,8 +67,10 @@ extern crate self as bookend_server;
 mod budgets;
 mod call;
 mod calls;
+mod cancellation;
 pub mod codec;
 mod context;
+mod deadlines;
 mod head;
 mod heads;
 mod inbox;
@@ -95,6 +97,7 @@ pub use budgets::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
     STREAM_TURN_BYTES,
 };
+pub use cancellation::Cancellation;
 pub use codec::{Replies, StreamHandler};
 pub use context::Context;
 pub use limits::{Limits, ResetLimit};

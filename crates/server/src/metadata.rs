@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use crate::cancellation::{Cancellation, Lasting};
+
 /// Metadata that came with a request, in the order in which it came.
 ///
 /// Names are in lower case. Pseudo-headers and the fields that gRPC itself reads are not among it.
@@ -78,11 +80,12 @@ pub(crate) struct ResponseMetadata {
     fields: RefCell<ResponseFields>,
 }
 
-/// What goes before the message, and what goes after it.
+/// What goes before the message, what goes after it, and who wants to know of the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseFields {
     pub headers: Metadata,
     pub trailers: Metadata,
+    lasting: Option<Lasting>,
 }
 
 impl ResponseMetadata {
@@ -100,6 +103,13 @@ impl ResponseMetadata {
             .borrow_mut()
             .trailers
             .push(name.as_bytes(), value);
+    }
+
+    /// Lasts as long as the fields that are [taken](ResponseMetadata::take) are kept.
+    pub fn cancellation(&self) -> Cancellation {
+        self.used.set(true);
+        let mut fields = self.fields.borrow_mut();
+        fields.lasting.get_or_insert_default().cancellation()
     }
 
     /// Whether anything was added since [`ResponseMetadata::take`].

@@ -1,5 +1,6 @@
 //! What one thread of a server owns.
 
+mod overdue;
 mod turns;
 
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, 
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
+use crate::deadlines::Deadlines;
 use crate::limits::Limits;
 use crate::patience::Greetings;
 use crate::responder::{Answer, ReturnAddress};
@@ -23,6 +25,7 @@ pub struct ServerShard {
     inbox: Vec<Answer>,
     sessions: Vec<Option<Box<Accepted>>>,
     greetings: Greetings,
+    deadlines: Deadlines,
     turns: Turns,
     outstanding: u64,
     counts: Counts,
@@ -82,6 +85,7 @@ impl ServerShard {
             inbox: Vec::new(),
             sessions: Vec::new(),
             greetings: Greetings::default(),
+            deadlines: Deadlines::default(),
             turns: Turns::default(),
             outstanding: 0,
             counts: Counts::default(),
@@ -210,6 +214,7 @@ impl Shard for ServerShard {
             router: &self.router,
             limits: &self.limits,
             turn,
+            deadlines: &mut self.deadlines,
             held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
@@ -219,6 +224,9 @@ impl Shard for ServerShard {
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
         self.turns.add_if_ready(accepted);
+        if self.deadlines.are_to_be_swept() {
+            self.sweep_deadlines();
+        }
         if self.greetings.next_deadline().is_some() {
             self.forget_greetings();
         }
@@ -253,6 +261,7 @@ impl Shard for ServerShard {
 
     fn woken(&mut self, turn: &mut Turn) {
         self.deliver_all(turn);
+        self.end_overdue(turn);
         self.take_turns(turn);
         self.hang_up_on_silent(turn);
         if turn.stopping() {
@@ -264,7 +273,8 @@ impl Shard for ServerShard {
         if self.turns.are_due() {
             return Some(AT_ONCE);
         }
-        self.greetings.next_deadline()
+        let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
+        greeting.into_iter().chain(call).min()
     }
 
     fn awaits_others(&self) -> bool {

@@ -39,11 +39,11 @@ impl Handling<'_> {
         self.calls.unfinished_bytes += data.len();
         let room = self.limits.max_unfinished_bytes;
         let enough_room = self.calls.unfinished_bytes <= room;
-        let call = self.calls.call(stream);
-        if let Phase::Awaiting = call.phase {
-            call.phase = Phase::Gathering(Box::default());
+        if let Phase::Awaiting = self.calls.call(stream).phase {
+            self.calls.call(stream).phase = Phase::Gathering(Box::default());
+            self.watch(stream);
         }
-        let Phase::Gathering(gathered) = &mut call.phase else {
+        let Phase::Gathering(gathered) = &mut self.calls.call(stream).phase else {
             return;
         };
         let result = match gathered.push(data, self.limits.max_message_bytes) {

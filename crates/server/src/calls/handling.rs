@@ -10,6 +10,7 @@ use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 use super::Calls;
 use crate::Context;
 use crate::call::{Call, Phase};
+use crate::deadlines::Deadlines;
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
 use crate::reply::{Outcome, Reply, internal};
@@ -24,6 +25,7 @@ pub(crate) struct Handling<'a> {
     pub router: &'a Router,
     pub limits: &'a Limits,
     pub turn: &'a Turn,
+    pub deadlines: &'a mut Deadlines,
     /// While deferred handlers hand their calls to other threads: those are called once for all.
     pub held: Option<HeldSignals>,
 }
@@ -150,6 +152,13 @@ impl Handling<'_> {
         deadline_ns: Option<u64>,
         message: &[u8],
     ) {
+        let mut now_ns = 0;
+        if let Some(deadline_ns) = deadline_ns {
+            now_ns = self.turn.now_ns();
+            if now_ns >= deadline_ns {
+                return self.too_late(sender, stream, index);
+            }
+        }
         let calls = &mut *self.calls;
         let head = calls.heads.head(index);
         match head.route.kind {
@@ -164,7 +173,7 @@ impl Handling<'_> {
             metadata: &head.metadata,
             response: &calls.metadata,
             deadline_ns,
-            now_ns: deadline_ns.map_or(0, |_| self.turn.now_ns()),
+            now_ns,
         };
         calls.answers.outcome = Outcome::Nothing;
         let reply = Reply {
@@ -194,6 +203,7 @@ impl Handling<'_> {
             }
             Outcome::Deferred if !panicked => {
                 calls.call(stream).phase = Phase::Deferred(fields.map(Box::new));
+                self.watch(stream);
             }
             Outcome::Nothing | Outcome::Deferred => {
                 let why = if panicked {

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{Sender, Stream};
 
+use super::deadlines::exceeded;
 use super::{Calls, Handling};
 use crate::Context;
 use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES};
@@ -26,13 +27,17 @@ impl Handling<'_> {
         deadline_ns: Option<u64>,
     ) {
         self.held = None;
+        let now_ns = deadline_ns.map_or(0, |_| self.turn.now_ns());
+        if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+            return self.calls.fail(sender, stream, &exceeded());
+        }
         let head = self.calls.heads.head(index);
         let target = self.router.target(head.route);
         let context = Context {
             metadata: &head.metadata,
             response: &self.calls.metadata,
             deadline_ns,
-            now_ns: deadline_ns.map_or(0, |_| self.turn.now_ns()),
+            now_ns,
         };
         let open = || target.service.open(target.method, &context);
         match catch_unwind(AssertUnwindSafe(open)) {
@@ -40,6 +45,7 @@ impl Handling<'_> {
                 let fields = self.calls.metadata.take();
                 let call = Box::new(StreamCall::new(handler, fields));
                 self.calls.call(stream).phase = Phase::Streaming(call);
+                self.watch(stream);
             }
             Ok(None) => {
                 let status = Status::new(Code::Unimplemented, "unknown method");
@@ -91,7 +97,7 @@ impl Calls {
     }
 
     /// Lets a streaming call go on; takes it out once it has ended.
-    fn stream_step(
+    pub(super) fn stream_step(
         &mut self,
         sender: &mut Sender,
         stream: Stream,

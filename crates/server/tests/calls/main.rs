@@ -1,5 +1,6 @@
 //! Calls of a small service, from a client's connection to a server's shard without a socket.
 
+mod endings;
 mod loopback;
 mod pair;
 mod raw;

@@ -14,7 +14,7 @@ use bookend_wire::{
 };
 
 use crate::raw::Raw;
-use crate::shop::{self, Item, Money, Waiting};
+use crate::shop::{self, Cancellations, Item, Money, Waiting};
 use crate::streams::Streams;
 
 /// What a client has heard about one call.
@@ -119,6 +119,7 @@ pub struct Pair {
     pub shard: ServerShard,
     pub turn: Turn,
     pub waiting: Waiting,
+    pub cancellations: Cancellations,
     pub streams: Streams,
     /// Reads of the server, and those after which it had something to write.
     pub reads: usize,
@@ -161,7 +162,8 @@ impl Pair {
 
     fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
-        let shop = shop::service(&waiting);
+        let cancellations = Cancellations::default();
+        let shop = shop::cancellable_service(&waiting, &cancellations);
         let streams = Streams::default();
         let mut builder = Server::builder()
             .add_service(shop)
@@ -174,8 +176,7 @@ impl Pair {
         }
         let services = builder.build().unwrap();
         let mut turn = Turn::default();
-        let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
-        let session = turn.connect(nowhere, 0);
+        let session = turn.connect(nowhere(), 0);
         let mut shard = services.shard(Waker::new().unwrap());
         shard.opened(session, Opened::Accepted, &mut turn);
         Pair {
@@ -183,6 +184,7 @@ impl Pair {
             shard,
             turn,
             waiting,
+            cancellations,
             streams,
             reads: 0,
             writes: 0,
@@ -220,6 +222,17 @@ impl Pair {
     /// Whether the shard is to be called before anything else happens.
     pub fn wants_a_turn(&self) -> bool {
         self.shard.next_deadline() == Some(0)
+    }
+
+    /// Lets time pass, a little more than nothing: a turn reads the clock once. The sessions of the
+    /// new one are those of the old one.
+    pub fn later(&mut self) {
+        assert!(self.turn.output(self.session).is_empty());
+        let (then_ns, session) = (self.turn.now_ns(), self.session);
+        while self.turn.now_ns() <= then_ns + 1 {
+            self.turn = Turn::default();
+            assert_eq!(self.turn.connect(nowhere(), 0), session);
+        }
     }
 
     /// The client's program reads what it had left unread, and whatever comes from now on.
@@ -317,6 +330,10 @@ impl Pair {
     pub fn goaway(&self) -> Option<u32> {
         self.listener.goaway
     }
+}
+
+fn nowhere() -> SocketAddr {
+    ([127, 0, 0, 1], 9).into()
 }
 
 pub fn fields(path: &str) -> [(&str, &str); 6] {

@@ -51,7 +51,7 @@ impl Streams {
         self.seen.replies.load(Ordering::Relaxed)
     }
 
-    fn dropped(&self) -> u64 {
+    pub fn dropped(&self) -> u64 {
         self.seen.dropped.load(Ordering::Relaxed)
     }
 }
@@ -151,7 +151,7 @@ impl Drop for Sender {
     }
 }
 
-fn ask(replies: u64, bytes: u64) -> Vec<u8> {
+pub fn ask(replies: u64, bytes: u64) -> Vec<u8> {
     framed(&Ask { replies, bytes }.encode_to_vec())
 }
 
