@@ -1,0 +1,261 @@
+//! Messages under gzip (RFC 1952), whole ones: a gRPC message is compressed by itself.
+
+use alloc::vec::Vec;
+use core::fmt;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::stream::{InflateState, inflate};
+use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
+
+/// zlib's default, as in grpc-go and grpc-java.
+const LEVEL: u8 = 6;
+/// Room that is made at a time: never by what the peer declares.
+const STEP_BYTES: usize = 32 << 10;
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+const METHOD_DEFLATE: u8 = 8;
+const OS_UNKNOWN: u8 = 255;
+/// Magic, method, flags, four octets of time, extra flags, system.
+const HEADER_BYTES: usize = 10;
+/// Checksum and length.
+const TRAILER_BYTES: usize = 8;
+
+/// Flags of a member's header, RFC 1952 section 2.3.1.
+mod flag {
+    pub const HEADER_CHECKSUM: u8 = 1 << 1;
+    pub const EXTRA: u8 = 1 << 2;
+    pub const NAME: u8 = 1 << 3;
+    pub const COMMENT: u8 = 1 << 4;
+    pub const RESERVED: u8 = 0xe0;
+}
+
+/// Why octets are not what gzip made of an acceptable message. The peer's fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GzipError {
+    /// They are no gzip, or were damaged.
+    Corrupt(&'static str),
+    /// What they inflate to is longer than what is allowed here. Told before it is stored.
+    TooLarge {
+        /// What is allowed.
+        limit_bytes: usize,
+    },
+}
+
+impl fmt::Display for GzipError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Corrupt(reason) => write!(f, "a message that is no gzip: {reason}"),
+            Self::TooLarge { limit_bytes } => write!(
+                f,
+                "a compressed message of more than {limit_bytes} bytes, which are allowed"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for GzipError {}
+
+/// Appends `octets`, compressed, to `output`.
+pub fn compress(octets: &[u8], output: &mut Vec<u8>) {
+    output.extend_from_slice(&MAGIC);
+    output.extend_from_slice(&[METHOD_DEFLATE, 0, 0, 0, 0, 0, 0, OS_UNKNOWN]);
+    output.extend_from_slice(&compress_to_vec(octets, LEVEL));
+    output.extend_from_slice(&crc32fast::hash(octets).to_le_bytes());
+    output.extend_from_slice(&length_field(octets).to_le_bytes());
+}
+
+/// Appends what `octets` inflate to, at most `limit_bytes`, to `output`. The memory that this takes
+/// grows with what comes out, and ends at the limit.
+///
+/// # Errors
+/// The peer's. `output` is then as it was.
+pub fn decompress(
+    octets: &[u8],
+    limit_bytes: usize,
+    output: &mut Vec<u8>,
+) -> Result<(), GzipError> {
+    let start = output.len();
+    let result = members(octets, limit_bytes, output);
+    if result.is_err() {
+        output.truncate(start);
+    }
+    result
+}
+
+/// One member behind the other, RFC 1952 section 2.2.
+fn members(mut octets: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
+    let end = output.len().saturating_add(limit_bytes);
+    loop {
+        octets = member(octets, end, limit_bytes, output)?;
+        if octets.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// Appends one member, and returns what stands behind it.
+fn member<'a>(
+    octets: &'a [u8],
+    end: usize,
+    limit_bytes: usize,
+    output: &mut Vec<u8>,
+) -> Result<&'a [u8], GzipError> {
+    let start = output.len();
+    let deflated = behind_header(octets).ok_or(GzipError::Corrupt("the header is malformed"))?;
+    let rest = inflate_into(deflated, end, limit_bytes, output)?;
+    let Some((&[a, b, c, d, e, f, g, h], rest)) = rest.split_first_chunk::<TRAILER_BYTES>() else {
+        return Err(CUT_OFF);
+    };
+    let inflated = &output[start..];
+    if u32::from_le_bytes([a, b, c, d]) != crc32fast::hash(inflated) {
+        return Err(GzipError::Corrupt("the checksum is wrong"));
+    }
+    if u32::from_le_bytes([e, f, g, h]) != length_field(inflated) {
+        return Err(GzipError::Corrupt("the length is wrong"));
+    }
+    Ok(rest)
+}
+
+const CUT_OFF: GzipError = GzipError::Corrupt("it is cut off");
+
+/// Skips a member's header.
+fn behind_header(octets: &[u8]) -> Option<&[u8]> {
+    let (header, mut rest) = octets.split_first_chunk::<HEADER_BYTES>()?;
+    let flags = header[3];
+    if !header.starts_with(&MAGIC) || header[2] != METHOD_DEFLATE || flags & flag::RESERVED != 0 {
+        return None;
+    }
+    if flags & flag::EXTRA != 0 {
+        let (length, behind) = rest.split_first_chunk::<2>()?;
+        rest = behind.get(usize::from(u16::from_le_bytes(*length))..)?;
+    }
+    for text in [flag::NAME, flag::COMMENT] {
+        if flags & text != 0 {
+            let end = rest.iter().position(|octet| *octet == 0)?;
+            rest = &rest[end + 1..];
+        }
+    }
+    if flags & flag::HEADER_CHECKSUM != 0 {
+        rest = rest.get(2..)?;
+    }
+    Some(rest)
+}
+
+/// Inflates until the deflate stream ends, and returns what stands behind it.
+fn inflate_into<'a>(
+    mut rest: &'a [u8],
+    end: usize,
+    limit_bytes: usize,
+    output: &mut Vec<u8>,
+) -> Result<&'a [u8], GzipError> {
+    let mut state = InflateState::new_boxed(DataFormat::Raw);
+    loop {
+        let written = output.len();
+        // One octet beyond the limit tells a message that is too long from one that just fits.
+        let room_bytes = STEP_BYTES.min((end - written).saturating_add(1));
+        output.resize(written + room_bytes, 0);
+        let step = inflate(&mut state, rest, &mut output[written..], MZFlush::None);
+        output.truncate(written + step.bytes_written);
+        rest = &rest[step.bytes_consumed..];
+        if output.len() > end {
+            return Err(GzipError::TooLarge { limit_bytes });
+        }
+        match step.status {
+            Ok(MZStatus::StreamEnd) => return Ok(rest),
+            Ok(_) if step.bytes_written == 0 && rest.is_empty() => return Err(CUT_OFF),
+            Ok(_) => {}
+            Err(MZError::Buf) => return Err(CUT_OFF),
+            Err(_) => return Err(GzipError::Corrupt("the deflate stream is damaged")),
+        }
+    }
+}
+
+/// The length modulo 2^32, RFC 1952 section 2.3.1.
+fn length_field(octets: &[u8]) -> u32 {
+    octets.len() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn compressed(octets: &[u8]) -> Vec<u8> {
+        let mut output = Vec::new();
+        compress(octets, &mut output);
+        output
+    }
+
+    fn inflated(octets: &[u8], limit_bytes: usize) -> Result<Vec<u8>, GzipError> {
+        let mut output = b"before".to_vec();
+        let result = decompress(octets, limit_bytes, &mut output);
+        assert_eq!(&output[..6], b"before");
+        let inflated = output.split_off(6);
+        assert!(result.is_ok() || inflated.is_empty());
+        result.map(|()| inflated)
+    }
+
+    fn text(bytes: usize) -> Vec<u8> {
+        let octet = |at: usize| (at as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0x3f;
+        (0..bytes).map(octet).collect()
+    }
+
+    #[test]
+    fn messages_come_back_as_they_were() {
+        for bytes in [0, 1, 100, STEP_BYTES - 1, STEP_BYTES, 3 * STEP_BYTES + 7] {
+            let message = text(bytes);
+            assert_eq!(inflated(&compressed(&message), bytes).unwrap(), message);
+        }
+    }
+
+    #[test]
+    fn what_gzip_itself_has_made_is_read() {
+        // printf 'hello hello' | gzip -9 -n, and the same with a name in front.
+        let plain = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\
+            \xcb\x48\xcd\xc9\xc9\x57\xc8\x00\x91\x00\x40\xa6\x2d\x01\x0b\x00\x00\x00";
+        let message = inflated(plain, 100).unwrap();
+        assert_eq!(message, b"hello hello");
+        let mut named = plain.to_vec();
+        named[3] = flag::NAME | flag::EXTRA;
+        named.splice(10..10, *b"\x02\x00xyname\0");
+        assert_eq!(inflated(&named, 100).unwrap(), message);
+        let twice = [&plain[..], &named].concat();
+        assert_eq!(inflated(&twice, 100).unwrap(), b"hello hellohello hello");
+        assert_eq!(
+            inflated(&twice, 21),
+            Err(GzipError::TooLarge { limit_bytes: 21 })
+        );
+    }
+
+    #[test]
+    fn a_bomb_is_stopped_at_the_limit() {
+        let bomb = compressed(&vec![0; 8 << 20]);
+        assert!(bomb.len() < 100_000);
+        let mut output = Vec::new();
+        let error = decompress(&bomb, 1_000, &mut output).unwrap_err();
+        assert_eq!(error, GzipError::TooLarge { limit_bytes: 1_000 });
+        assert!(output.capacity() <= 4 * STEP_BYTES);
+    }
+
+    #[test]
+    fn a_message_of_just_the_limit_passes_and_one_octet_more_does_not() {
+        let message = text(STEP_BYTES);
+        let octets = compressed(&message);
+        assert!(inflated(&octets, STEP_BYTES).is_ok());
+        assert!(inflated(&octets, STEP_BYTES - 1).is_err());
+        assert_eq!(inflated(&compressed(b""), 0), Ok(vec![]));
+    }
+
+    #[test]
+    fn every_cut_and_every_damaged_octet_of_the_frame_is_told() {
+        let octets = compressed(b"some message that is long enough to be worth it, some message");
+        for cut in 0..octets.len() {
+            assert!(inflated(&octets[..cut], 1_000).is_err(), "cut at {cut}");
+        }
+        let checked = (0..4).chain(octets.len() - TRAILER_BYTES..octets.len());
+        for at in checked {
+            let mut damaged = octets.clone();
+            damaged[at] ^= 0xe1;
+            assert!(inflated(&damaged, 1_000).is_err(), "octet {at}");
+        }
+    }
+}
