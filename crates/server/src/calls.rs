@@ -12,10 +12,10 @@ use bookend_wire::{Sender, Stream};
 use crate::call::{Call, Phase};
 use crate::heads::Heads;
 use crate::limits::Limits;
-use crate::metadata::ResponseMetadata;
 use crate::patience::ResetBudget;
 use crate::reply::Answers;
 use crate::responder::{Answer, ReturnAddress};
+use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
 pub(crate) use handling::Handling;

@@ -2,12 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_wire::grpc::message::split_first;
-use bookend_wire::grpc::{MessageError, Status};
+use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::{Message, split_first};
 
+use crate::compression::Encoding;
 use crate::inbox::Inbox;
-use crate::metadata::ResponseFields;
-use crate::reply::internal;
 use crate::service::InlineStream;
 use crate::stream_reply::{Outlet, Progress, StreamReply};
 use crate::unary;
@@ -17,6 +16,8 @@ pub(crate) struct StreamCall {
     machine: Machine,
     /// Requests that have come and were not handed over.
     inbox: Inbox,
+    /// Of requests that are flagged as compressed.
+    encoding: Encoding,
     client: ClientSide,
     progress: Progress,
     waits: Waits,
@@ -52,12 +53,13 @@ enum ClientSide {
 }
 
 impl StreamCall {
-    pub fn new(handler: Box<dyn InlineStream>, fields: ResponseFields) -> Self {
+    pub fn new(handler: Box<dyn InlineStream>, encoding: Encoding, progress: Progress) -> Self {
         StreamCall {
             machine: Machine(Some(handler)),
             inbox: Inbox::default(),
+            encoding,
             client: ClientSide::Open,
-            progress: Progress::new(fields),
+            progress,
             waits: Waits::No,
             owed_ready: false,
             unreleased_bytes: 0,
@@ -138,6 +140,7 @@ impl StreamCall {
         StreamReply {
             outlet,
             progress: &mut self.progress,
+            request_was_compressed: false,
         }
     }
 
@@ -159,6 +162,7 @@ impl StreamCall {
     fn run(&mut self, outlet: Outlet<'_>, body: &mut &[u8], limit_bytes: usize) {
         let StreamCall {
             machine,
+            encoding,
             client,
             progress,
             waits,
@@ -166,7 +170,11 @@ impl StreamCall {
             ..
         } = self;
         progress.begin_turn();
-        let mut reply = StreamReply { outlet, progress };
+        let mut reply = StreamReply {
+            outlet,
+            progress,
+            request_was_compressed: false,
+        };
         loop {
             if reply.ended() {
                 return;
@@ -181,10 +189,7 @@ impl StreamCall {
                 match split_first(body, limit_bytes) {
                     Ok(Some((message, behind))) => {
                         *body = behind;
-                        match message.compressed {
-                            true => reply.end(Err(unary::unexpected_compression())),
-                            false => machine.get().on_message(message.octets, &mut reply),
-                        }
+                        machine.take(message, *encoding, limit_bytes, &mut reply);
                     }
                     Ok(None) if *client != ClientSide::Ended => return,
                     Ok(None) if !body.is_empty() => reply.end(Err(unary::cut_off())),
@@ -192,7 +197,7 @@ impl StreamCall {
                         *client = ClientSide::EndTold;
                         machine.get().on_end(&mut reply);
                     }
-                    Err(error) => reply.end(Err(unreadable(error))),
+                    Err(error) => reply.end(Err(unary::unreadable(error))),
                 }
             }
             *owed_ready = reply.is_full();
@@ -208,21 +213,28 @@ impl Machine {
         let handler = self.0.as_deref_mut();
         handler.expect("it is there until it is dropped")
     }
+
+    fn take(
+        &mut self,
+        message: Message<'_>,
+        encoding: Encoding,
+        limit_bytes: usize,
+        reply: &mut StreamReply<'_>,
+    ) {
+        reply.request_was_compressed = message.compressed;
+        if !message.compressed {
+            return self.get().on_message(message.octets, reply);
+        }
+        match encoding.inflate(message.octets, limit_bytes) {
+            Ok(inflated) => self.get().on_message(&inflated, reply),
+            Err(status) => reply.end(Err(status)),
+        }
+    }
 }
 
 impl Drop for Machine {
     fn drop(&mut self) {
         let handler = self.0.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
-    }
-}
-
-fn unreadable(error: MessageError) -> Status {
-    match error {
-        MessageError::TooLarge {
-            declared_bytes,
-            limit_bytes,
-        } => unary::too_large(declared_bytes as usize, limit_bytes),
-        MessageError::BadFlag(_) => internal(error.to_string()),
     }
 }

@@ -11,15 +11,18 @@ use crate::budgets::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
     STREAM_TURN_BYTES,
 };
+use crate::compression::deflated;
 use crate::head::HttpStatus;
-use crate::metadata::ResponseFields;
+use crate::metadata::base64;
 use crate::reply::{Answers, internal};
+use crate::response_metadata::ResponseFields;
 use crate::stream_call::Waits;
 
 /// Where the messages of a streaming call go.
 pub struct StreamReply<'a> {
     pub(crate) outlet: Outlet<'a>,
     pub(crate) progress: &'a mut Progress,
+    pub(crate) request_was_compressed: bool,
 }
 
 /// The connection, as a stream that sends sees it.
@@ -46,6 +49,9 @@ impl Outlet<'_> {
 #[derive(Debug)]
 pub(crate) struct Progress {
     fields: ResponseFields,
+    accepts_gzip: bool,
+    /// The next messages go out compressed, if the head has said that they may.
+    compresses: bool,
     head_sent: bool,
     pub ended: bool,
     turn_bytes: usize,
@@ -53,9 +59,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Nothing is sent yet; these fields go with what will be.
-    pub fn new(fields: ResponseFields) -> Self {
+    pub fn new(fields: ResponseFields, accepts_gzip: bool) -> Self {
         Progress {
+            compresses: fields.compress,
             fields,
+            accepts_gzip,
             head_sent: false,
             ended: false,
             turn_bytes: 0,
@@ -76,15 +84,66 @@ impl StreamReply<'_> {
             return;
         }
         self.head();
-        let mut encoded_bytes = None;
-        let Outlet { sender, stream, .. } = &mut self.outlet;
-        sender.message(*stream, false, |output| {
-            encoded_bytes = encode_whole(output, encode);
-        });
-        match encoded_bytes {
+        let sent_bytes = match self.progress.compresses && self.progress.fields.compress {
+            true => self.send_compressed(encode),
+            false => self.send_as_it_is(encode),
+        };
+        match sent_bytes {
             Some(bytes) => self.progress.turn_bytes += HEADER_BYTES + PREFIX_BYTES + bytes,
             None => self.end(Err(internal("the encoder of a reply panicked"))),
         }
+    }
+
+    fn send_as_it_is(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
+        let mut sent_bytes = None;
+        let Outlet { sender, stream, .. } = &mut self.outlet;
+        sender.message(*stream, false, |output| {
+            sent_bytes = encode_whole(output, encode);
+        });
+        sent_bytes
+    }
+
+    fn send_compressed(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
+        let mut message = Vec::new();
+        encode_whole(&mut message, encode)?;
+        let framed = deflated(&message);
+        let Outlet { sender, stream, .. } = &mut self.outlet;
+        sender.data(*stream, &framed, false);
+        Some(framed.len())
+    }
+
+    /// Whether the next messages go out compressed, where the client accepts that. It has to be
+    /// switched on, here or by [`crate::Context::compress_replies`], before the first message, since
+    /// the head announces it; it may be switched off and on again between any two.
+    pub fn compress(&mut self, compresses: bool) {
+        let Progress {
+            fields,
+            accepts_gzip,
+            head_sent,
+            ..
+        } = &mut *self.progress;
+        if compresses && *accepts_gzip && !*head_sent {
+            fields.compress = true;
+        }
+        self.progress.compresses = compresses;
+    }
+
+    /// Whether the message that is being handled came compressed.
+    pub fn request_was_compressed(&self) -> bool {
+        self.request_was_compressed
+    }
+
+    /// Adds metadata that goes behind the messages, beside the status; as
+    /// [`crate::Context::add_trailer`].
+    pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
+        if let Err(mistake) = self.progress.fields.add_trailer(name, value) {
+            self.end(Err(internal(mistake)));
+        }
+    }
+
+    /// As [`StreamReply::add_trailer`], with any octets; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&mut self, name: &str, octets: &[u8]) {
+        self.add_trailer(name, &base64(octets));
     }
 
     /// Sends the initial metadata now rather than with the first message.
@@ -97,7 +156,7 @@ impl StreamReply<'_> {
                 stream,
                 ..
             } = &mut self.outlet;
-            answers.head(sender, *stream, &fields.headers);
+            answers.head(sender, *stream, fields);
             self.progress.head_sent = true;
         }
     }

@@ -43,10 +43,14 @@ impl Handling<'_> {
             self.calls.call(stream).phase = Phase::Gathering(Box::default());
             self.watch(stream);
         }
+        let Some(index) = self.calls.call(stream).head else {
+            return;
+        };
+        let encoding = self.calls.heads.head(index).encoding;
         let Phase::Gathering(gathered) = &mut self.calls.call(stream).phase else {
             return;
         };
-        let result = match gathered.push(data, self.limits.max_message_bytes) {
+        let result = match gathered.push(data, encoding, self.limits.max_message_bytes) {
             Ok(()) if !enough_room => Err(unary::no_room(room)),
             result => result,
         };
@@ -81,8 +85,23 @@ impl Handling<'_> {
         deadline_ns: Option<u64>,
         gathered: &Gathered,
     ) {
-        match gathered.message() {
-            Ok(message) => self.handle(sender, stream, head, deadline_ns, message),
+        let encoding = self.calls.heads.head(head).encoding;
+        let limit_bytes = self.limits.max_message_bytes;
+        let result = gathered
+            .message()
+            .and_then(|message| match message.compressed {
+                true => encoding
+                    .inflate(message.octets, limit_bytes)
+                    .map(Whole::Inflated),
+                false => Ok(Whole::AsItCame(message.octets)),
+            });
+        match result {
+            Ok(Whole::AsItCame(octets)) => {
+                self.handle(sender, stream, head, deadline_ns, octets, false);
+            }
+            Ok(Whole::Inflated(octets)) => {
+                self.handle(sender, stream, head, deadline_ns, &octets, true);
+            }
             Err(status) => {
                 self.calls.heads.give_back(head);
                 self.calls.answers.fail(sender, stream, &status);
@@ -111,4 +130,10 @@ impl Calls {
         self.leave(stream);
         self.answers.fail(sender, stream, status);
     }
+}
+
+/// The message of a unary request.
+enum Whole<'a> {
+    AsItCame(&'a [u8]),
+    Inflated(Vec<u8>),
 }

@@ -78,7 +78,7 @@ impl Visitor for Handling<'_> {
             call.head = None;
             call.phase = Phase::OVER;
             let deadline_ns = call.deadline_ns;
-            self.handle(sender, stream, head, deadline_ns, message);
+            self.handle(sender, stream, head, deadline_ns, message, false);
             // Of an answered call there is nothing left; one that waits is to cost no window.
             sender.release(stream, data.len());
         } else {
@@ -151,6 +151,7 @@ impl Handling<'_> {
         index: HeadIndex,
         deadline_ns: Option<u64>,
         message: &[u8],
+        compressed: bool,
     ) {
         let mut now_ns = 0;
         if let Some(deadline_ns) = deadline_ns {
@@ -170,7 +171,8 @@ impl Handling<'_> {
         }
         let target = self.router.target(head.route);
         let context = Context {
-            metadata: &head.metadata,
+            head,
+            compressed,
             response: &calls.metadata,
             deadline_ns,
             now_ns,

@@ -15,7 +15,7 @@ use crate::heads::HeadIndex;
 use crate::limits::Limits;
 use crate::reply::internal;
 use crate::stream_call::{StreamCall, Waits};
-use crate::stream_reply::Outlet;
+use crate::stream_reply::{Outlet, Progress};
 use crate::unary;
 
 impl Handling<'_> {
@@ -34,7 +34,8 @@ impl Handling<'_> {
         let head = self.calls.heads.head(index);
         let target = self.router.target(head.route);
         let context = Context {
-            metadata: &head.metadata,
+            head,
+            compressed: false,
             response: &self.calls.metadata,
             deadline_ns,
             now_ns,
@@ -42,8 +43,13 @@ impl Handling<'_> {
         let open = || target.service.open(target.method, &context);
         match catch_unwind(AssertUnwindSafe(open)) {
             Ok(Some(handler)) => {
+                let (encoding, accepts_gzip) = (head.encoding, head.accepts_gzip);
                 let fields = self.calls.metadata.take();
-                let call = Box::new(StreamCall::new(handler, fields));
+                if let Some(mistake) = fields.mistake {
+                    return self.calls.fail(sender, stream, &internal(mistake));
+                }
+                let progress = Progress::new(fields, accepts_gzip);
+                let call = Box::new(StreamCall::new(handler, encoding, progress));
                 self.calls.call(stream).phase = Phase::Streaming(call);
                 self.watch(stream);
             }

@@ -112,6 +112,27 @@ impl<R> Replies<'_, '_, R> {
         self.reply.head();
     }
 
+    /// Adds metadata that goes behind the replies, beside the status; as
+    /// [`crate::Context::add_trailer`].
+    pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
+        self.reply.add_trailer(name, value);
+    }
+
+    /// As [`Replies::add_trailer`], with any octets; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&mut self, name: &str, octets: &[u8]) {
+        self.reply.add_binary_trailer(name, octets);
+    }
+
+    /// Whether the next replies go out compressed: see [`StreamReply::compress`].
+    pub fn compress(&mut self, compresses: bool) {
+        self.reply.compress(compresses);
+    }
+
+    /// Whether the request that is being handled came compressed.
+    pub fn request_was_compressed(&self) -> bool {
+        self.reply.request_was_compressed()
+    }
+
     /// How many bytes there is room for: see [`StreamReply::room_bytes`].
     pub fn room_bytes(&mut self) -> usize {
         self.reply.room_bytes()
@@ -180,7 +201,12 @@ struct Typed<Q, R> {
 enum Requests<Q> {
     Any,
     /// One, which is kept until it is known to be the only one.
-    One(Option<Q>),
+    One(Option<Kept<Q>>),
+}
+
+struct Kept<Q> {
+    request: Q,
+    was_compressed: bool,
 }
 
 /// How many replies the method gives.
@@ -226,7 +252,13 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
                 handler.on_message(request, replies)
             }),
             Requests::One(Some(_)) => reply.end(Err(unary::too_many_messages())),
-            Requests::One(place) => *place = Some(request),
+            Requests::One(place) => {
+                let was_compressed = reply.request_was_compressed();
+                *place = Some(Kept {
+                    request,
+                    was_compressed,
+                });
+            }
         }
     }
 
@@ -235,9 +267,12 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
         if let Requests::One(request) = &mut self.requests {
             match request.take() {
                 None => reply.end(Err(unary::no_message())),
-                Some(request) => self.run(reply, |handler, replies| {
-                    handler.on_message(request, replies)
-                }),
+                Some(kept) => {
+                    reply.request_was_compressed = kept.was_compressed;
+                    self.run(reply, |handler, replies| {
+                        handler.on_message(kept.request, replies)
+                    });
+                }
             }
         }
         self.come_to_the_end(reply);

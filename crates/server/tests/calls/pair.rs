@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 
 use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
 use bookend_server::prost::Message as _;
-use bookend_server::{Code, Limits, Server, ServerShard};
+use bookend_server::{Code, Limits, Server, ServerShard, Service, Services};
 use bookend_wire::grpc::message::Message;
-use bookend_wire::grpc::{Assembler, percent};
+use bookend_wire::grpc::{Assembler, gzip, percent};
 use bookend_wire::{
     Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
     Stream, Visitor,
@@ -23,6 +23,8 @@ pub struct Heard {
     pub fields: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub messages: Vec<Vec<u8>>,
+    /// Which of them came compressed; they are kept inflated.
+    pub compressed: Vec<bool>,
     pub header_blocks: usize,
     pub ended: bool,
     pub reset: Option<ErrorCode>,
@@ -36,7 +38,13 @@ impl Heard {
     }
 
     fn assemble(&mut self, data: &[u8]) {
-        let keep = |message: Message<'_>| self.messages.push(message.octets.to_vec());
+        let keep = |message: Message<'_>| {
+            self.compressed.push(message.compressed);
+            self.messages.push(match message.compressed {
+                true => inflated(message.octets),
+                false => message.octets.to_vec(),
+            });
+        };
         self.assembler.push(data, usize::MAX, keep).unwrap();
     }
 
@@ -174,7 +182,21 @@ impl Pair {
         if let Some(page) = page {
             builder = builder.page(page);
         }
-        let services = builder.build().unwrap();
+        Self {
+            waiting,
+            cancellations,
+            streams,
+            ..Self::join(builder.build().unwrap(), client)
+        }
+    }
+
+    /// A client that speaks to services of a test's own.
+    pub fn over(service: impl Service) -> Self {
+        let services = Server::builder().add_service(service).build().unwrap();
+        Self::greet(Self::join(services, &Config::trusted()))
+    }
+
+    fn join(services: Services, client: &Config) -> Self {
         let mut turn = Turn::default();
         let session = turn.connect(nowhere(), 0);
         let mut shard = services.shard(Waker::new().unwrap());
@@ -183,9 +205,9 @@ impl Pair {
             client: Connection::new(Role::Client, client),
             shard,
             turn,
-            waiting,
-            cancellations,
-            streams,
+            waiting: Waiting::default(),
+            cancellations: Cancellations::default(),
+            streams: Streams::default(),
             reads: 0,
             writes: 0,
             longest_write: 0,
@@ -359,6 +381,22 @@ fn extra<'a>(metadata: &'a [(&str, &str)]) -> Vec<ExtraField<'a>> {
         indexing: Indexing::Without,
     };
     metadata.iter().map(field).collect()
+}
+
+/// What compressed octets stand for.
+fn inflated(octets: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    gzip::decompress(octets, usize::MAX, &mut message).unwrap();
+    message
+}
+
+/// A message as it stands in a body, compressed.
+pub fn deflated(message: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    gzip::compress(message, &mut octets);
+    let mut body = framed(&octets);
+    body[0] = 1;
+    body
 }
 
 /// A message as it stands in a body.
