@@ -1,5 +1,6 @@
 //! `bookend claims`: the committed page is what the committed claims, tables and records give.
 
+use bookend_lab::claims::{Ledger, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -21,6 +22,25 @@ fn the_page_is_what_claims_and_records_give() {
     let checked = claims(&["--check"]);
     let said = String::from_utf8_lossy(&checked.stdout);
     assert_eq!(checked.status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn the_readme_counts_the_verdicts_as_they_are() {
+    let ledger = Ledger::read(&root().join("suites"), &root().join("records"));
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for suite in &ledger.unwrap().suites {
+        let judgements = suite.judgements();
+        let count = |verdict| {
+            let same = judgements.iter().filter(|one| one.verdict == verdict);
+            same.count()
+        };
+        let [held, not, unknown] = Verdict::ALL.map(count);
+        let counts = format!("| {} | {held} | {not} | {unknown} |", judgements.len());
+        let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
+        let row = readme.lines().find(|line| line.starts_with(&page));
+        let row = row.unwrap_or_else(|| panic!("no row begins with {page}"));
+        assert!(row.ends_with(&counts), "{row} should end with {counts}");
+    }
 }
 
 #[test]

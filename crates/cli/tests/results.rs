@@ -34,7 +34,12 @@ fn bench() -> TempDir {
         home.path().join("suites").join(SUITE),
     );
     fs::create_dir_all(&to).expect("created");
-    for name in ["suite.toml", "results.toml", "published.csv"] {
+    for name in [
+        "suite.toml",
+        "results.toml",
+        "published.csv",
+        "published-profile.csv",
+    ] {
         fs::copy(from.join(name), to.join(name)).expect("copied");
     }
     let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
@@ -169,6 +174,21 @@ fn a_report_of_a_record_is_that_of_the_run() {
     assert_eq!(of_record.stdout, of_run.stdout);
     let both = bookend(home.path(), &["report", "1", "--record", file]);
     assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
+fn words_about_a_picture_are_not_dropped_in_silence() {
+    let home = bench();
+    for words in [
+        ["--case", "C=1 S=50"],
+        ["--theme", "dark"],
+        ["--title", "x"],
+    ] {
+        let refused = bookend(home.path(), &[&["report", "1"][..], &words].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        let said = stderr(&refused);
+        assert!(said.contains("--format svg"), "{said}");
+    }
 }
 
 #[test]

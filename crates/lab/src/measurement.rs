@@ -120,6 +120,12 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// CPU of the calling end's process tree over the window, 1.0 = one CPU.
+    pub fn client_cpu(&self) -> f64 {
+        let share = self.generator_cpu_seconds / self.window_seconds;
+        self.client_cpu_mean.unwrap_or(share)
+    }
+
     /// CPU time of the end under test, seconds.
     pub fn tested_cpu_seconds(&self) -> f64 {
         match self.side {

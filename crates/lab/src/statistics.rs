@@ -135,10 +135,15 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 /// Student-t interval of the mean. `None` for fewer than two values or for values that are not
 /// finite.
 pub fn mean_interval(values: &[f64]) -> Option<Interval> {
+    mean_interval_at(values, CONFIDENCE)
+}
+
+/// [`mean_interval`] with another confidence than [`CONFIDENCE`], between 0 and 1, exclusive.
+pub fn mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let mean = mean(values)?;
     let deviation = standard_deviation(values)?;
     let n = values.len() as f64;
-    let t = student_t_quantile(0.5 + CONFIDENCE / 2.0, n - 1.0)?;
+    let t = student_t_quantile(0.5 + confidence / 2.0, n - 1.0)?;
     let half = t * deviation / n.sqrt();
     Some(Interval {
         low: mean - half,
@@ -149,10 +154,16 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
 /// Student-t interval of the logarithms, as values: for rates and ratios, which vary by factors
 /// and cannot be negative. `None` for fewer than two values or for values that are not positive.
 pub fn geometric_mean_interval(values: &[f64]) -> Option<Interval> {
+    geometric_mean_interval_at(values, CONFIDENCE)
+}
+
+/// [`geometric_mean_interval`] with another confidence than [`CONFIDENCE`], between 0 and 1,
+/// exclusive.
+pub fn geometric_mean_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     // The logarithm of zero is infinite and that of a negative number is not a number; both are
     // refused below.
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let interval = mean_interval(&logs)?;
+    let interval = mean_interval_at(&logs, confidence)?;
     Some(Interval {
         low: interval.low.exp(),
         high: interval.high.exp(),

@@ -199,6 +199,27 @@ fn a_claim_about_the_document_needs_no_record() {
 }
 
 #[test]
+fn the_median_case_is_the_smaller_of_two_in_the_middle() {
+    let cases = ["C=1 S=1", "C=1 S=10", "C=1 S=100", "C=1 S=1000"];
+    let more = format!(
+        "ours = {{ metric = \"requests_per_second\", of = \"rust-tonic\", cases = {cases:?}, take = \
+         \"median\" }}\nheld = {{ at_least = 1990, at_most = 2010 }}"
+    );
+    // Not in the order of the cases, so that it is the figures that are put in order.
+    let rows = (0_u32..7).flat_map(|number| {
+        let rates = [4_000, 1_000, 3_000, 2_000];
+        cases.into_iter().zip(rates).map(move |(case, rate)| {
+            let outcome = Outcome::Measured(Box::new(measurement(1, rate, 0.5)));
+            row(number, cell("rust-tonic", case), outcome)
+        })
+    });
+    let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
+    let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
+    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert!(why.contains("as the middle of 4 cases"), "{why}");
+}
+
+#[test]
 fn growth_from_case_to_case_is_paired_by_round() {
     let more = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
                 \"C=1 S=100\"], take = \"growth\" }\nheld = { at_least = 1.9, at_most = 2.1 }";
@@ -215,6 +236,80 @@ fn growth_from_case_to_case_is_paired_by_round() {
     let (verdict, why) = verdict_of(&ten_times(more), Document::default(), Some(record));
     assert_eq!(verdict, Verdict::Held, "{why}");
     assert!(why.contains("C=1 S=1 to C=1 S=100"), "{why}");
+}
+
+/// Rounds in which tonic answers so many thousand requests a second in each of the cases.
+fn rates(cases: &[(&str, [f64; 7])]) -> Record {
+    let rows = cases.iter().flat_map(|(case, rates)| {
+        (0_u32..).zip(rates).map(|(number, rate)| {
+            let measured = measurement(1, (rate * 1e3) as u64, 0.5);
+            let outcome = Outcome::Measured(Box::new(measured));
+            row(number, cell("rust-tonic", case), outcome)
+        })
+    });
+    Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new())
+}
+
+fn judged_rates(take: &str, held: &str, record: Record) -> (Verdict, String) {
+    let more = format!(
+        "ours = {{ metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
+         \"C=1 S=100\"], take = \"{take}\" }}\nheld = {held}"
+    );
+    verdict_of(&ten_times(&more), Document::default(), Some(record))
+}
+
+#[test]
+fn the_largest_of_several_cases_is_that_of_each_round() {
+    // The case with the larger median never comes near the limit, the other one often exceeds it.
+    let calm = ("C=1 S=1", [3.0; 7]);
+    let wild = ("C=1 S=100", [1.0, 9.0, 1.0, 9.0, 2.9, 9.0, 1.0]);
+    let record = || rates(&[calm, wild]);
+    let (verdict, why) = judged_rates("largest", "{ at_most = 5000 }", record());
+    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert!(why.contains(" as the largest of 2 cases;"), "{why}");
+    let (verdict, why) = judged_rates("largest", "{ at_most = 10000 }", record());
+    assert_eq!(verdict, Verdict::Held, "{why}");
+    let (verdict, why) = judged_rates("least", "{ at_most = 3500 }", record());
+    assert_eq!(verdict, Verdict::Held, "{why}");
+}
+
+#[test]
+fn without_one_of_the_cases_nobody_knows_the_largest() {
+    let record = rates(&[("C=1 S=1", [3.0; 7])]);
+    let (verdict, why) = judged_rates("largest", "{ at_least = 5000 }", record);
+    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert!(
+        why.contains("no record of rust-tonic at C=1 S=100"),
+        "{why}"
+    );
+}
+
+#[test]
+fn one_of_several_cases_refutes_only_where_that_is_no_chance() {
+    // The first alone lies above 998 with 95 % confidence, as one of two it lies above 982.
+    let first = ("C=1 S=1", [1.0, 1.1, 1.05, 1.2, 0.95, 1.15, 1.1]);
+    let second = ("C=1 S=100", [0.5; 7]);
+    let record = || rates(&[first, second]);
+    let (verdict, why) = judged_rates("each", "{ at_most = 990 }", record());
+    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert!(
+        why.contains("One of 2 cases can be as far off by chance."),
+        "{why}"
+    );
+    let (verdict, why) = judged_rates("each", "{ at_most = 980 }", record());
+    assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+}
+
+#[test]
+fn a_round_in_which_a_cell_failed_is_not_left_out() {
+    let mut record = recorded(&NEAR_TEN);
+    let of_pajamax = |row: &&mut Row| row.cell.subject == "rust-pajamax";
+    let row = record.rows.iter_mut().find(of_pajamax).expect("a row");
+    let error = "it ended with status 1".to_owned();
+    row.outcome = Outcome::Failed { error };
+    let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(why.contains("failed in 1 of 7 rounds, it ended"), "{why}");
 }
 
 #[test]

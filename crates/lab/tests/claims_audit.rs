@@ -176,6 +176,19 @@ fn totals_of_twenty_and_forty_seconds_are_time_outs() {
 }
 
 #[test]
+fn a_total_between_two_time_outs_is_none_however_many_there_were() {
+    let mut document = ledger("java-executors").document;
+    for row in &mut document.rows {
+        let half_past = Span::exact(50.5 * 20e9);
+        row.figures.insert("total_time".into(), half_past);
+    }
+    assert_eq!(
+        found(&document, Rule::TotalIsTimeOut),
+        Vec::<[String; 3]>::new()
+    );
+}
+
+#[test]
 fn averages_above_the_slowest_success_have_the_failures_in_them() {
     let found = in_suite("java-executors", Rule::MeanIncludesFailures);
     assert_eq!(found.len(), 2);

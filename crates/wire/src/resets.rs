@@ -9,14 +9,17 @@ use alloc::collections::BTreeMap;
 /// them count as reset too: their frames are ignored, where they could have been an error.
 const RUNS_MAX: usize = 1_024;
 
-/// Ids of one side differ by two, RFC 9113 section 5.1.1.
-const STEP: u32 = 2;
-
 /// A set of stream ids that never grows without bound and never forgets.
 #[derive(Debug, Default)]
 pub(crate) struct Resets {
-    /// First and last id of every run.
+    /// The first and the last [`place`] of every run.
     runs: BTreeMap<u32, u32>,
+}
+
+/// Where an id stands: next to the next one of its side, far from those of the other (ids of one
+/// side are all odd or all even, RFC 9113 section 5.1.1).
+fn place(id: u32) -> u32 {
+    id.rotate_right(1)
 }
 
 impl Resets {
@@ -24,25 +27,25 @@ impl Resets {
         if self.contains(id) {
             return;
         }
-        let mut first = id;
-        if let Some((&before, last)) = self.runs.range_mut(..id).next_back()
-            && last.checked_add(STEP) == Some(id)
+        let here = place(id);
+        let mut first = here;
+        if let Some((&before, last)) = self.runs.range_mut(..here).next_back()
+            && last.checked_add(1) == Some(here)
         {
-            *last = id;
+            *last = here;
             first = before;
         }
-        let after = id
-            .checked_add(STEP)
-            .and_then(|next| self.runs.remove(&next));
-        self.runs.insert(first, after.unwrap_or(id));
+        let after = here.checked_add(1).and_then(|next| self.runs.remove(&next));
+        self.runs.insert(first, after.unwrap_or(here));
         if self.runs.len() > RUNS_MAX {
             self.join_the_oldest();
         }
     }
 
     pub(crate) fn contains(&self, id: u32) -> bool {
-        let run = self.runs.range(..=id).next_back();
-        run.is_some_and(|(first, last)| id <= *last && (id - first).is_multiple_of(STEP))
+        let here = place(id);
+        let run = self.runs.range(..=here).next_back();
+        run.is_some_and(|(_, last)| here <= *last)
     }
 
     fn join_the_oldest(&mut self) {
@@ -78,6 +81,16 @@ mod tests {
         assert_eq!(resets.runs.len(), 2);
         assert!((1..=9).step_by(2).all(|id| resets.contains(id)));
         assert!(!resets.contains(11) && resets.contains(13));
+    }
+
+    #[test]
+    fn ids_of_the_other_side_change_nothing() {
+        let mut resets = Resets::default();
+        for id in [1, 3, 5, 2, 7, 4] {
+            resets.insert(id);
+        }
+        assert!((1..=5).chain([7]).all(|id| resets.contains(id)));
+        assert!(!resets.contains(6) && !resets.contains(9));
     }
 
     #[test]

@@ -21,6 +21,9 @@ use alloc::vec::Vec;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
+/// Streams in the queue of those that hold something back and have ended, beyond as many as are
+/// alive, before they are swept out: 8 KiB.
+const STALE_MAX: usize = 1_024;
 /// The largest stream id, RFC 9113 section 5.1.1.
 const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 
@@ -333,7 +336,59 @@ impl Sender {
                 };
                 state.rare.get_or_insert_default().held = Some(held);
                 self.holding.push_back(stream);
+                self.sweep_holding();
             }
         }
+    }
+
+    /// Streams that are reset while they wait stay in the queue until their turn, which may never
+    /// come: once they are more than those alive, they are swept out.
+    fn sweep_holding(&mut self) {
+        let streams = &self.streams;
+        if self.holding.len() > 2 * streams.len() + STALE_MAX {
+            self.holding.retain(|&stream| streams.contains(stream));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_are_reset_while_they_wait_are_not_kept() {
+        let config = Config::internet();
+        let mut sender = Sender::new(&config, config.settings);
+        let first = sender.open().unwrap();
+        sender.data(first, &[0; 1 << 17], true);
+        assert!(sender.holds_back(), "the connection's window is used up");
+        for _ in 0..100_000 {
+            let stream = sender.open().unwrap();
+            sender.data(stream, b"x", true);
+            sender.reset(stream, ErrorCode::CANCEL);
+            sender.output.clear();
+        }
+        assert!(sender.holding.len() <= STALE_MAX + 4);
+        assert!(sender.holding.contains(&first));
+    }
+
+    #[test]
+    fn a_stream_that_always_holds_something_back_does_not_grow_with_what_it_has_sent() {
+        const HELD_BYTES: usize = 100_000;
+        let config = Config::internet();
+        let mut sender = Sender::new(&config, config.settings);
+        let stream = sender.open().unwrap();
+        sender.data(stream, &[0; 65_535 + HELD_BYTES], false);
+        for _ in 0..10_000 {
+            sender.data(stream, &[0; 100], false);
+            sender.send_window.add(100).unwrap();
+            let state = sender.streams.state(stream).unwrap();
+            state.send_window.add(100).unwrap();
+            sender.send_held_on(stream, &mut Vec::new());
+            assert_eq!(sender.held_back_bytes(stream), HELD_BYTES);
+            sender.output.clear();
+        }
+        let state = sender.streams.state(stream).unwrap();
+        assert!(state.held().unwrap().bytes.len() <= 2 * (HELD_BYTES + 100));
     }
 }

@@ -105,6 +105,17 @@ pub(crate) struct Held {
     pub end_stream: bool,
 }
 
+impl Held {
+    /// Drops what was sent once it is the larger part: a stream to which more is added before all
+    /// of it went does not grow with what it has sent, and each octet is moved once on average.
+    pub fn compact(&mut self) {
+        if self.sent_bytes > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
+        }
+    }
+}
+
 const NO_KEY: u32 = u32::MAX;
 const FIRST_INDEX_SLOTS: usize = 64;
 /// Slots of the index per live stream before long-lived streams are put aside instead of growing.

@@ -168,7 +168,7 @@ impl RowFigures {
             below = percent;
         }
         bound += (100.0 - below) / 100.0 * longest.high;
-        if self.percentiles_ns.is_empty() || mean.low <= bound * 1.001 {
+        if self.percentiles_ns.is_empty() || mean.low <= bound * (1.0 + self.latency_slack) {
             return None;
         }
         let mean = mean.value;

@@ -78,7 +78,7 @@ rules! {
          out a part of the call, such as the making of its connection";
     TotalIsTimeOut, "total-is-time-out",
         "calls failed, and the total time is a whole multiple of the client's time-out, up to 2 % \
-         more: the clients waited for nothing, and the rate divides by that";
+         of one more: the clients waited for nothing, and the rate divides by that";
     MeanIncludesFailures, "mean-includes-failures",
         "the mean is above the slowest success, and `(count x mean - failures x time-out) / \
          successes` lies between the fastest and the slowest: the mean is over the failures too, \

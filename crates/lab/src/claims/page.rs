@@ -5,7 +5,7 @@ use super::model::{Model, Prediction, Rejection};
 use super::verdict::{Judgement, Verdict};
 use super::{DeclaredModel, Ledger, SuiteLedger};
 use crate::audit::{PrintedRow, Rule};
-use crate::suite::Unit;
+use crate::suite::{FULL_ROUNDS_MIN, Unit};
 use std::fmt::Write as _;
 
 /// The page as a whole.
@@ -28,10 +28,15 @@ page is written by `bookend claims` from `suites/*/claims.toml`, the published t
 records of our runs; a test fails when it is not what they give.
 
 A figure in *its own table* is worked out from what the document prints; behind it stands what the digits
-lost in printing leave open. *Ours* is the median of the rounds with its 95 % interval (Student's t of
-the logarithms, rounds paired where two cells are compared). A claim **held** when the whole interval is
-within what counts as held, **did not hold** when the whole interval is outside of it or the document's
-own table refutes it; else we **cannot tell here**.
+lost in printing leave open. *Ours* is the median of the rounds and the 95 % interval of their mean
+(Student's t of the logarithms, of the figures themselves where one is zero; rounds are paired where cells
+are compared). A share of a profile is of one recording, with the interval of a binomial part. Of a figure
+in several cases the smallest and the largest median stand there.
+
+A claim **held** when the whole interval is within what counts as held, in every case. It **did not hold**
+when the whole interval of a case is outside, even where it is widened for the number of cases (Bonferroni),
+or when the document's own table refutes it. Else we **cannot tell here**: with few rounds intervals are
+wide, and one round has none.
 
 ";
 
@@ -91,11 +96,23 @@ fn provenance(suite: &SuiteLedger) -> String {
     match &suite.record {
         None => format!("Suite [{name}](../suites/{name}). There is no record of a full run yet."),
         Some(record) => format!(
-            "Suite [{name}](../suites/{name}). Ours: `{}`, {} rounds, {}.",
+            "Suite [{name}](../suites/{name}). Ours: `{}`, {}, {}.",
             record.facts.command,
-            record.rounds(),
+            rounds(record.rounds()),
             record.facts.started
         ),
+    }
+}
+
+fn rounds(count: u32) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    match count < FULL_ROUNDS_MIN {
+        true => {
+            format!(
+                "{count} round{plural} of the {FULL_ROUNDS_MIN} that a result to be quoted needs"
+            )
+        }
+        false => format!("{count} rounds"),
     }
 }
 

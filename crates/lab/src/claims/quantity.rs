@@ -5,7 +5,8 @@ use super::metric::Metric;
 use super::model::Prediction;
 use crate::audit::{Document, Span};
 use crate::measurement::{Outcome, Row};
-use crate::statistics::{self, Interval};
+use crate::profile::Profile;
+use crate::statistics::{self, CONFIDENCE, Interval};
 use crate::suite::{Case, Unit};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -68,10 +69,12 @@ pub enum Take {
     /// All of them.
     #[default]
     Each,
-    /// The one with the smallest figure.
+    /// The smallest figure that any of them has, round by round.
     Least,
-    /// The one with the largest.
+    /// The largest, round by round.
     Largest,
+    /// The middle one, of two the smaller: more than half of the cases have at least as much.
+    Median,
     /// Each case over the one before it.
     Growth,
 }
@@ -87,6 +90,8 @@ pub enum Figures<'a> {
         rows: &'a [Row],
         /// When its calls were given up, nanoseconds.
         deadline_ns: Option<f64>,
+        /// Where its CPU time went, if that was kept beside it.
+        profile: Option<&'a Profile>,
     },
 }
 
@@ -94,54 +99,95 @@ pub enum Figures<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     /// What there is.
-    pub estimates: Vec<CaseEstimate>,
+    pub estimates: Vec<Estimate>,
     /// What is missing, a clause each.
     pub missing: Vec<String>,
 }
 
-/// A figure of one case.
+/// A figure of one case, or of several that are seen as one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CaseEstimate {
-    /// Which case; for a growth, from which to which.
-    pub case: String,
+pub struct Estimate {
+    /// Of which case or cases: words that follow the figure. Empty where there is no case.
+    pub place: String,
     /// Median of the rounds, or as printed.
     pub value: f64,
     /// 95 % interval over the rounds, or what the printed digits leave open. `None` for one round.
     pub interval: Option<Interval>,
+    /// The same, but wide enough for all estimates of the quantity to be within theirs in 95 of
+    /// 100 runs (Bonferroni's correction).
+    pub joint_interval: Option<Interval>,
 }
 
 impl Quantity {
     /// What its numbers count.
     pub fn unit(&self) -> Unit {
         match (&self.over, self.take) {
-            (None, Take::Each | Take::Least | Take::Largest) => self.metric.unit(),
+            (None, Take::Each | Take::Least | Take::Median | Take::Largest) => self.metric.unit(),
             _ => Unit::Number,
         }
     }
 
-    /// Works it out. `cases` are those of the document, for a quantity that names none.
-    pub fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
-        let mut series = Vec::new();
+    /// Works it out.
+    pub(super) fn evaluate(&self, figures: Figures<'_>, models: &[DeclaredModel]) -> Evaluation {
         let mut evaluation = Evaluation::default();
+        let mut series = Vec::new();
         for case in &self.cases {
-            match self.of_case(case, figures, models) {
-                Ok(one) => series.push((case.clone(), one)),
-                Err(missing) => evaluation.missing.push(missing),
-            }
+            let one = self.of_case(case, figures, models);
+            series.push(one.map_err(|missing| evaluation.missing.push(missing)).ok());
         }
-        if self.take == Take::Growth {
-            series = growth(&series);
-        }
-        for (case, one) in series {
-            match one.estimate(&case) {
+        let taken = self.taken(&series);
+        let count = taken.len();
+        for (place, one) in taken {
+            match one.and_then(|one| one.estimate(&place, count)) {
                 Some(estimate) => evaluation.estimates.push(estimate),
-                None => evaluation
-                    .missing
-                    .push(format!("no round has it at {case}")),
+                None => evaluation.missing.push(format!("no figure {place}")),
             }
         }
-        evaluation.keep(self.take);
         evaluation
+    }
+
+    /// What counts of the figures of the cases, each with its place. A case that is missing takes
+    /// with it what it is needed for; `None` is what cannot be worked out of cases that are there.
+    fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
+        let cases = self.cases.iter();
+        let last = series.len().saturating_sub(1);
+        match self.take {
+            Take::Each => {
+                let known = cases.zip(series).filter(|(_, one)| one.is_some());
+                let placed = known.map(|(case, one)| (format!("at {case}"), one.clone()));
+                placed.collect()
+            }
+            Take::Growth => {
+                let steps = self.cases.windows(2).zip(series.windows(2));
+                let known = steps.filter_map(|(cases, pair)| {
+                    let (before, after) = (pair[0].as_ref()?, pair[1].as_ref()?);
+                    let place = format!("from {} to {}", cases[0], cases[1]);
+                    Some((place, after.over(before)))
+                });
+                known.collect()
+            }
+            Take::Least => self.ranked("smallest", 0, series),
+            Take::Median => self.ranked("middle", last / 2, series),
+            Take::Largest => self.ranked("largest", last, series),
+        }
+    }
+
+    /// The figure of that rank among all cases, counted from the smallest, round by round.
+    fn ranked(
+        &self,
+        name: &str,
+        rank: usize,
+        series: &[Option<Series>],
+    ) -> Vec<(String, Option<Series>)> {
+        let known: Option<Vec<&Series>> = series.iter().map(Option::as_ref).collect();
+        let Some(known) = known.filter(|known| !known.is_empty()) else {
+            return Vec::new();
+        };
+        let place = match self.cases.as_slice() {
+            [case] => format!("at {case}"),
+            cases => format!("as the {name} of {} cases", cases.len()),
+        };
+        vec![(place, Series::ranked(&known, rank))]
     }
 
     fn of_case(
@@ -162,23 +208,11 @@ impl Quantity {
                     Figures::Printed(_) => model.published.predict(),
                     Figures::Recorded { .. } => model.ours.predict(),
                 };
-                Series::Printed(Span::exact(predicted(&self.metric, &prediction)?))
+                Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?))
             }
         };
         own.over(&divisor)
             .ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
-    }
-}
-
-impl Evaluation {
-    fn keep(&mut self, take: Take) {
-        let by_value = |a: &&CaseEstimate, b: &&CaseEstimate| a.value.total_cmp(&b.value);
-        let one = match take {
-            Take::Each | Take::Growth => return,
-            Take::Least => self.estimates.iter().min_by(by_value),
-            Take::Largest => self.estimates.iter().max_by(by_value),
-        };
-        self.estimates = one.cloned().into_iter().collect();
     }
 }
 
@@ -194,18 +228,18 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
     })
 }
 
-/// A figure by round, or as printed.
+/// A figure by round, or one that is known within bounds: as printed, or as a profile tells.
 #[derive(Clone, Debug, PartialEq)]
 enum Series {
     Rounds(BTreeMap<u32, f64>),
-    Printed(Span),
+    Bounded(Span),
 }
 
 impl Series {
     /// Divided round by round.
     fn over(&self, divisor: &Series) -> Option<Series> {
         match (self, divisor) {
-            (Self::Printed(own), Self::Printed(divisor)) => own.over(*divisor).map(Self::Printed),
+            (Self::Bounded(own), Self::Bounded(divisor)) => own.over(*divisor).map(Self::Bounded),
             (Self::Rounds(own), Self::Rounds(divisor)) => {
                 let pairs = own.iter().filter_map(|(round, own)| {
                     let divisor = divisor.get(round)?;
@@ -215,67 +249,117 @@ impl Series {
                 let sound = quotients.values().all(|quotient| quotient.is_finite());
                 (sound && !quotients.is_empty()).then_some(Self::Rounds(quotients))
             }
-            (Self::Rounds(own), Self::Printed(divisor)) => {
+            (Self::Rounds(own), Self::Bounded(divisor)) => {
                 let quotient = |(round, own): (&u32, &f64)| (*round, own / divisor.value);
                 Some(Self::Rounds(own.iter().map(quotient).collect()))
             }
-            (Self::Printed(_), Self::Rounds(_)) => None,
+            (Self::Bounded(_), Self::Rounds(_)) => None,
         }
     }
 
-    fn estimate(&self, case: &str) -> Option<CaseEstimate> {
-        let (value, interval) = match self {
-            Self::Printed(span) => {
+    /// The figure of that rank, round by round; of what is within bounds, bound by bound.
+    fn ranked(all: &[&Series], rank: usize) -> Option<Series> {
+        match all.first()? {
+            Self::Bounded(_) => {
+                let bound = |of: fn(&Span) -> f64| {
+                    let bounds = all.iter().map(|one| match one {
+                        Self::Bounded(span) => Some(of(span)),
+                        Self::Rounds(_) => None,
+                    });
+                    of_rank(bounds.collect::<Option<_>>()?, rank)
+                };
+                Some(Self::Bounded(Span {
+                    low: bound(|span| span.low)?,
+                    value: bound(|span| span.value)?,
+                    high: bound(|span| span.high)?,
+                }))
+            }
+            Self::Rounds(first) => {
+                let of_round = |round: &u32| {
+                    let figures = all.iter().map(|one| match one {
+                        Self::Rounds(rounds) => rounds.get(round).copied(),
+                        Self::Bounded(_) => None,
+                    });
+                    of_rank(figures.collect::<Option<_>>()?, rank)
+                };
+                let rounds = first.keys();
+                let rounds = rounds.filter_map(|round| Some((*round, of_round(round)?)));
+                Some(Self::Rounds(rounds.collect()))
+            }
+        }
+    }
+
+    /// The estimate, one of `count`.
+    fn estimate(&self, place: &str, count: usize) -> Option<Estimate> {
+        let (value, interval, joint_interval) = match self {
+            Self::Bounded(span) => {
                 let (low, high) = (span.low, span.high);
-                (span.value, Some(Interval { low, high }))
+                let interval = Some(Interval { low, high });
+                (span.value, interval, interval)
             }
             Self::Rounds(rounds) => {
                 let values: Vec<f64> = rounds.values().copied().collect();
-                let positive = values.iter().all(|value| *value > 0.0);
-                let interval = match positive {
-                    true => statistics::geometric_mean_interval(&values),
-                    false => statistics::mean_interval(&values),
-                };
-                (statistics::median(&values)?, interval)
+                let joint_confidence = 1.0 - (1.0 - CONFIDENCE) / count as f64;
+                (
+                    statistics::median(&values)?,
+                    interval(&values, CONFIDENCE),
+                    interval(&values, joint_confidence),
+                )
             }
         };
-        let case = case.to_owned();
-        Some(CaseEstimate {
-            case,
+        let place = place.to_owned();
+        Some(Estimate {
+            place,
             value,
             interval,
+            joint_interval,
         })
     }
 }
 
-fn growth(series: &[(String, Series)]) -> Vec<(String, Series)> {
-    let steps = series.windows(2).filter_map(|pair| {
-        let [(from, before), (to, after)] = pair else {
-            return None;
-        };
-        Some((format!("{from} to {to}"), after.over(before)?))
-    });
-    steps.collect()
+fn of_rank(mut figures: Vec<f64>, rank: usize) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(rank).copied()
+}
+
+/// Of the logarithms, as long as every value has one.
+fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    match values.iter().all(|value| *value > 0.0) {
+        true => statistics::geometric_mean_interval_at(values, confidence),
+        false => statistics::mean_interval_at(values, confidence),
+    }
 }
 
 impl Figures<'_> {
     fn series(&self, metric: &Metric, name: &SubjectName, case: &str) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
-                let matching = |exactly: bool| {
-                    document.rows.iter().find(|row| {
+                // A document can say different things of one cell in several rows.
+                let printed = |exactly: bool| {
+                    let mut rows = document.rows.iter().filter(|row| {
                         let instrument = name.instrument.as_ref();
                         row.subject == name.subject
                             && row.case == case
                             && (!exactly || instrument.is_none_or(|one| *one == row.instrument))
-                    })
+                    });
+                    rows.find_map(|row| metric.of_printed(row))
                 };
-                let row = matching(true).or_else(|| matching(false));
-                let span = row.and_then(|row| metric.of_printed(row));
-                span.map(Series::Printed)
+                let span = printed(true).or_else(|| printed(false));
+                span.map(Series::Bounded)
                     .ok_or_else(|| format!("{} is not printed for {name} at {case}", metric.name()))
             }
-            Self::Recorded { rows, deadline_ns } => {
+            Self::Recorded { profile, .. } if metric.is_of_profile() => {
+                let instrument = name.instrument.as_deref();
+                let samples =
+                    profile.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
+                let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
+                let span = metric.of_samples(&samples.split);
+                span.map(Series::Bounded)
+                    .ok_or_else(|| format!("a profile has no {}", metric.name()))
+            }
+            Self::Recorded {
+                rows, deadline_ns, ..
+            } => {
                 let figure = |row: &Row| metric.of_row(row, *deadline_ns);
                 recorded(rows, metric.name(), figure, name, case)
             }
@@ -296,23 +380,34 @@ fn recorded(
         true => format!("no record of {name} at {case}"),
         false => format!("{name} at {case} was recorded with other instruments"),
     })?;
-    let cell = own.iter().filter(|row| row.cell.instrument == instrument);
-    let figures = cell
-        .clone()
-        .filter_map(|row| Some((row.round, figure(row)?)));
-    let rounds: BTreeMap<u32, f64> = figures.collect();
-    if !rounds.is_empty() {
-        return Ok(Series::Rounds(rounds));
-    }
-    let reason = cell.clone().find_map(|row| match &row.outcome {
-        Outcome::Measured(_) => None,
-        Outcome::Unsupported { reason } => Some(format!("unsupported, {reason}")),
-        Outcome::Failed { error } => Some(format!("failed, {error}")),
-        Outcome::Missing { reason } => Some(format!("missing, {reason}")),
-    });
-    Err(match reason {
-        Some(reason) => format!("{name} at {case}: {reason}"),
-        None => format!("{metric} was not recorded for {name} at {case}"),
+    let of_instrument = |row: &&Row| row.cell.instrument == instrument;
+    let cell: Vec<(&Row, Option<f64>)> = own
+        .into_iter()
+        .filter(of_instrument)
+        .map(|row| (row, figure(row)))
+        .collect();
+    let without: Vec<&Row> = cell
+        .iter()
+        .filter_map(|(row, figure)| figure.is_none().then_some(*row))
+        .collect();
+    // A round without the figure is not left out: that would flatter whoever failed in it.
+    let Some(row) = without.first() else {
+        let rounds = cell
+            .iter()
+            .filter_map(|(row, figure)| Some((row.round, (*figure)?)));
+        return Ok(Series::Rounds(rounds.collect()));
+    };
+    let rounds = match without.len() == cell.len() {
+        true => String::new(),
+        false => format!(" in {} of {} rounds", without.len(), cell.len()),
+    };
+    Err(match &row.outcome {
+        Outcome::Measured(_) => format!("{metric} was not recorded for {name} at {case}{rounds}"),
+        Outcome::Unsupported { reason } => {
+            format!("{name} at {case}: unsupported{rounds}, {reason}")
+        }
+        Outcome::Failed { error } => format!("{name} at {case}: failed{rounds}, {error}"),
+        Outcome::Missing { reason } => format!("{name} at {case}: missing{rounds}, {reason}"),
     })
 }
 

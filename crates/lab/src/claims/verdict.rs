@@ -1,7 +1,7 @@
 //! Held, did not hold, cannot tell here: the verdict on a claim, and why.
 
 use super::metric::unit_text;
-use super::quantity::{CaseEstimate, Evaluation, Figures, Take};
+use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
 use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
 use crate::audit::{DocumentFinding, Span};
 use crate::statistics::Interval;
@@ -13,9 +13,10 @@ use std::fmt;
 pub enum Verdict {
     /// The whole interval lies within what counts as held.
     Held,
-    /// The whole interval lies outside of it, or the document refutes itself.
+    /// A whole interval lies outside of it, widened for the number of cases, or the document
+    /// refutes itself.
     DidNotHold,
-    /// Something is missing, or the interval lies on both sides.
+    /// Something is missing, or an interval lies on both sides.
     CannotTell,
 }
 
@@ -67,13 +68,10 @@ pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a>
         let figures = Figures::Recorded {
             rows,
             deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
+            profile: ledger.profile.as_ref(),
         };
         let evaluation = quantity.evaluate(figures, &ledger.claims.models);
-        Worked {
-            unit: quantity.unit(),
-            take: quantity.take,
-            evaluation,
-        }
+        Worked::of(quantity, evaluation)
     });
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
     let why = [Some(reason), claim.why.clone()];
@@ -92,26 +90,26 @@ fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
         Derivation::Formula(span) => Worked {
             unit: Unit::Number,
             take: Take::Each,
+            is_over_model: false,
             evaluation: of_span(*span),
         },
         Derivation::Quantity(quantity) => {
             let figures = Figures::Printed(&ledger.document);
-            Worked {
-                unit: quantity.unit(),
-                take: quantity.take,
-                evaluation: quantity.evaluate(figures, &ledger.claims.models),
-            }
+            let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+            Worked::of(quantity, evaluation)
         }
     }
 }
 
 fn of_span(span: Span) -> Evaluation {
     let (low, high) = (span.low, span.high);
+    let interval = Some(Interval { low, high });
     Evaluation {
-        estimates: vec![CaseEstimate {
-            case: String::new(),
+        estimates: vec![Estimate {
+            place: String::new(),
             value: span.value,
-            interval: Some(Interval { low, high }),
+            interval,
+            joint_interval: interval,
         }],
         missing: vec![],
     }
@@ -185,10 +183,20 @@ fn unrefuted(refutation: Option<&Refutation>, ledger: &SuiteLedger) -> (Verdict,
 struct Worked {
     unit: Unit,
     take: Take,
+    is_over_model: bool,
     evaluation: Evaluation,
 }
 
 impl Worked {
+    fn of(quantity: &Quantity, evaluation: Evaluation) -> Self {
+        Self {
+            unit: quantity.unit(),
+            take: quantity.take,
+            is_over_model: matches!(quantity.over, Some(Over::Model(_))),
+            evaluation,
+        }
+    }
+
     fn judge(&self, condition: Condition, judged_by: JudgedBy) -> (Verdict, String) {
         let estimates = &self.evaluation.estimates;
         let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
@@ -198,10 +206,10 @@ impl Worked {
         };
         let held = self.condition_text(condition);
         if let Some(index) = judged.iter().position(|one| *one == Some(false)) {
-            let worst = self.estimate_text(&estimates[index]);
+            let refuting = self.estimate_text(&estimates[index]);
             return (
                 Verdict::DidNotHold,
-                format!("{whose}: {worst}; held would be {held}."),
+                format!("{whose}: {refuting}; held would be {held}."),
             );
         }
         if let Some(missing) = self.evaluation.missing.first() {
@@ -224,6 +232,11 @@ impl Worked {
                 let one = &estimates[index];
                 let unclear = self.estimate_text(one);
                 let reason = match one.interval {
+                    Some(interval) if condition.excludes(interval) => format!(
+                        "{whose}: {unclear}; held would be {held}. One of {} cases can be as far \
+                         off by chance.",
+                        estimates.len()
+                    ),
                     Some(_) => format!(
                         "{whose}: {unclear}; held would be {held}, and the interval lies on both sides."
                     ),
@@ -252,12 +265,13 @@ impl Worked {
                     _ => "cases",
                 };
                 let (low, high) = (self.number(low), self.number(high));
-                format!("{low} to {high} in {} {what}", several.len())
+                let count = several.len();
+                format!("{low} to {high}{} in {count} {what}", self.of_whom())
             }
         }
     }
 
-    fn estimate_text(&self, one: &CaseEstimate) -> String {
+    fn estimate_text(&self, one: &Estimate) -> String {
         let value = self.number(one.value);
         let interval = one.interval.map_or_else(String::new, |interval| {
             let ends = [self.number(interval.low), self.number(interval.high)];
@@ -266,11 +280,17 @@ impl Worked {
                 false => format!(" ({} to {})", ends[0], ends[1]),
             }
         });
-        let place = match one.case.as_str() {
-            "" => String::new(),
-            case => format!(" at {case}"),
-        };
-        format!("{value}{interval}{place}")
+        format!("{value}{interval}{} {}", self.of_whom(), one.place)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// A total of 20 s that reads "1.01" would puzzle.
+    fn of_whom(&self) -> &'static str {
+        match self.is_over_model {
+            true => " of the model's",
+            false => "",
+        }
     }
 
     fn number(&self, value: f64) -> String {
@@ -291,18 +311,26 @@ impl Worked {
 }
 
 impl Condition {
-    /// Whether the whole interval is within, or the whole interval without. `None`: neither, or
-    /// there is none.
-    fn holds(&self, estimate: &CaseEstimate) -> Option<bool> {
+    /// Whether the whole interval is within, or the whole joint interval without: a claim about
+    /// several cases holds in all of them, so the more there are the likelier it is that one is
+    /// outside by chance. `None`: neither, or there is none.
+    fn holds(self, estimate: &Estimate) -> Option<bool> {
         let interval = estimate.interval?;
-        let least = self.at_least.unwrap_or(f64::NEG_INFINITY);
-        let most = self.at_most.unwrap_or(f64::INFINITY);
-        if interval.low >= least && interval.high <= most {
-            Some(true)
-        } else if interval.high < least || interval.low > most {
-            Some(false)
-        } else {
-            None
+        if interval.low >= self.least() && interval.high <= self.most() {
+            return Some(true);
         }
+        self.excludes(estimate.joint_interval?).then_some(false)
+    }
+
+    fn excludes(self, interval: Interval) -> bool {
+        interval.high < self.least() || interval.low > self.most()
+    }
+
+    fn least(self) -> f64 {
+        self.at_least.unwrap_or(f64::NEG_INFINITY)
+    }
+
+    fn most(self) -> f64 {
+        self.at_most.unwrap_or(f64::INFINITY)
     }
 }

@@ -12,7 +12,9 @@ pub(super) fn without_folders(text: &str) -> String {
         clean.push_str(before);
         let end = from.find(ends_a_path).unwrap_or(from.len());
         let (path, after) = from.split_at(end);
-        let begins = !clean.ends_with(|c: char| c.is_alphanumeric() || "_-.~}:/".contains(c));
+        let is_address = clean.ends_with(':') && path.starts_with("//");
+        let begins = !clean.ends_with(|c: char| c.is_alphanumeric() || "_-.~}/".contains(c));
+        let begins = begins && !is_address;
         clean.push_str(if begins { last_part(path) } else { path });
         rest = after;
     }
@@ -47,6 +49,8 @@ mod tests {
                 "cannot open \"y.toml\": no",
             ),
             ("--store=/srv/me/b.db", "--store=b.db"),
+            ("a.jar:/srv/me/b.jar", "a.jar:b.jar"),
+            ("file:/srv/me/c: not found", "file:c: not found"),
             ("/srv", "srv"),
         ];
         for (text, expected) in known {

@@ -128,7 +128,7 @@ impl Plain {
             Self::LatencyMax => figures.latency().map(|latency| latency.max_ns),
             Self::ServerCpuMean => Some(summary.server_cpu),
             Self::ServerCpuMax => figures.middle(|round| Some(round.server_cpu_max)),
-            Self::ClientCpuMean => figures.middle(|round| Some(client_cpu_mean(round))),
+            Self::ClientCpuMean => figures.middle(|round| Some(round.client_cpu())),
             Self::ClientCpuMax => figures.middle(|round| round.client_cpu_max),
             Self::MemoryMean => Some(summary.memory_mean_bytes),
             Self::MemoryPeak => figures.middle(|round| Some(round.memory_peak_bytes as f64)),
@@ -146,11 +146,6 @@ impl Plain {
 /// Calls of a window however they ended.
 fn all(round: &Measurement) -> f64 {
     (round.ok + round.errors.values().sum::<u64>()) as f64
-}
-
-fn client_cpu_mean(round: &Measurement) -> f64 {
-    let share = round.generator_cpu_seconds / round.window_seconds;
-    round.client_cpu_mean.unwrap_or(share)
 }
 
 fn backend_cpu_mean(round: &Measurement) -> Option<f64> {

@@ -196,6 +196,7 @@ impl Sender {
         held.sent_bytes +=
             self.send_what_goes(stream, &held.bytes[held.sent_bytes..], ends_with_data);
         if held.sent_bytes < held.bytes.len() {
+            held.compact();
             let Some(state) = self.streams.state(stream) else {
                 return;
             };
