@@ -21,6 +21,7 @@ impl Receiver {
                     "an acknowledgement with settings in it",
                 ));
             }
+            self.decoder.set_limit(self.own.header_table_bytes as usize);
             sender.own_settings_acknowledged();
             visitor.settings_acknowledged();
             return Ok(());

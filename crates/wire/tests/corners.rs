@@ -1,0 +1,32 @@
+//! Corners that the simulator came to before anybody else did: one story each.
+
+mod pair;
+
+use bookend_wire::{Block, Config};
+use pair::{Event, Pair, REQUEST};
+
+fn config_with(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = Config::trusted();
+    change(&mut config);
+    config
+}
+
+fn heads(events: &[Event]) -> usize {
+    let is_head = |event: &&Event| matches!(event, Event::Headers { .. });
+    events.iter().filter(is_head).count()
+}
+
+#[test]
+fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
+    let server = config_with(|config| config.settings.header_table_bytes = 0);
+    let mut pair = Pair::new(&Config::trusted(), &server);
+    let mut head = Block::new(&REQUEST);
+    for _ in 0..2 {
+        pair.client.sender().request(&mut head, &[], b"").unwrap();
+    }
+    pair.drive();
+    pair.client.sender().request(&mut head, &[], b"").unwrap();
+    pair.drive();
+    assert_eq!(pair.server.error, None);
+    assert_eq!(heads(&pair.server.events()), 3);
+}
