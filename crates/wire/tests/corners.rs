@@ -30,3 +30,18 @@ fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
     assert_eq!(pair.server.error, None);
     assert_eq!(heads(&pair.server.events()), 3);
 }
+
+#[test]
+fn a_small_window_starves_no_stream_that_began_before_it_was_known() {
+    let server = config_with(|config| config.settings.initial_window_bytes = 10);
+    let mut pair = Pair::new(&Config::trusted(), &server);
+    let stream = pair.client.sender().open().unwrap();
+    let mut head = Block::new(&REQUEST);
+    pair.client.sender().headers(stream, &mut head, false);
+    pair.client.sender().data(stream, &[7; 100], false);
+    pair.drive();
+    pair.client.sender().data(stream, &[8; 100], true);
+    pair.drive();
+    assert_eq!(pair.server.body_of(1).len(), 200);
+    assert!(!pair.client.sender().holds_back());
+}
