@@ -160,8 +160,11 @@ impl Receiver {
         Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
     }
 
+    /// Whether the peer cannot have had a reason for a frame on that stream.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
         match self.role {
+            // What it opened before it read our GOAWAY was ignored, and it may well take it back.
+            Role::Server if sender.goaway_sent && id % 2 == 1 => false,
             Role::Client => !sender.was_opened_here(id),
             Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
         }

@@ -2,8 +2,9 @@
 
 mod pair;
 
-use bookend_wire::{Block, Config};
-use pair::{Event, Pair, REQUEST};
+use bookend_wire::frame::kind;
+use bookend_wire::{Block, Config, ErrorCode};
+use pair::{Event, Pair, REQUEST, frame};
 
 fn config_with(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config::trusted();
@@ -44,4 +45,18 @@ fn a_small_window_starves_no_stream_that_began_before_it_was_known() {
     pair.drive();
     assert_eq!(pair.server.body_of(1).len(), 200);
     assert!(!pair.client.sender().holds_back());
+}
+
+#[test]
+fn a_call_that_goaway_left_out_may_be_taken_back() {
+    let mut pair = Pair::greeted(&Config::trusted(), &Config::trusted());
+    pair.server.sender().goaway(ErrorCode::NO_ERROR, b"");
+    let stream = pair.client.sender().open().unwrap();
+    let mut head = Block::new(&REQUEST);
+    pair.client.sender().headers(stream, &mut head, false);
+    pair.client.sender().reset(stream, ErrorCode::CANCEL);
+    let credit = frame(kind::WINDOW_UPDATE, 0, stream.id, &[0, 0, 0, 1]);
+    pair.client.sender().output.extend_from_slice(&credit);
+    pair.drive();
+    assert_eq!(pair.server.error, None);
 }
