@@ -60,3 +60,20 @@ fn a_call_that_goaway_left_out_may_be_taken_back() {
     pair.drive();
     assert_eq!(pair.server.error, None);
 }
+
+#[test]
+fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
+    let server = config_with(|config| config.settings.max_header_list_bytes = Some(200));
+    let mut pair = Pair::greeted(&Config::trusted(), &server);
+    let mut head = Block::new(&REQUEST);
+    pair.client.sender().request(&mut head, &[], b"").unwrap();
+    pair.drive();
+    assert_eq!(pair.server.events(), []);
+    assert!(matches!(
+        pair.client.events()[..],
+        [Event::Reset {
+            code: ErrorCode::ENHANCE_YOUR_CALM,
+            ..
+        }]
+    ));
+}
