@@ -3,13 +3,19 @@
 mod pair;
 
 use bookend_wire::frame::kind;
-use bookend_wire::{Block, Config, ErrorCode};
-use pair::{Event, Pair, REQUEST, frame};
+use bookend_wire::{Block, Config, ErrorCode, Request, Role};
+use pair::{End, Event, Pair, REQUEST, frame, frames};
 
 fn config_with(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config::trusted();
     change(&mut config);
     config
+}
+
+/// SETTINGS_INITIAL_WINDOW_SIZE.
+fn window_setting(bytes: u32) -> Vec<u8> {
+    let payload = [&[0, 4][..], &bytes.to_be_bytes()].concat();
+    frame(kind::SETTINGS, 0, 0, &payload)
 }
 
 fn heads(events: &[Event]) -> usize {
@@ -76,4 +82,21 @@ fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
             ..
         }]
     ));
+}
+
+#[test]
+fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
+    let mut client = End::new(Role::Client, &Config::trusted());
+    let mut request = Request::new(Block::new(&REQUEST), b"forty octets".to_vec());
+    client.arrive(&window_setting(8));
+    for _ in 0..3 {
+        client.sender().request_again(&mut request).unwrap();
+    }
+    client.arrive(&window_setting(65_535));
+    client.take_output();
+    client.sender().request_again(&mut request).unwrap();
+    let written = frames(&client.take_output());
+    let (data, body) = &written[1];
+    assert_eq!(body, b"\0\0\0\0\x0cforty octets");
+    assert!(data.has(bookend_wire::frame::flag::END_STREAM));
 }
