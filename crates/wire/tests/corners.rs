@@ -100,3 +100,16 @@ fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
     assert_eq!(body, b"\0\0\0\0\x0cforty octets");
     assert!(data.has(bookend_wire::frame::flag::END_STREAM));
 }
+
+#[test]
+fn credit_for_a_request_that_is_all_sent_overflows_nothing() {
+    let mut client = End::new(Role::Client, &Config::trusted());
+    let mut request = Request::new(Block::new(&REQUEST), b"ping".to_vec());
+    client.arrive(&window_setting((1 << 31) - 1));
+    for id in [1_u32, 3, 5] {
+        client.sender().request_again(&mut request).unwrap();
+        client.arrive(&frame(kind::WINDOW_UPDATE, 0, id, &[0, 0, 0, 10]));
+    }
+    assert_eq!(client.error, None);
+    assert_eq!(client.events(), [Event::Settings]);
+}
