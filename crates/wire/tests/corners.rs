@@ -2,7 +2,7 @@
 
 mod pair;
 
-use bookend_wire::frame::kind;
+use bookend_wire::frame::{PREFACE, kind};
 use bookend_wire::{Block, Config, ErrorCode, Request, Role};
 use pair::{End, Event, Pair, REQUEST, frame, frames};
 
@@ -112,4 +112,20 @@ fn credit_for_a_request_that_is_all_sent_overflows_nothing() {
     }
     assert_eq!(client.error, None);
     assert_eq!(client.events(), [Event::Settings]);
+}
+
+#[test]
+fn a_malformed_priority_resets_no_stream_that_is_not_there() {
+    let short = frame(kind::PRIORITY, 0, 9, &[0; 4]);
+    let itself = frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 9, 0]);
+    for (octets, code) in [
+        (short, ErrorCode::FRAME_SIZE_ERROR),
+        (itself, ErrorCode::PROTOCOL_ERROR),
+    ] {
+        let mut server = End::new(Role::Server, &Config::trusted());
+        server.arrive(PREFACE);
+        server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
+        server.arrive(&octets);
+        assert_eq!(server.error.unwrap().code, code);
+    }
 }

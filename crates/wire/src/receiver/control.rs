@@ -200,7 +200,12 @@ impl Receiver {
         match (fault, sender.streams.find(header.stream_id)) {
             (None, _) => {}
             (Some(code), Some(stream)) => self.stream_error(sender, stream, code, visitor),
-            (Some(code), None) => sender.write_reset(header.stream_id, code),
+            (Some(code), None) if self.is_idle(sender, header.stream_id) => {
+                // RFC 9113 section 5.1: there is nothing yet that could be reset.
+                let reason = "a malformed PRIORITY on an idle stream";
+                return Err(ConnectionError::new(code, reason));
+            }
+            (Some(_), None) => {}
         }
         Ok(())
     }
