@@ -4,7 +4,7 @@ mod pair;
 
 use bookend_wire::frame::{PREFACE, kind};
 use bookend_wire::{Block, Config, ErrorCode, Request, Role};
-use pair::{End, Event, Pair, REQUEST, frame, frames};
+use pair::{End, Event, Pair, REQUEST, RESPONSE, frame, frames};
 
 fn config_with(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config::trusted();
@@ -36,6 +36,26 @@ fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
     pair.drive();
     assert_eq!(pair.server.error, None);
     assert_eq!(heads(&pair.server.events()), 3);
+}
+
+#[test]
+fn a_stream_that_is_reset_holds_nothing_back() {
+    let client = config_with(|config| config.settings.initial_window_bytes = 0);
+    let mut pair = Pair::greeted(&client, &Config::trusted());
+    let stream = pair.client.sender().open().unwrap();
+    pair.client
+        .sender()
+        .headers(stream, &mut Block::new(&REQUEST), false);
+    pair.drive();
+    let there = pair.server.seen.streams[&1];
+    pair.server
+        .sender()
+        .headers(there, &mut Block::new(&RESPONSE), false);
+    pair.server.sender().data(there, b"no room for this", true);
+    assert!(pair.server.sender().holds_back());
+    pair.client.sender().reset(stream, ErrorCode::CANCEL);
+    pair.drive();
+    assert!(!pair.server.sender().holds_back());
 }
 
 #[test]
