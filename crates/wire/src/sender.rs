@@ -21,9 +21,6 @@ use alloc::vec::Vec;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
-/// Streams in the queue of those that hold something back and have ended, beyond as many as are
-/// alive, before they are swept out: 8 KiB.
-const STALE_MAX: usize = 1_024;
 /// The largest stream id, RFC 9113 section 5.1.1.
 const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 
@@ -49,8 +46,11 @@ pub struct Sender {
     pub(crate) goaway_sent: bool,
     /// The last id that our GOAWAY promised to look at.
     promised_id: u32,
-    /// Streams that hold something back, in the order in which they get their turn.
+    /// Streams that hold something back, in the order in which they get their turn. Some of them
+    /// may have been reset since: taking each out of the middle at once would be slow.
     holding: VecDeque<Stream>,
+    /// How many of `holding` have been reset.
+    reset_holding: usize,
     resets: Resets,
 }
 
@@ -74,6 +74,7 @@ impl Sender {
             goaway_sent: false,
             promised_id: 0,
             holding: VecDeque::new(),
+            reset_holding: 0,
             resets: Resets::default(),
         }
     }
@@ -288,8 +289,12 @@ impl Sender {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
+        let held_something = state.held().is_some();
         self.streams.remove(stream);
         self.release_connection(unreleased_bytes);
+        if held_something {
+            self.forget_held();
+        }
     }
 
     /// Ends the stream abruptly in both directions.
@@ -336,17 +341,19 @@ impl Sender {
                 };
                 state.rare.get_or_insert_default().held = Some(held);
                 self.holding.push_back(stream);
-                self.sweep_holding();
             }
         }
     }
 
-    /// Streams that are reset while they wait stay in the queue until their turn, which may never
-    /// come: once they are more than those alive, they are swept out.
-    fn sweep_holding(&mut self) {
-        let streams = &self.streams;
-        if self.holding.len() > 2 * streams.len() + STALE_MAX {
+    /// A stream is gone that held something back. Its turn may never come, so such streams are
+    /// swept out of the queue once they are more than half of it.
+    #[cold]
+    fn forget_held(&mut self) {
+        self.reset_holding += 1;
+        if self.reset_holding > self.holding.len() / 2 {
+            let streams = &self.streams;
             self.holding.retain(|&stream| streams.contains(stream));
+            self.reset_holding = 0;
         }
     }
 }
@@ -368,7 +375,7 @@ mod tests {
             sender.reset(stream, ErrorCode::CANCEL);
             sender.output.clear();
         }
-        assert!(sender.holding.len() <= STALE_MAX + 4);
+        assert!(sender.holding.len() <= 2);
         assert!(sender.holding.contains(&first));
     }
 

@@ -154,7 +154,7 @@ impl Sender {
     /// Whether any stream waits for the peer's window.
     #[inline]
     pub fn holds_back(&self) -> bool {
-        !self.holding.is_empty()
+        self.holding.len() > self.reset_holding
     }
 
     /// Octets of this stream that wait for the peer's window.
@@ -187,6 +187,7 @@ impl Sender {
 
     fn send_held_of(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
         let Some(state) = self.streams.state(stream) else {
+            self.reset_holding -= 1;
             return;
         };
         let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {

@@ -43,11 +43,22 @@ impl Sender {
     /// peers that never acknowledge anything.
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
-        if self.own_stream_window_bytes != window_bytes {
-            let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
-            self.streams
-                .iter()
-                .for_each(|(_, state)| state.credit.resize(before_bytes, window_bytes));
+        if self.own_stream_window_bytes == window_bytes {
+            return;
+        }
+        let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
+        let mut due = Vec::new();
+        for (stream, state) in self.streams.iter() {
+            state.credit.resize(before_bytes, window_bytes);
+            // What was owed is little for a larger window, and may be all of a smaller one.
+            if state.remote != Remote::Closed
+                && let Some(increment) = state.credit.release(0, window_bytes)
+            {
+                due.push((stream.id, increment));
+            }
+        }
+        for (id, increment) in due {
+            self.write_window_update(id, increment);
         }
     }
 
