@@ -62,6 +62,12 @@ impl State {
         self.rare.as_mut()?.held.as_mut()
     }
 
+    /// Octets that flow control does not let go yet.
+    pub fn held_back_bytes(&self) -> usize {
+        let held = self.rare.as_ref().and_then(|rare| rare.held.as_ref());
+        held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
+    }
+
     /// Whether content-length promises more than has come.
     #[inline]
     pub fn is_owed_body(&self) -> bool {
@@ -103,6 +109,17 @@ pub(crate) struct Held {
     /// than blocks that are encoded after it.
     pub trailers: Option<Vec<u8>>,
     pub end_stream: bool,
+}
+
+impl Held {
+    /// Gives up what has gone out once it is the larger part: a stream that is never quite drained
+    /// keeps no more than twice what it holds back, and each octet is moved once on average.
+    pub fn compact(&mut self) {
+        if self.sent_bytes > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
+        }
+    }
 }
 
 const NO_KEY: u32 = u32::MAX;
