@@ -1,6 +1,7 @@
 //! `bookend claims`: the page of what the published documents claim, with verdicts.
 
 use crate::failure::Failure;
+use crate::record::RECORDS;
 use bookend_lab::claims::Ledger;
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -21,7 +22,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "suites")]
     suites: PathBuf,
     /// Where records are
-    #[arg(long, value_name = "DIR", default_value = "records")]
+    #[arg(long, value_name = "DIR", default_value = RECORDS)]
     records: PathBuf,
 }
 

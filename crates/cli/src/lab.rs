@@ -60,5 +60,34 @@ pub fn cpus() -> u32 {
 /// somebody's home is.
 fn command_line() -> String {
     let words = std::env::args().skip(1);
-    words.fold("bookend".to_owned(), |line, word| line + " " + &word)
+    words.fold("bookend".to_owned(), |line, word| {
+        line + " " + &quoted(word)
+    })
+}
+
+/// A word as a shell reads it: a case such as `C=1 S=100` is one word.
+fn quoted(word: String) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_a_command_as_it_was_typed() {
+        for (word, written) in [
+            ("--rounds=3", "--rounds=3"),
+            ("suites/a", "suites/a"),
+            ("C=1 S=100", "'C=1 S=100'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word.to_owned()), written);
+        }
+    }
 }

@@ -38,12 +38,18 @@ pub struct Arguments {
     /// The case that a picture shows, as in "C=1 S=100" [default: the first]
     #[arg(long, value_name = "CASE")]
     case: Option<Case>,
-    /// The background that a picture is for
-    #[arg(long, value_enum, value_name = "THEME", default_value_t = Background::Light)]
-    theme: Background,
+    /// The background that a picture is for [default: light]
+    #[arg(long, value_enum, value_name = "THEME")]
+    theme: Option<Background>,
     /// The heading of a picture [default: the suite's title]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+}
+
+impl Arguments {
+    fn are_about_a_picture(&self) -> bool {
+        self.case.is_some() || self.theme.is_some() || self.title.is_some()
+    }
 }
 
 /// How a report is written.
@@ -75,6 +81,11 @@ enum Background {
 /// # Errors
 /// [`Failure`] when the result is not there.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    if arguments.format != Format::Svg && arguments.are_about_a_picture() {
+        return Err(Failure::usage(
+            "--case, --theme and --title belong to a picture: add --format svg",
+        ));
+    }
     let (run, rows, skips) = match &arguments.record {
         Some(file) => recorded(file)?,
         None => stored(arguments)?,
@@ -115,8 +126,8 @@ fn picture(arguments: &Arguments, report: &Report<'_>) -> Result<String, Failure
     let title = arguments.title.clone().unwrap_or_else(|| report.title());
     let chart = Chart::of(report.table(), arguments.case, title).map_err(Failure::usage)?;
     Ok(chart.svg(match arguments.theme {
-        Background::Light => Theme::Light,
-        Background::Dark => Theme::Dark,
+        Some(Background::Light) | None => Theme::Light,
+        Some(Background::Dark) => Theme::Dark,
     }))
 }
 

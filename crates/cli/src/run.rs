@@ -71,12 +71,16 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         Named::Subject.require(folder, &arguments.subjects_dir)?;
     }
     // Every suite is read before the first is measured: a mistake in the last costs no time.
-    let suites: Result<Vec<_>, _> = suites.iter().map(|name| planned(arguments, name)).collect();
+    let planned = suites.iter().map(|name| {
+        let (suite, plan) = planned(arguments, name)?;
+        let profile = arguments.profile.settings(&plan)?;
+        Ok((suite, plan, profile))
+    });
+    let planned: Vec<_> = planned.collect::<Result<_, Failure>>()?;
     let interrupt = Interrupt::of_signals().map_err(Failure::nothing_measured)?;
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
-    for (suite, plan) in suites? {
-        let profile = arguments.profile.settings(&plan)?;
+    for (suite, plan, profile) in planned {
         let subjects = &arguments.subjects_dir;
         let settings = RunSettings {
             resume: arguments.resume,
@@ -90,6 +94,9 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         }
         if let Some(profile) = &profile {
             profile::record(&settings, profile)?;
+            if interrupt.is_raised() {
+                return Ok(exit::INTERRUPTED);
+            }
         }
     }
     Ok(status)

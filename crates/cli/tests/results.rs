@@ -172,6 +172,21 @@ fn a_report_of_a_record_is_that_of_the_run() {
 }
 
 #[test]
+fn words_about_a_picture_are_not_dropped_in_silence() {
+    let home = bench();
+    for words in [
+        ["--case", "C=1 S=50"],
+        ["--theme", "dark"],
+        ["--title", "x"],
+    ] {
+        let refused = bookend(home.path(), &[&["report", "1"][..], &words].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        let said = stderr(&refused);
+        assert!(said.contains("--format svg"), "{said}");
+    }
+}
+
+#[test]
 fn the_picture_at_the_top_is_drawn_from_its_record_by_the_documented_command() {
     let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
     let documented = readme.lines().skip_while(|line| {

@@ -97,7 +97,8 @@ pub(crate) fn greet(
     Ok(connection)
 }
 
-fn not_http2(address: &str, inbox: &[u8]) -> ConnectError {
+/// Something answers that is not HTTP/2; `inbox` is the first of what it said.
+pub(crate) fn not_http2(address: &str, inbox: &[u8]) -> ConnectError {
     let answered = if inbox.starts_with(TLS_ALERT) {
         "it answered with a TLS alert, and wants TLS".to_owned()
     } else {

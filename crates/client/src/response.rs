@@ -47,9 +47,6 @@ impl Response {
         if self.head.is_some() {
             return self.read_trailers(fields, end_stream);
         }
-        if is_informational(fields) {
-            return None;
-        }
         self.fault = fault_of_head(fields);
         // An answer without messages may consist of its trailers only.
         if end_stream {
@@ -109,6 +106,15 @@ impl Response {
         }
     }
 
+    /// Ends a unary call whose server sends a second message: it might never stop.
+    #[inline]
+    pub fn refuse_second_message(&mut self) {
+        if self.messages.len() > 1 {
+            let text = "the server sent more than one message to a unary call";
+            self.fail(Code::Internal, text);
+        }
+    }
+
     /// Nothing more will come; `stated` is what the trailers said.
     pub fn end(&mut self, stated: Option<Status>) {
         if self.status.is_some() {
@@ -131,11 +137,6 @@ impl Response {
     pub fn fail(&mut self, code: Code, text: impl Into<String>) {
         self.status = Some(Status::new(code, text));
     }
-}
-
-fn is_informational(fields: &HeaderList) -> bool {
-    let status = fields.find(b":status");
-    status.is_some_and(|status| status.starts_with(b"1"))
 }
 
 /// What is wrong with a response's head.

@@ -8,7 +8,7 @@ mod drawing;
 pub use drawing::Theme;
 
 use crate::statistics::{Interval, Ratio};
-use crate::suite::Case;
+use crate::suite::{Case, Side};
 use crate::table::{Cell, CellResult, Standing, Summary, Table, significant_text};
 use drawing::Drawing;
 use std::fmt;
@@ -207,8 +207,12 @@ fn remark(cells: &[&Cell]) -> Option<String> {
     let rate = ratio_text(summary.rate_ratio.ratio()?);
     let cost = ratio_text(summary.cost_ratio.ratio()?);
     let (name, other) = (&cell.id.subject, &baseline.id.subject);
+    let end = match summary.side {
+        Side::Server => "server",
+        Side::Client => "client",
+    };
     Some(format!(
-        "{name} / {other}: {rate} by rate, {cost} per CPU-second of the server"
+        "{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"
     ))
 }
 

@@ -24,7 +24,7 @@ pub use table::{estimates, notes, split_table};
 
 use crate::build::Prepared;
 use crate::progress::Progress;
-use crate::round::{Bench, Crew, Ends, Load};
+use crate::round::{Bench, Crew, Ends, Load, member};
 use crate::stop::Stop;
 use crate::suite::{Case, Plan, PlannedCell};
 use pass::{Pass, Recorded};
@@ -126,12 +126,12 @@ pub struct Samples {
 
 impl ProfileSettings {
     /// The usual settings for a run: `perf` as the system finds it, windows as long as the run's
-    /// own within reason, and the case that [`busiest_case`] chooses.
+    /// own within reason, and for every subject the case in which it is busiest.
     pub fn of(plan: &Plan, folder: PathBuf) -> ProfileSettings {
         ProfileSettings {
             perf: PathBuf::from("perf"),
             folder,
-            cases: busiest_case(&plan.cases).into_iter().collect(),
+            cases: busiest_cases(plan),
             warmup_ms: plan.warmup_ms.max(WARMUP_MIN_MS),
             window_ms: plan.window_ms.clamp(WINDOW_MIN_MS, WINDOW_MAX_MS),
         }
@@ -148,9 +148,25 @@ impl Profiled {
     }
 }
 
+/// The busiest case of a plan; beside it, for every subject that is not measured in it, its own, so
+/// that each is recorded in one.
+fn busiest_cases(plan: &Plan) -> Vec<Case> {
+    let cells = plan.cells();
+    let all: Vec<Case> = cells.iter().map(|cell| cell.case).collect();
+    let mut chosen: Vec<Case> = busiest_case(&all).into_iter().collect();
+    for subject in 0..plan.subjects.len() {
+        let own = cells.iter().filter(|cell| cell.subject == subject);
+        let own: Vec<Case> = own.map(|cell| cell.case).collect();
+        if !own.iter().any(|case| chosen.contains(case)) {
+            chosen.extend(busiest_case(&own));
+        }
+    }
+    chosen
+}
+
 /// The case with the most streams on a connection: there a server is least often idle, and its
 /// samples tell of the server more than of waking up. Of several, the one with fewest connections.
-pub fn busiest_case(cases: &[Case]) -> Option<Case> {
+fn busiest_case(cases: &[Case]) -> Option<Case> {
     let streams = |case: &Case| case.concurrency / case.connections.max(1);
     let mut cases: Vec<Case> = cases.to_vec();
     cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), case.connections));
@@ -221,7 +237,7 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record(&self, cell: &PlannedCell) -> Result<Samples, Stop> {
-        let subject = self.prepared(&cell.id.subject)?;
+        let subject = member(self.crew, &cell.id.subject)?;
         let name = files::cell_name(&cell.id, self.names_instrument);
         let pass = Pass {
             bench: self.bench,
@@ -254,16 +270,8 @@ impl Recorder<'_> {
         Ok(samples(subject, &recorded, flame_graph, stacks))
     }
 
-    fn prepared(&self, name: &str) -> Result<&Prepared, Stop> {
-        match self.crew.get(name) {
-            Some(Ok(prepared)) => Ok(prepared),
-            Some(Err(outcome)) => Err(Stop::Row(outcome.clone())),
-            None => Err(Stop::failed(format!("{name} was never prepared"))),
-        }
-    }
-
     fn language(&self, name: &str) -> String {
-        let prepared = self.prepared(name);
+        let prepared = member(self.crew, name);
         prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
     }
 }

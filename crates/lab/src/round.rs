@@ -17,12 +17,12 @@ mod tally;
 mod watch;
 
 pub(crate) use cell::Cell;
-pub use ends::{Ends, backend_name, side};
+pub use ends::{Ends, backend_name, member, side};
 pub use load::{CALL_PATIENCE, Load};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use observer::Observer;
 pub use server::{BackendEnd, RunningServer, ServerEnd, Station};
-pub use tally::{CountMismatch, Tally};
+pub use tally::{CountMismatch, Counter, Tally};
 
 use crate::build::Prepared;
 use crate::control_group::{ControlGroups, Limits};
@@ -233,21 +233,23 @@ impl<'a> Round<'a> {
 
     /// With a server that is started for this cell and ends with it.
     fn measure_alone(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
-        let server = match self.start(&ends.station)? {
-            Ok(server) => server,
-            Err(outcome) => {
-                self.add_row(cell, outcome);
-                return Ok(());
+        let (outcome, server) = match self.start(&ends.station)? {
+            Ok(server) => {
+                let (measured, server) = self.measure(cell, ends, server);
+                (measured?, server.ok())
             }
+            Err(outcome) => (outcome, None),
         };
-        let (measured, server) = self.measure(cell, ends, server);
-        self.add_row(cell, measured?);
-        if let (Ok(server), Some(row)) = (server, self.result.rows.last_mut()) {
+        let mut row = Row {
+            has_own_server: true,
+            ..Row::new(self.round, cell.id.clone(), outcome)
+        };
+        if let Some(server) = server {
             let tally = server.tally;
             let end = server.end(self.bench.patience.drain);
-            row.has_own_server = true;
-            closing::close(&mut [row], &end, &tally);
+            closing::close(&mut [&mut row], &end, &tally);
         }
+        self.result.rows.push(row);
         Ok(())
     }
 
@@ -281,10 +283,9 @@ impl<'a> Round<'a> {
         };
         let outcome = match measured {
             Ok(measurement) => {
-                self.vain = if measurement.marks.is_empty() {
-                    0
-                } else {
-                    self.vain + 1
+                self.vain = match measurement.marks.is_empty() {
+                    true => 0,
+                    false => self.vain + u32::from(cell.repeats > 0),
                 };
                 Ok(Outcome::Measured(Box::new(measurement)))
             }
@@ -313,10 +314,13 @@ impl<'a> Round<'a> {
             server.close_input();
         }
         for (name, server) in std::mem::take(&mut self.servers) {
-            if let Ok(server) = server {
-                let tally = server.tally;
-                let end = server.end(self.bench.patience.drain);
-                closing::close(&mut self.rows_of(name), &end, &tally);
+            match server {
+                Ok(server) => {
+                    let tally = server.tally;
+                    let end = server.end(self.bench.patience.drain);
+                    closing::close(&mut self.rows_of(name), &end, &tally);
+                }
+                Err(how) => closing::close_uncounted(&mut self.rows_of(name), &how),
             }
         }
         self.result

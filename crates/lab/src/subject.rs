@@ -137,7 +137,8 @@ impl Variant {
     /// The command that makes so many calls, or as many as a window takes. `None`: it has none,
     /// because its `run` says on its command line how long the window is.
     pub fn run_command(&self, calls: Option<u64>) -> Option<&Command> {
-        let is_told_a_length = template::names(&self.run, "measure_ms");
+        let is_told = |word| template::names(&self.run, word);
+        let is_told_a_length = is_told("measure_ms") || is_told("total_ms");
         match (calls, &self.run_calls) {
             (Some(_), Some(command)) => Some(command),
             (Some(_), None) if is_told_a_length => None,

@@ -105,6 +105,14 @@ fn cases_above_a_subjects_limit_are_left_out_and_that_is_said() {
 }
 
 #[test]
+fn a_subject_without_a_case_is_named() {
+    let text = SUITE.replace("concurrency_max = 64", "concurrency = [7]");
+    let plan = suite(&text).plan(&Selection::default(), &Overrides::default(), 4);
+    let notes = plan.expect("a plan").notes;
+    assert_eq!(notes, ["sync is measured in none of these cases"]);
+}
+
+#[test]
 fn the_command_line_may_give_another_limit_of_processes() {
     let plan = plan_of(&Selection {
         server_processes: Some(300),
@@ -185,4 +193,6 @@ fn faults_name_the_line_and_what_to_write() {
     assert!(complaint("= 64", "= 0").contains("no case has 0 streams"));
     assert!(complaint("\"client\"", "\"middle\"").contains("`server` or `client`"));
     assert!(complaint("deadline", "deadlin").contains("did you mean `deadline`?"));
+    let only = "concurrency = [10], instruments = [\"gzh\"]";
+    assert!(complaint("concurrency = [10]", only).contains("no subject is measured with `gzh`"));
 }

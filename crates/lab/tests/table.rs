@@ -3,6 +3,7 @@
 mod table_rows;
 
 use bookend_lab::measurement::{Measurement, Outcome, Row};
+use bookend_lab::suite::Side;
 use bookend_lab::table::{
     CellResult, NotMeasured, Standing, Table, cost_table, ledger_table, marks, published_table,
     resource_table, skipped_lines,
@@ -157,6 +158,20 @@ fn a_saturated_generator_makes_the_rate_a_lower_bound() {
         printed.contains("| rust-tonic         | >= 7140 |"),
         "{printed}"
     );
+}
+
+#[test]
+fn a_client_that_used_its_share_of_a_cpu_was_the_limit() {
+    let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
+        figures.side = Side::Client;
+        figures.server_cpu_seconds = 0.2;
+        figures.generator_cpu_seconds = 0.49;
+        figures.generator_busy_seconds = None;
+        figures.generator_cpus = Some(1);
+        figures.client_cpu_limit = Some(0.5);
+    });
+    let bound = cost_table(&table);
+    assert_eq!(bound.matches("client-bound").count(), 1, "{bound}");
 }
 
 #[test]

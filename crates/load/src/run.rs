@@ -37,8 +37,6 @@ pub struct Outcome {
     /// Calls that ended before the window, answered or failed; in a window by number also those
     /// that were made before it.
     pub warmup: u64,
-    /// Of those, the ones that failed.
-    pub warmup_errors: Errors,
     /// Calls that ended after the window.
     pub drained: u64,
     /// Calls that had not ended when the run did.
@@ -59,7 +57,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
     pub first_failure: Option<String>,
-    /// Calls that ended OK in each interval of warm-up and window; `None` for a run too short.
+    /// Calls that ended OK in each interval of warm-up and window, but in a window by number those
+    /// that were made before it; `None` for a run too short.
     pub intervals: Option<Intervals>,
 }
 
@@ -193,7 +192,6 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         ok: 0,
         errors: Errors::default(),
         warmup: 0,
-        warmup_errors: Errors::default(),
         drained: 0,
         unfinished: 0,
         window_ns: window_ns(&measured),
@@ -211,7 +209,6 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
         outcome.warmup += worker.warmup.ok + worker.warmup.errors.total() + worker.stragglers;
-        outcome.warmup_errors.merge(worker.warmup.errors);
         outcome.drained += worker.drained.ok + worker.drained.errors.total();
         outcome.unfinished += worker.unfinished;
         outcome.driver += worker.driver;

@@ -60,7 +60,6 @@ fn empty_outcome() -> Outcome {
         ok: 0,
         errors: Errors::default(),
         warmup: 0,
-        warmup_errors: Errors::default(),
         drained: 0,
         unfinished: 0,
         window_ns: 0,

@@ -20,6 +20,10 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// Runs where the bytes arrived, so it must not block. `reply` is to be used up by one of its
     /// functions; a call whose `reply` was dropped ends with `INTERNAL`.
+    ///
+    /// What a deferred handler hands to other shards of this process (a channel's call, an answer)
+    /// is signalled to them once the handlers beside it have run: one that waits for such a thread
+    /// waits for ever.
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>);
 
     /// Begins a call of a [`Kind::Stream`] method; `None` where there is no such method.

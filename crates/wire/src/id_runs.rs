@@ -11,45 +11,46 @@ use alloc::collections::BTreeMap;
 /// broader name.
 const RUNS_MAX: usize = 1_024;
 
-/// Ids of one side differ by two, RFC 9113 section 5.1.1.
-const STEP: u32 = 2;
-
 /// A set of stream ids that never grows without bound and never forgets.
 #[derive(Debug, Default)]
 pub(crate) struct IdRuns {
-    /// First and last id of every run.
+    /// The first and the last [`place`] of every run.
     runs: BTreeMap<u32, u32>,
+}
+
+/// Where an id stands: next to the next one of its side, far from those of the other (ids of one
+/// side are all odd or all even, RFC 9113 section 5.1.1).
+fn place(id: u32) -> u32 {
+    id.rotate_right(1)
 }
 
 impl IdRuns {
     pub(crate) fn insert(&mut self, id: u32) {
-        if self.contains(id) {
-            return;
+        if !self.contains(id) {
+            self.insert_run(id, id);
         }
-        self.insert_run(id, id);
     }
 
     /// Adds all ids of one side from `first` to `last`, none of which may be in the set.
     pub(crate) fn insert_run(&mut self, first: u32, last: u32) {
-        let mut from = first;
+        let (mut first, last) = (place(first), place(last));
         if let Some((&before, end)) = self.runs.range_mut(..first).next_back()
-            && end.checked_add(STEP) == Some(first)
+            && end.checked_add(1) == Some(first)
         {
             *end = last;
-            from = before;
+            first = before;
         }
-        let after = last
-            .checked_add(STEP)
-            .and_then(|next| self.runs.remove(&next));
-        self.runs.insert(from, after.unwrap_or(last));
+        let after = last.checked_add(1).and_then(|next| self.runs.remove(&next));
+        self.runs.insert(first, after.unwrap_or(last));
         if self.runs.len() > RUNS_MAX {
             self.join_the_oldest();
         }
     }
 
     pub(crate) fn contains(&self, id: u32) -> bool {
-        let run = self.runs.range(..=id).next_back();
-        run.is_some_and(|(first, last)| id <= *last && (id - first).is_multiple_of(STEP))
+        let here = place(id);
+        let run = self.runs.range(..=here).next_back();
+        run.is_some_and(|(_, last)| here <= *last)
     }
 
     fn join_the_oldest(&mut self) {
@@ -85,6 +86,16 @@ mod tests {
         assert_eq!(ids.runs.len(), 2);
         assert!((1..=9).step_by(2).all(|id| ids.contains(id)));
         assert!(!ids.contains(11) && ids.contains(13));
+    }
+
+    #[test]
+    fn ids_of_the_other_side_change_nothing() {
+        let mut ids = IdRuns::default();
+        for id in [1, 3, 5, 2, 7, 4] {
+            ids.insert(id);
+        }
+        assert!((1..=5).chain([7]).all(|id| ids.contains(id)));
+        assert!(!ids.contains(6) && !ids.contains(9));
     }
 
     #[test]

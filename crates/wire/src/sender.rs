@@ -296,13 +296,10 @@ impl Sender {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
-        let holds_back = state.held().is_some();
-        if holds_back {
-            self.holding.abandon(state);
-        }
+        let held_back_bytes = state.held_back_bytes();
         self.streams.remove(stream);
-        if holds_back {
-            self.holding.tidy(&self.streams);
+        if held_back_bytes > 0 {
+            self.holding.abandon(held_back_bytes);
             self.admit();
         }
         self.release_connection(unreleased_bytes);
@@ -353,7 +350,7 @@ impl Sender {
                     end_stream,
                 };
                 state.rare.get_or_insert_default().held = Some(held);
-                self.holding.push(stream);
+                self.holding.push(stream, &self.streams);
             }
         }
         self.admit();
@@ -372,4 +369,46 @@ impl Sender {
 fn concurrency_limit(settings: &Settings) -> usize {
     let limit = settings.max_concurrent_streams;
     limit.map_or(usize::MAX, |streams| streams as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_are_reset_while_they_wait_are_not_kept() {
+        let config = Config::internet();
+        let mut sender = Sender::new(&config, config.settings);
+        let first = sender.open().unwrap();
+        sender.data(first, &[0; 1 << 17], true);
+        assert!(sender.holds_back(), "the connection's window is used up");
+        for _ in 0..100_000 {
+            let stream = sender.open().unwrap();
+            sender.data(stream, b"x", true);
+            sender.reset(stream, ErrorCode::CANCEL);
+            sender.output.clear();
+        }
+        assert!(sender.holding.len() <= holding::STALE_MAX + 4);
+        assert!(sender.holding.take(first));
+    }
+
+    #[test]
+    fn a_stream_that_always_holds_something_back_does_not_grow_with_what_it_has_sent() {
+        const HELD_BYTES: usize = 100_000;
+        let config = Config::internet();
+        let mut sender = Sender::new(&config, config.settings);
+        let stream = sender.open().unwrap();
+        sender.data(stream, &[0; 65_535 + HELD_BYTES], false);
+        for _ in 0..10_000 {
+            sender.data(stream, &[0; 100], false);
+            sender.send_window.add(100).unwrap();
+            let state = sender.streams.state(stream).unwrap();
+            state.send_window.add(100).unwrap();
+            sender.send_held_on(stream, &mut Vec::new());
+            assert_eq!(sender.held_back_bytes(stream), HELD_BYTES);
+            sender.output.clear();
+        }
+        let state = sender.streams.state(stream).unwrap();
+        assert!(state.held().unwrap().bytes.len() <= 2 * (HELD_BYTES + 100));
+    }
 }

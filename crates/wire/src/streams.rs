@@ -112,8 +112,8 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Gives up what has gone out once it is the larger part: a stream that is never quite drained
-    /// keeps no more than twice what it holds back, and each octet is moved once on average.
+    /// Drops what was sent once it is the larger part: a stream to which more is added before all
+    /// of it went does not grow with what it has sent, and each octet is moved once on average.
     pub fn compact(&mut self) {
         if self.sent_bytes > self.bytes.len() / 2 {
             self.bytes.drain(..self.sent_bytes);

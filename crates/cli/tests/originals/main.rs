@@ -90,6 +90,20 @@ fn a_server_that_never_listens_is_a_complaint() {
 }
 
 #[test]
+fn a_server_whose_port_is_taken_is_a_complaint() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let server = list::Server {
+        name: "late".to_owned(),
+        folder: ".".to_owned(),
+        line: "sleep 60".to_owned(),
+        port: taken.local_addr().expect("it is bound").port(),
+    };
+    let complaint = Environment::new().serve(&server).err();
+    let complaint = complaint.expect("another server would be asked");
+    assert!(complaint.contains("somebody else"), "{complaint}");
+}
+
+#[test]
 fn a_command_that_goes_on_for_ever_is_interrupted() {
     let environment = Environment::new();
     let line = "trap 'echo stopped; exit 0' INT; while :; do sleep 0.05; done";

@@ -69,12 +69,19 @@ impl Environment {
 
     /// Starts a server and waits until it listens.
     pub fn serve(&self, server: &Server) -> Result<Running, String> {
+        let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_ok();
+        if listens() {
+            return Err(format!(
+                "somebody else listens on port {} of the server {}: end that",
+                server.port, server.name
+            ));
+        }
         // A server may log every call; that is of interest only when it does not come up.
         let log = self.folder.path().join("log");
         let logging = Stdio::from(file(&log));
         let mut running = self.start(&server.folder, &server.line, Stdio::null(), logging)?;
         let deadline = Instant::now() + PATIENCE;
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_err() {
+        while !listens() {
             if running.has_ended() || Instant::now() > deadline {
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
                 return Err(format!(

@@ -130,7 +130,9 @@ impl Calls {
     /// A server has refused the call without looking at it: it is sent once more, before all
     /// others. False if that has happened before.
     pub fn send_again(&mut self, ticket: Ticket) -> bool {
-        let Some(pending) = &mut self.slots[ticket.index as usize].pending else {
+        let slot = &mut self.slots[ticket.index as usize];
+        let is_same = slot.generation == ticket.generation;
+        let Some(pending) = slot.pending.as_mut().filter(|_| is_same) else {
             return false;
         };
         let first = !std::mem::replace(&mut pending.refused, true);
@@ -165,6 +167,7 @@ impl Calls {
             let generation = self.slots[index as usize].generation;
             self.fail(Ticket { index, generation }, code, text);
         }
+        self.deadlines = Deadlines::default();
     }
 
     /// When a deadline may have passed.

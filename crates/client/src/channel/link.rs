@@ -29,6 +29,8 @@ pub(crate) struct Link {
     connection: Connection,
     heads: Heads,
     talk: Talk,
+    /// When the server's SETTINGS must have come, once the connection is there.
+    greet_by_ns: Option<u64>,
 }
 
 /// What the server's frames change.
@@ -39,7 +41,6 @@ struct Talk {
     greeted: bool,
     answered: bool,
     goaway: Option<String>,
-    broken: Option<ConnectionError>,
 }
 
 struct InFlight {
@@ -69,9 +70,19 @@ impl Link {
                 greeted: false,
                 answered: false,
                 goaway: None,
-                broken: None,
             },
+            greet_by_ns: None,
         }
+    }
+
+    /// The connection is there: the server's SETTINGS must come by then.
+    pub fn opened(&mut self, greet_by_ns: u64) {
+        self.greet_by_ns = Some(greet_by_ns);
+    }
+
+    /// When the server's SETTINGS must have come, while they are awaited.
+    pub fn greet_by_ns(&self) -> Option<u64> {
+        self.greet_by_ns.filter(|_| !self.talk.greeted)
     }
 
     /// Whether the server has sent its SETTINGS.
@@ -89,11 +100,6 @@ impl Link {
         self.talk.goaway.as_deref()
     }
 
-    /// The rule of HTTP/2 that the server broke.
-    pub fn broken(&self) -> Option<ConnectionError> {
-        self.talk.broken
-    }
-
     /// Whether no call is in flight.
     pub fn is_idle(&self) -> bool {
         self.connection.sender.live_streams() == 0
@@ -108,6 +114,9 @@ impl Link {
 
     /// Handles the first of what has come. Returns the octets used up, and whether there are more
     /// to be handled.
+    ///
+    /// # Errors
+    /// The rule of HTTP/2 that the server broke: nothing more can be read here.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -140,7 +149,7 @@ impl Link {
             turn.output(self.session),
             &mut self.connection.sender.output,
         );
-        received.inspect_err(|error| self.talk.broken = Some(*error))
+        received
     }
 
     /// Sends calls from the queue, as many as the server and the kernel take.
@@ -330,6 +339,7 @@ impl Visitor for Hearing<'_> {
         let limit_bytes = self.talk.max_message_bytes;
         self.hear(sender, stream, end_stream, |response| {
             response.data(data, limit_bytes);
+            response.refuse_second_message();
             if end_stream {
                 response.end(None);
             }

@@ -9,6 +9,7 @@ use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
 use crate::greeting;
 use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn};
+use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
 use std::io::{self, ErrorKind};
 use std::mem;
@@ -29,8 +30,6 @@ pub(crate) struct ChannelShard {
     back_off: BackOff,
     /// When the next connection is to be asked for; `None` while there is one.
     dial_at_ns: Option<u64>,
-    /// When the server's SETTINGS must have come.
-    greet_by_ns: Option<u64>,
     /// Why the server could not be reached at the last try.
     unreachable: Option<String>,
 }
@@ -76,7 +75,6 @@ impl ChannelShard {
             leaving: Vec::new(),
             back_off,
             dial_at_ns: Some(0),
-            greet_by_ns: None,
             unreachable: None,
         }
     }
@@ -117,10 +115,9 @@ impl ChannelShard {
 
     /// Gives up a connection whose server does not greet.
     fn give_up_on_silent(&mut self, turn: &mut Turn) {
-        if self.greet_by_ns.is_none_or(|by_ns| by_ns > turn.now_ns()) {
-            return;
-        }
-        if let Some(link) = self.current.take() {
+        let now_ns = turn.now_ns();
+        let is_silent = |link: &mut Link| link.greet_by_ns().is_some_and(|by_ns| by_ns <= now_ns);
+        if let Some(link) = self.current.take_if(is_silent) {
             turn.abort(link.session);
             let silent = ConnectError::Silent {
                 address: self.server.target.clone(),
@@ -169,7 +166,6 @@ impl ChannelShard {
             return;
         };
         if link.is_greeted() {
-            self.greet_by_ns = None;
             self.unreachable = None;
             self.server.tries = 0;
         }
@@ -180,7 +176,6 @@ impl ChannelShard {
 
     /// There is no connection, and there was none that worked.
     fn not_reached(&mut self, text: String) {
-        self.greet_by_ns = None;
         if !self.server.has_failed() {
             self.dial_at_ns = Some(0);
             return;
@@ -190,11 +185,11 @@ impl ChannelShard {
         self.unreachable = Some(text);
     }
 
-    /// A connection is gone that was there.
-    fn lost(&mut self, session: Session, why: &Closed) {
+    /// A connection is of no use any more that was there; `tell` says why.
+    fn lost(&mut self, session: Session, tell: impl FnOnce(&Link) -> String) {
         let is_current = |link: &mut Link| link.session == session;
         if let Some(link) = self.current.take_if(is_current) {
-            let text = self.told(&link, why);
+            let text = tell(&link);
             let was_good = link.is_greeted();
             link.fail_all(&mut self.calls, &text);
             match was_good {
@@ -203,34 +198,23 @@ impl ChannelShard {
             }
         } else if let Some(at) = self.leaving.iter().position(|link| link.session == session) {
             let link = self.leaving.swap_remove(at);
-            let text = self.told(&link, why);
+            let text = tell(&link);
             link.fail_all(&mut self.calls, &text);
         }
     }
 
-    /// Why the calls of a connection that is gone have no answer.
-    fn told(&self, link: &Link, why: &Closed) -> String {
+    /// The server broke HTTP/2 by `bytes`: nothing that it says there can be understood any more.
+    fn broken(&mut self, session: Session, error: ConnectionError, bytes: &[u8]) {
         let address = self.server.target.clone();
-        if let Some(error) = link.broken() {
-            return CallError::Protocol { address, error }.to_string();
-        }
-        match why {
-            Closed::Failed(error) if !is_reset(error) => {
-                let reason = error.to_string();
-                CallError::Network { address, reason }.to_string()
-            }
-            _ if !link.is_greeted() => ConnectError::ClosedAtOnce { address }.to_string(),
-            _ => {
-                let goaway = link.goaway().map(str::to_owned);
-                CallError::Closed { address, goaway }.to_string()
-            }
-        }
+        self.lost(session, |link| match link.is_greeted() {
+            true => CallError::Protocol { address, error }.to_string(),
+            false => greeting::not_http2(&address, bytes).to_string(),
+        });
     }
 
     /// Nobody has the channel any more.
     fn end(&mut self, turn: &mut Turn) {
         self.dial_at_ns = None;
-        self.greet_by_ns = None;
         for link in self
             .current
             .take()
@@ -245,31 +229,37 @@ impl ChannelShard {
 }
 
 impl Shard for ChannelShard {
-    fn opened(&mut self, _: Session, _: Opened, turn: &mut Turn) {
+    fn opened(&mut self, session: Session, _: Opened, turn: &mut Turn) {
         let timeout = self.options.connection.greeting_timeout;
-        self.greet_by_ns = Some(turn.now_ns() + nanoseconds(timeout));
+        if let Some(link) = find(&mut self.current, &mut self.leaving, session) {
+            link.opened(turn.now_ns() + nanoseconds(timeout));
+        }
     }
 
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let received = match find(&mut self.current, &mut self.leaving, session) {
-            Some(link) => link.receive(bytes, &mut self.calls, turn).ok(),
-            None => None,
+        let hang_up = Received {
+            consumed: bytes.len(),
+            then: Then::Close,
         };
-        let Some((consumed, has_more)) = received else {
-            return Received {
-                consumed: bytes.len(),
-                then: Then::Close,
-            };
+        let Some(link) = find(&mut self.current, &mut self.leaving, session) else {
+            return hang_up;
         };
-        self.note();
+        let received = match link.receive(bytes, &mut self.calls, turn) {
+            Ok((consumed, has_more)) => {
+                self.note();
+                let then = match has_more {
+                    true => Then::Again,
+                    false => Then::Continue,
+                };
+                Received { consumed, then }
+            }
+            Err(error) => {
+                self.broken(session, error, bytes);
+                hang_up
+            }
+        };
         self.go_on(turn);
-        Received {
-            consumed,
-            then: match has_more {
-                true => Then::Again,
-                false => Then::Continue,
-            },
-        }
+        received
     }
 
     fn writable(&mut self, _: Session, turn: &mut Turn) {
@@ -292,7 +282,10 @@ impl Shard for ChannelShard {
                     self.not_reached(text.to_string());
                 }
             }
-            why => self.lost(session, &why),
+            why => {
+                let address = self.server.target.clone();
+                self.lost(session, |link| told(address, link, &why));
+            }
         }
         self.go_on(turn);
     }
@@ -311,7 +304,7 @@ impl Shard for ChannelShard {
         let own = [
             self.calls.next_deadline(),
             self.dial_at_ns,
-            self.greet_by_ns,
+            self.current.as_ref().and_then(Link::greet_by_ns),
         ];
         own.into_iter().flatten().min()
     }
@@ -324,6 +317,21 @@ fn find<'a>(
 ) -> Option<&'a mut Link> {
     let mut links = current.iter_mut().chain(leaving);
     links.find(|link| link.session == session)
+}
+
+/// Why the calls of a connection that is gone have no answer.
+fn told(address: String, link: &Link, why: &Closed) -> String {
+    match why {
+        Closed::Failed(error) if !is_reset(error) => {
+            let reason = error.to_string();
+            CallError::Network { address, reason }.to_string()
+        }
+        _ if !link.is_greeted() => ConnectError::ClosedAtOnce { address }.to_string(),
+        _ => {
+            let goaway = link.goaway().map(str::to_owned);
+            CallError::Closed { address, goaway }.to_string()
+        }
+    }
 }
 
 /// A reset is a close by a peer that had not read everything.

@@ -125,8 +125,9 @@ fn calls_beyond_what_the_server_takes_at_once_wait_their_turn() {
     let hear = ask_many(&channel, ECHO, 20);
     let mut server = Raw::accept(&listener, &config);
     for answered in 0..20 {
-        // The server would refuse a fourth, and the call not end well.
         let requests = server.requests(answered + 1);
+        // A fourth would be refused and sent again, on the next stream but one.
+        assert_eq!(requests[answered].id as usize, 2 * answered + 1);
         server.answer(requests[answered]);
     }
     assert_eq!(codes_until_dropped(channel, &hear, 20), [Code::Ok; 20]);
@@ -211,6 +212,19 @@ fn a_message_above_the_limit_ends_its_own_call() {
 }
 
 #[test]
+fn a_second_message_ends_a_call_whose_server_might_never_stop() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let mut server = Raw::accept(&listener, &Config::trusted());
+    let requests = server.requests(1);
+    server.answer_twice(requests[0]);
+    assert_eq!(hear.recv().unwrap().status.code, Code::Internal);
+    let heard = server.hear(|heard| !heard.resets.is_empty());
+    assert_eq!(heard.resets, [ErrorCode::CANCEL]);
+}
+
+#[test]
 fn a_deadline_is_told_to_the_server_and_kept_without_it() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
@@ -285,6 +299,30 @@ fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
     patient.timeout = Some(Duration::from_millis(1));
     let status = answer_to(&channel, patient).status;
     assert_eq!(status.code, Code::DeadlineExceeded);
+}
+
+#[test]
+fn who_does_not_speak_http2_is_named() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let _socket = Raw::accept_and_babble(&listener, b"");
+    let status = hear.recv().unwrap().status;
+    assert_eq!(status.code, Code::Unavailable);
+    assert!(status.message.contains("HTTP/1.1 400"), "{status}");
+}
+
+#[test]
+fn a_connection_that_breaks_after_its_greeting_is_replaced() {
+    let listener = TcpListener::bind(LOOPBACK).unwrap();
+    let channel = channel(listener.local_addr().unwrap());
+    let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
+    let no_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let _broken = Raw::accept_and_babble(&listener, &no_settings);
+    let mut server = Raw::accept(&listener, &Config::trusted());
+    let requests = server.requests(1);
+    server.answer(requests[0]);
+    assert_eq!(hear.recv().unwrap().status.code, Code::Ok);
 }
 
 #[test]

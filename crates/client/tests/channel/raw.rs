@@ -66,6 +66,25 @@ impl Raw {
         self.write();
     }
 
+    /// Sends two messages and does not stop there.
+    pub fn answer_twice(&mut self, stream: Stream) {
+        let mut head = Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+        let sender = &mut self.connection.sender;
+        sender.headers(stream, &mut head, false);
+        for message in [b"one", b"two"] {
+            sender.message(stream, false, |output| output.extend_from_slice(message));
+        }
+        self.write();
+    }
+
+    /// Says what is not HTTP/2, in one write with what it has said before.
+    pub fn accept_and_babble(listener: &TcpListener, before: &[u8]) -> TcpStream {
+        let (mut socket, _) = listener.accept().unwrap();
+        let babble = [before, b"HTTP/1.1 400 Bad Request\r\n\r\n"].concat();
+        socket.write_all(&babble).unwrap();
+        socket
+    }
+
     /// Says that nothing above that stream will be looked at.
     pub fn go_away(&mut self, last_stream_id: u32) {
         let mut payload = last_stream_id.to_be_bytes().to_vec();

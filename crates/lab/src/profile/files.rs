@@ -1,6 +1,6 @@
 //! The folder in which a profile is kept.
 
-use super::{Layer, Profile, Profiled};
+use super::{Layer, Profile, Profiled, SCHEMA_VERSION};
 use crate::measurement::CellId;
 use crate::stop::Stop;
 use std::fs;
@@ -19,7 +19,14 @@ pub const JSON_FILE: &str = "profile.json";
 /// There is none in `folder`, or it is of another version.
 pub fn read(folder: &Path) -> io::Result<Profile> {
     let text = fs::read_to_string(folder.join(JSON_FILE))?;
-    Ok(serde_json::from_str(&text)?)
+    let profile: Profile = serde_json::from_str(&text)?;
+    if profile.schema_version == SCHEMA_VERSION {
+        return Ok(profile);
+    }
+    let version = profile.schema_version;
+    Err(io::Error::other(format!(
+        "{JSON_FILE} has version {version}, this program reads {SCHEMA_VERSION}: record it again"
+    )))
 }
 
 /// Keeps `profile`.

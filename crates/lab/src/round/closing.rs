@@ -1,7 +1,7 @@
 //! What a server said at its end, written into its rows.
 
 use super::server::ServerEnd;
-use super::tally::Tally;
+use super::tally::{CountMismatch, Tally};
 use crate::measurement::{Outcome, Row};
 use crate::stop::Stop;
 
@@ -30,13 +30,25 @@ fn close_row(row: &mut Row, end: &ServerEnd) {
         return;
     };
     measurement.marks.extend(end.marks.iter().cloned());
-    match end.mismatch {
-        Some(mismatch) if mismatch.is_grave() => {
-            if let Stop::Row(failed) = Stop::failed(mismatch) {
-                row.outcome = failed;
-            }
+    let small = end.mismatches.iter().filter(|found| !found.is_grave());
+    let small = small.map(CountMismatch::to_string);
+    measurement.marks.extend(small);
+    if let Some(grave) = end.mismatches.iter().find(|found| found.is_grave())
+        && let Stop::Row(failed) = Stop::failed(grave)
+    {
+        row.outcome = failed;
+    }
+}
+
+/// Marks the `rows` of a server that ended by itself before it could say how much it served.
+pub fn close_uncounted(rows: &mut [&mut Row], how: &Outcome) {
+    let Outcome::Failed { error } = how else {
+        return;
+    };
+    for row in rows {
+        if let Outcome::Measured(measurement) = &mut row.outcome {
+            let mark = format!("calls could not be counted: later in the round {error}");
+            measurement.marks.push(mark);
         }
-        Some(mismatch) => measurement.marks.push(mismatch.to_string()),
-        None => {}
     }
 }

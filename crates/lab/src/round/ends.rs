@@ -150,7 +150,11 @@ fn behind<'a>(crew: &'a Crew, name: Option<&String>) -> Result<Option<&'a Prepar
     }
 }
 
-fn member<'a>(crew: &'a Crew, name: &str) -> Result<&'a Prepared, Stop> {
+/// Somebody who takes part, by name.
+///
+/// # Errors
+/// What the row says: why it could not be made ready.
+pub fn member<'a>(crew: &'a Crew, name: &str) -> Result<&'a Prepared, Stop> {
     match crew.get(name) {
         Some(Ok(prepared)) => Ok(prepared),
         Some(Err(outcome)) => Err(Stop::Row(outcome.clone())),

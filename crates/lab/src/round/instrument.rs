@@ -260,7 +260,7 @@ fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
         warmup_ms: Some(load.warmup_ms),
         extent: Some(load.extent()),
         deadline_ms: load.deadline_ms,
-        profile: bench.profile && role == Role::Client,
+        profile: bench.profile && cell.under_test == Side::Client,
         ..Environment::of(role)
     }
 }

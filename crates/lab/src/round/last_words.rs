@@ -11,6 +11,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct LastWords {
     who: &'static str,
+    /// Where it listens.
+    port: u16,
     /// `served N`.
     pub served: Option<u64>,
     /// Facts beside it.
@@ -20,10 +22,11 @@ pub struct LastWords {
 }
 
 impl LastWords {
-    /// Of `the server` or `the backend`, nothing yet.
-    pub fn of(who: &'static str) -> LastWords {
+    /// Of `the server` or `the backend` that listens on `port`, nothing yet.
+    pub fn of(who: &'static str, port: u16) -> LastWords {
         LastWords {
             who,
+            port,
             served: None,
             notes: Notes::default(),
             marks: Vec::new(),
@@ -57,6 +60,8 @@ impl LastWords {
                 self.served = Some(count);
                 return;
             }
+            // It was so slow to say it that the lab had found the port by itself.
+            Ok(Line::Ready(port)) if port == self.port => return,
             Ok(Line::Note { name, value }) => match self.notes.take(name, value) {
                 Ok(()) => return,
                 Err(error) => format!("{}: {error}", self.who),

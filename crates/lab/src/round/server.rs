@@ -69,8 +69,8 @@ pub struct ServerEnd {
     pub backend: Option<BackendEnd>,
     /// What is odd about its end, for all its rows.
     pub marks: Vec<String>,
-    /// Its count is not that of the other end.
-    pub mismatch: Option<CountMismatch>,
+    /// Counts that are not what the calling ends know.
+    pub mismatches: Vec<CountMismatch>,
 }
 
 /// What a backend said at its end.
@@ -149,13 +149,12 @@ impl RunningServer {
 
     /// Ends it and compares what it served with what the other end knows.
     pub fn end(self, drain: Duration) -> ServerEnd {
-        let mut said = LastWords::of("the server");
-        said.hear(self.own.process, drain);
-        let behind = self.backend.map(|backend| {
-            let mut said = LastWords::of("the backend");
-            said.hear(backend.process, drain);
-            said
-        });
+        let said = self.own.last_words("the server", drain);
+        let behind = self.backend;
+        let behind = behind.map(|backend| backend.last_words("the backend", drain));
+        let of_server = said.served.and_then(|served| self.tally.check(served));
+        let of_backend = behind.as_ref().and_then(|behind| behind.served);
+        let of_backend = of_backend.and_then(|served| self.tally.check_backend(served));
         let mut marks = said.marks;
         marks.extend(behind.iter().flat_map(|behind| behind.marks.clone()));
         let mut notes = said.notes.into_map();
@@ -163,7 +162,7 @@ impl RunningServer {
             notes.insert(VERIFIED_CALLS.to_owned(), 0.0);
         }
         ServerEnd {
-            mismatch: said.served.and_then(|served| self.tally.check(served)),
+            mismatches: of_server.into_iter().chain(of_backend).collect(),
             served: said.served,
             notes,
             marks,
@@ -207,11 +206,18 @@ impl Listening {
     fn target(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
+
+    fn last_words(self, who: &'static str, drain: Duration) -> LastWords {
+        let mut said = LastWords::of(who, self.port);
+        said.hear(self.process, drain);
+        said
+    }
 }
 
 /// As what a process is started.
 struct Post {
     role: Role,
+    is_tested: bool,
     cpus: Option<u32>,
     method: Option<String>,
     backend: Option<String>,
@@ -222,6 +228,7 @@ impl Post {
     fn of_server(bench: &Bench, is_tested: bool) -> Post {
         Post {
             role: Role::Server,
+            is_tested,
             cpus: Some(bench.server_threads()),
             method: Some(bench.request.method.clone()),
             backend: None,
@@ -234,6 +241,7 @@ impl Post {
         let limits = bench.backend_limits();
         Post {
             role: Role::Backend,
+            is_tested: false,
             cpus: u32::try_from(limits.cpus.len())
                 .ok()
                 .filter(|&cpus| cpus > 0),
@@ -262,7 +270,7 @@ fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Proce
         method: post.method.clone(),
         request_file: bench.request.bytes.clone(),
         backend: post.backend.clone(),
-        profile: bench.profile && post.role == Role::Server,
+        profile: bench.profile && post.is_tested,
         ..Environment::of(post.role)
     };
     let command = bench

@@ -13,6 +13,8 @@ pub const MISMATCH_LIMIT: f64 = 0.01;
 pub struct Tally {
     /// Calls that were answered.
     answered: u64,
+    /// Those of them that ended OK in a window.
+    ok: u64,
     /// Calls that may have been answered: errors, and those of which nothing is known.
     uncertain: u64,
     /// A caller that told nothing has called as well.
@@ -22,12 +24,23 @@ pub struct Tally {
 /// `served N` is not what the calling ends know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountMismatch {
-    /// Calls that the server says it answered.
+    /// Who said so.
+    pub counter: Counter,
+    /// Calls that it says it answered.
     pub served: u64,
     /// Calls that it must have answered.
     pub at_least: u64,
     /// Calls that it can have answered at most.
     pub at_most: u64,
+}
+
+/// Who counts the calls that it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// The server that is called.
+    Server,
+    /// What stands behind it.
+    Backend,
 }
 
 impl Tally {
@@ -39,6 +52,7 @@ impl Tally {
     /// Calls of one run of an instrument or a client.
     pub fn add(&mut self, said: &Said) {
         self.answered += said.warmup + said.ok + said.drained;
+        self.ok += said.ok;
         self.uncertain += said.error_count() + said.unfinished;
     }
 
@@ -51,6 +65,7 @@ impl Tally {
     pub fn add_row(&mut self, row: &Row) {
         if let Outcome::Measured(measured) = &row.outcome {
             self.answered += measured.warmup + measured.ok + measured.drained;
+            self.ok += measured.ok;
             self.uncertain += measured.errors.values().sum::<u64>() + measured.unfinished;
         }
     }
@@ -72,9 +87,21 @@ impl Tally {
         };
         let agrees = (self.answered..=at_most).contains(&served);
         (!agrees).then_some(CountMismatch {
+            counter: Counter::Server,
             served,
             at_least: self.answered,
             at_most,
+        })
+    }
+
+    /// Compares with what the backend says. A server may ask it for calls that then failed, but
+    /// none can end OK that did not go through it.
+    pub fn check_backend(&self, served: u64) -> Option<CountMismatch> {
+        (served < self.ok).then_some(CountMismatch {
+            counter: Counter::Backend,
+            served,
+            at_least: self.ok,
+            at_most: u64::MAX,
         })
     }
 }
@@ -91,14 +118,21 @@ impl CountMismatch {
 impl fmt::Display for CountMismatch {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CountMismatch {
+            counter,
             served,
             at_least,
             at_most,
         } = self;
-        write!(
-            out,
-            "counts differ: the server served {served}, the other end knows "
-        )?;
+        match counter {
+            Counter::Server => write!(
+                out,
+                "counts differ: the server served {served}, the other end knows "
+            )?,
+            Counter::Backend => write!(
+                out,
+                "counts differ: the backend served {served}, its server answered OK "
+            )?,
+        }
         match at_most {
             most if most == at_least => write!(out, "{at_least}"),
             &u64::MAX => write!(out, "at least {at_least}"),
@@ -146,11 +180,21 @@ mod tests {
     }
 
     #[test]
+    fn every_call_that_ended_ok_went_through_the_backend() {
+        assert_eq!(tally().check_backend(900), None);
+        assert_eq!(tally().check_backend(5000), None);
+        let mismatch = tally().check_backend(899).unwrap();
+        let text = "counts differ: the backend served 899, its server answered OK at least 900";
+        assert_eq!(mismatch.to_string(), text);
+        assert!(!mismatch.is_grave() && tally().check_backend(0).unwrap().is_grave());
+    }
+
+    #[test]
     fn calls_that_are_in_no_row_are_as_many_as_the_server_says() {
         let rows = Tally {
             answered: 900,
             uncertain: 6,
-            is_open: false,
+            ..Tally::default()
         };
         assert_eq!(tally().beyond(&rows, None), 100);
         assert_eq!(tally().beyond(&rows, Some(1001)), 101);

@@ -61,9 +61,9 @@ impl Watch {
             Side::Server => watching.server,
             Side::Client => watching.generator,
         };
-        let backend = watching.backend.map(Sampler::begin);
         let server = Sampler::begin(watching.server);
         let generator = Sampler::begin(watching.generator);
+        let backend = watching.backend.map(Sampler::begin);
         Watch {
             ledger: Ledger::read(),
             lab_cpu: lab_cpu(),

@@ -497,6 +497,9 @@ install = "https://rustup.rs"
         assert_eq!(variant.run_command(Some(9)), None);
         assert!(!variant.is_told_connections_by_variables());
 
+        let in_all = read(&ghz.replace("measure_ms", "total_ms")).expect("well-formed");
+        assert_eq!(in_all.default_variant().run_command(Some(9)), None);
+
         let both = ghz.replace("run = [", "run_calls = [\"x\", \"-n{calls}\"]\nrun = [");
         let both = read(&both).expect("well-formed");
         let variant = both.default_variant();

@@ -87,15 +87,17 @@ pub(super) fn parse(folder: &Path, text: &str) -> Checked<Suite> {
     let declared: DeclaredSuite = source.parse()?;
     check_name(source, folder, &declared.name)?;
     let instruments = instruments(source, &declared.instruments)?;
+    let subjects = subjects(source, &declared.subjects, &instruments)?;
+    let schedule = |declared, rounds_min| schedule(source, declared, rounds_min, &subjects);
     let quick = declared.quick.as_ref();
     Ok(Suite {
         request: request(source, declared.request)?,
         limits: limits(source, &declared.limits)?,
-        subjects: subjects(source, &declared.subjects, &instruments)?,
-        full: schedule(source, &declared.full, FULL_ROUNDS_MIN)?,
+        full: schedule(&declared.full, FULL_ROUNDS_MIN)?,
         quick: quick
-            .map(|quick| schedule(source, quick, QUICK_ROUNDS_MIN))
+            .map(|quick| schedule(quick, QUICK_ROUNDS_MIN))
             .transpose()?,
+        subjects,
         name: declared.name.into_inner(),
         title: declared.title,
         analysis: declared.analysis,
@@ -225,7 +227,12 @@ fn subjects(
     Err(source.invalid(declared.span(), message.to_owned()))
 }
 
-fn schedule(source: Source<'_>, declared: &DeclaredSchedule, rounds_min: u32) -> Checked<Schedule> {
+fn schedule(
+    source: Source<'_>,
+    declared: &DeclaredSchedule,
+    rounds_min: u32,
+    subjects: &[SuiteSubject],
+) -> Checked<Schedule> {
     let rounds = *declared.rounds.as_ref();
     if !(rounds_min..=ROUNDS_MAX).contains(&rounds) {
         let message = format!("{rounds} rounds: at least {rounds_min}, at most {ROUNDS_MAX}");
@@ -236,7 +243,7 @@ fn schedule(source: Source<'_>, declared: &DeclaredSchedule, rounds_min: u32) ->
         let message = "the window must have a length".to_owned();
         return Err(source.invalid(declared.window.span(), message));
     }
-    let (cases, instruments_of) = cases(source, &declared.grid)?;
+    let (cases, instruments_of) = cases(source, &declared.grid, subjects)?;
     Ok(Schedule {
         warmup: duration(source, &declared.warmup)?,
         window,

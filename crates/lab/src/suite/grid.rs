@@ -1,7 +1,7 @@
 //! The grid of a schedule, line by line, into cases.
 
-use super::Case;
 use super::declared::{Checked, instruments};
+use super::{Case, SuiteSubject};
 use crate::declaration::Source;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -33,13 +33,18 @@ enum Connections {
 /// The cases in their order, and those that not every instrument measures.
 type Grid = (Vec<Case>, BTreeMap<Case, Vec<String>>);
 
-pub(super) fn cases(source: Source<'_>, grid: &Spanned<Vec<DeclaredGridLine>>) -> Checked<Grid> {
+pub(super) fn cases(
+    source: Source<'_>,
+    grid: &Spanned<Vec<DeclaredGridLine>>,
+    subjects: &[SuiteSubject],
+) -> Checked<Grid> {
     let mut cases = Vec::new();
     let mut instruments_of = BTreeMap::new();
     for line in grid.as_ref() {
         let connections = connections(source, line)?;
         let only = line.instruments.as_ref();
-        let only = only.map(|only| instruments(source, only)).transpose()?;
+        let only = only.map(|only| some_of_all(source, only, subjects));
+        let only = only.transpose()?;
         for &concurrency in line.concurrency.as_ref() {
             let case = case(source, line, connections, concurrency)?;
             if cases.contains(&case) {
@@ -56,6 +61,26 @@ pub(super) fn cases(source: Source<'_>, grid: &Spanned<Vec<DeclaredGridLine>>) -
         return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
     }
     Ok((cases, instruments_of))
+}
+
+/// An instrument that no subject has would take the line out of the grid without a word.
+fn some_of_all(
+    source: Source<'_>,
+    declared: &Spanned<Vec<String>>,
+    subjects: &[SuiteSubject],
+) -> Checked<Vec<String>> {
+    let names = instruments(source, declared)?;
+    let is_known = |name| subjects.iter().any(|one| one.instruments.contains(name));
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(names),
+        Some(stranger) => {
+            let message = format!(
+                "no subject is measured with `{stranger}`: name it in the suite's `instruments` \
+                 or in a subject's"
+            );
+            Err(source.invalid(declared.span(), message))
+        }
+    }
 }
 
 fn case(

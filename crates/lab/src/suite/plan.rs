@@ -164,6 +164,17 @@ impl Plan {
         cells
     }
 
+    /// A subject of which no row will tell that it was left out.
+    fn note_unmeasured(&mut self) {
+        let cells = self.cells();
+        for (index, subject) in self.subjects.iter().enumerate() {
+            if cells.iter().all(|cell| cell.subject != index) {
+                let note = format!("{} is measured in none of these cases", subject.name);
+                self.notes.push(note);
+            }
+        }
+    }
+
     /// Every instrument that some subject is measured with, each once.
     pub fn instruments(&self) -> Vec<&String> {
         let mut instruments = Vec::new();
@@ -207,7 +218,7 @@ impl Suite {
         note_left_out(&subjects, &cases, &mut notes);
         note_rate(overrides, &mut notes);
         note_ghz(overrides, &subjects, &mut notes);
-        Ok(Plan {
+        let mut plan = Plan {
             suite: self.name.clone(),
             extent: selection.extent,
             request: self.request.clone(),
@@ -228,7 +239,9 @@ impl Suite {
             handler_waits: self.handler_waits,
             subjects,
             notes,
-        })
+        };
+        plan.note_unmeasured();
+        Ok(plan)
     }
 
     fn schedule(&self, extent: Extent) -> Result<&Schedule, PlanError> {

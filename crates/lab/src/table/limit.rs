@@ -15,7 +15,8 @@ pub(super) fn pooled_verdict(plan: &Plan, rounds: &[Round<'_>]) -> Verdict {
 }
 
 /// The share of its time in which the generator did work: as it says itself, else its CPU time
-/// over what its threads, on the CPUs that it was pinned to, could have given.
+/// over what its threads, on the CPUs that it was pinned to, could have given; for a client under
+/// test over what it was allowed.
 pub(super) fn generator_busy(rounds: &[Round<'_>]) -> f64 {
     let worked: f64 = rounds.iter().map(generator_worked).sum();
     let could: f64 = rounds.iter().map(generator_could).sum();
@@ -58,6 +59,9 @@ fn generator_worked(round: &Round<'_>) -> f64 {
 
 fn generator_could(round: &Round<'_>) -> f64 {
     let measurement = round.measurement;
+    if let Some(limit) = measurement.client_cpu_limit {
+        return measurement.window_seconds * limit;
+    }
     let cpus = measurement.machine.total_seconds() / measurement.window_seconds;
     let left = cpus - measurement.server_cpu_limit;
     let given = measurement.generator_cpus.map_or(left, f64::from);

@@ -15,6 +15,7 @@ tests![
     the_suite_may_say_which_end_is_measured,
     a_backend_stands_behind_its_server_and_is_accounted_for,
     a_backend_that_is_needed_is_started_unless_the_suite_names_another,
+    a_server_that_goes_past_its_backend_fails,
     a_backend_that_is_not_there_is_named,
     a_backend_that_dies_is_named,
     a_fixed_number_of_calls_is_told_to_a_fresh_server,
@@ -173,7 +174,7 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     let server = format!("{}{}", note_variables("server"), serve(1));
     let mut performance = with_both(&server, CALL_WHILE_OTHERS_WORK);
     let backend = format!(
-        "{}{WORK}echo ready 2\ncat > /dev/null\nkill $worker\necho note calls_peak 7\necho served 9",
+        "{}{WORK}echo ready 2\ncat > /dev/null\nkill $worker\necho note calls_peak 7\necho served 12",
         note_variables("backend")
     );
     performance.stage.subject("behind", "backend", &backend);
@@ -184,7 +185,7 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     let used = measured.backend.as_ref().unwrap();
     assert!(used.cpu_seconds > 0.0, "{used:?}");
     assert!(used.memory_peak_bytes > 0 && used.threads > 0, "{used:?}");
-    assert_eq!(row.backend_served, Some(9));
+    assert_eq!(row.backend_served, Some(12));
     assert_eq!(row.backend_notes["calls_peak"], 7.0);
     let run = performance.store.latest_run().unwrap().unwrap();
     let said = "behind the servers: behind".to_owned();
@@ -198,9 +199,20 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     assert!(!backend.contains("BOOKEND_METHOD"), "{backend}");
 }
 
-/// Says who it is, serves nobody.
+/// Says who it is, and that every call went through it.
 fn backend(name: &str, port: u16) -> String {
-    format!("echo {name} > ../behind; echo ready {port}; cat > /dev/null; echo served 0")
+    format!("echo {name} > ../behind; echo ready {port}; cat > /dev/null; echo served 10")
+}
+
+fn a_server_that_goes_past_its_backend_fails() {
+    let mut performance = with_both(&serve(1), CALL);
+    performance.settings.plan.subjects[0].backend = Some("behind".to_owned());
+    let idle = "echo ready 2; cat > /dev/null; echo served 1";
+    performance.stage.subject("behind", "backend", idle);
+    let row = performance.row();
+    let expected = "counts differ: the backend served 1, its server answered OK at least 10";
+    assert_eq!(error(&row), expected);
+    assert_eq!((row.served, row.backend_served), (Some(10), Some(1)));
 }
 
 fn a_backend_that_is_needed_is_started_unless_the_suite_names_another() {
@@ -210,7 +222,7 @@ fn a_backend_that_is_needed_is_started_unless_the_suite_names_another() {
     stage.subject("own", "backend", &backend("own", 2));
     stage.subject("other", "backend", &backend("other", 3));
     let row = performance.row();
-    assert_eq!(row.backend_served, Some(0));
+    assert_eq!(row.backend_served, Some(10));
     assert_eq!(text(&performance, "behind"), "own\n");
     performance.settings.plan.subjects[0].backend = Some("other".to_owned());
     measured(&performance.row());

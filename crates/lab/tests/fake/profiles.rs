@@ -15,6 +15,9 @@ tests![
     a_recorded_subject_leaves_its_split_and_its_flame_graph,
     the_work_that_two_servers_share_gives_their_ratio,
     a_server_is_told_that_it_is_recorded,
+    only_who_is_recorded_is_told_so,
+    every_subject_is_recorded_in_a_case_of_its_own,
+    a_profile_of_another_version_is_not_read,
     a_subject_that_fails_keeps_its_row,
     a_recorder_that_dies_is_a_row_not_an_end,
     without_counters_its_cpus_are_recorded_and_others_left_out,
@@ -161,6 +164,54 @@ fn a_server_is_told_that_it_is_recorded() {
         recorded.trim().split(',').any(|word| word == pid),
         "{recorded:?} is not {pid}"
     );
+}
+
+fn only_who_is_recorded_is_told_so() {
+    let stage = Stage::new();
+    let tell = |name: &str| format!("echo \"$BOOKEND_PROFILE\" > ../{name}.told\n");
+    stage.subject("server", "server", &(tell("server") + &serve(1)));
+    stage.subject("client", "client", &(tell("client") + CALL));
+    stage.script("perf", PERF);
+    fs::write(stage.folder().join("samples"), samples(30, 70)).unwrap();
+    let told = |performance: &Performance| {
+        recorded(performance);
+        ["server", "client"].map(|name| {
+            let file = performance.stage.folder().join(format!("{name}.told"));
+            fs::read_to_string(file).unwrap()
+        })
+    };
+    let mut performance = Performance::new(stage, &["client"], "server");
+    assert_eq!(told(&performance), ["\n", "1\n"]);
+    let subject = &mut performance.settings.plan.subjects[0];
+    subject.name = "server".to_owned();
+    subject.instruments = vec!["client".to_owned()];
+    assert_eq!(told(&performance), ["1\n", "\n"]);
+}
+
+fn every_subject_is_recorded_in_a_case_of_its_own() {
+    let mut performance = with_servers(&["few", "many"]);
+    let plan = &mut performance.settings.plan;
+    plan.cases = ["C=1 S=1", "C=1 S=5", "C=1 S=9"]
+        .map(|case| case.parse().unwrap())
+        .to_vec();
+    plan.subjects[0].concurrency_max = Some(5);
+    let profile = recorded(&performance);
+    let cells = profile.cells.iter();
+    let cells = cells.map(|cell| format!("{} {}", cell.subject, cell.case));
+    let expected = ["few C=1 S=5", "many C=1 S=5", "many C=1 S=9"];
+    assert_eq!(cells.collect::<Vec<_>>(), expected);
+}
+
+fn a_profile_of_another_version_is_not_read() {
+    let performance = with_servers(&["server"]);
+    recorded(&performance);
+    let folder = performance.stage.folder().join("profiles/fake");
+    let file = folder.join("profile.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
+    fs::write(&file, newer).unwrap();
+    let error = read(&folder).unwrap_err().to_string();
+    assert!(error.contains("has version 2"), "{error}");
 }
 
 fn a_subject_that_fails_keeps_its_row() {

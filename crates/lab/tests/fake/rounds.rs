@@ -21,8 +21,10 @@ tests![
     a_server_off_by_little_is_marked,
     a_deaf_server_is_marked_and_gone,
     a_server_that_dies_says_so_in_all_its_rows,
+    what_a_server_served_before_it_died_is_marked,
     a_server_with_a_daemon_leaves_none,
     a_silent_server_is_found_by_its_port,
+    a_port_that_is_told_late_is_no_surprise,
     unsupported_is_no_failure,
     an_instrument_says_what_it_must,
     foreign_instruments_are_understood,
@@ -274,6 +276,30 @@ fn a_server_that_dies_says_so_in_all_its_rows() {
     }
 }
 
+fn what_a_server_served_before_it_died_is_marked() {
+    let dies_of_the_second = "\
+: > ../calls-1
+echo $$ > ../server.pid
+echo ready 1
+while [ $(wc -l < ../calls-1) -lt 2 ]; do sleep 0.01; done
+echo out of luck >&2
+exit 9
+";
+    let mut performance = with_server(dies_of_the_second);
+    let call = format!(
+        "{CALL}\nif [ $(wc -l < ../calls-1) -gt 1 ]; then\n\
+         until grep -q '^State:.Z' /proc/$(cat ../server.pid)/status; do sleep 0.01; done\nfi"
+    );
+    performance.stage.subject("load", "instrument", &call);
+    let cases = &mut performance.settings.plan.cases;
+    cases.push("C=1 S=2".parse().unwrap());
+    let rows = performance.rows();
+    let died = "the server ended while it was measured: out of luck (exit status: 9)";
+    let mark = format!("calls could not be counted: later in the round {died}");
+    assert_eq!(measured(&rows[0]).marks, [mark]);
+    assert_eq!(error(&rows[1]), died);
+}
+
 fn a_server_with_a_daemon_leaves_none() {
     let stage = Stage::new();
     let daemon = stage.script(
@@ -304,6 +330,17 @@ fn a_silent_server_is_found_by_its_port() {
     let target = fs::read_to_string(performance.stage.folder().join("target")).unwrap();
     let port = fs::read_to_string(performance.stage.folder().join("server/port")).unwrap();
     assert_eq!(target.trim(), format!("127.0.0.1:{port}"));
+}
+
+fn a_port_that_is_told_late_is_no_surprise() {
+    let stage = Stage::new();
+    let listen = format!("'{}' {}", launcher().program.display(), crate::LISTEN);
+    let late = format!("{listen}\necho ready $(cat port)\necho served 10");
+    stage.subject("server", "server", &late);
+    stage.subject("load", "instrument", CALL);
+    let row = Performance::new(stage, &["server"], "load").row();
+    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!(row.served, Some(10));
 }
 
 fn unsupported_is_no_failure() {

@@ -221,7 +221,7 @@ impl Sender {
                 return;
             };
             state.rare.get_or_insert_default().held = Some(held);
-            self.holding.push(stream);
+            self.holding.push(stream, &self.streams);
             return;
         }
         drained.push(stream);

@@ -1,18 +1,17 @@
 //! What the peer's windows hold back: which streams, in which order, and how much.
 
-use crate::streams::{State, Stream, Streams};
+use crate::streams::{Stream, Streams};
 use alloc::collections::VecDeque;
 
-/// Streams that are gone may stand in the queue, up to as many as are alive and this number.
-const STALE_MAX: usize = 64;
+/// Streams in the queue of those that hold something back and have ended, beyond as many as are
+/// alive, before they are swept out: 8 KiB.
+pub(super) const STALE_MAX: usize = 1_024;
 
 /// The streams of one connection that hold something back.
 #[derive(Debug)]
 pub(crate) struct Holding {
     /// In the order in which they get their turn.
     queue: VecDeque<Stream>,
-    /// Streams in the queue that are gone.
-    stale: usize,
     bytes: usize,
     moved_bytes: u64,
     max_bytes: usize,
@@ -22,7 +21,6 @@ impl Holding {
     pub fn new(max_bytes: usize) -> Self {
         Self {
             queue: VecDeque::new(),
-            stale: 0,
             bytes: 0,
             moved_bytes: 0,
             max_bytes,
@@ -64,8 +62,13 @@ impl Holding {
         self.moved_bytes += bytes as u64;
     }
 
-    pub fn push(&mut self, stream: Stream) {
+    /// Puts a stream at the end of the queue. Streams that are reset while they wait stay in it until
+    /// their turn, which may never come: once they are more than those alive, they are swept out.
+    pub fn push(&mut self, stream: Stream, streams: &Streams) {
         self.queue.push_back(stream);
+        if self.queue.len() > 2 * streams.len() + STALE_MAX {
+            self.queue.retain(|&stream| streams.contains(stream));
+        }
     }
 
     pub fn pop(&mut self) -> Option<Stream> {
@@ -78,20 +81,8 @@ impl Holding {
         at.is_some_and(|at| self.queue.remove(at).is_some())
     }
 
-    /// A stream is about to be freed, with what it holds back.
-    #[cold]
-    pub fn abandon(&mut self, state: &State) {
-        self.bytes -= state.held_back_bytes();
-        self.stale += 1;
-    }
-
-    /// Forgets streams that are gone, once they are as many as the others: so that it costs each of
-    /// them one look.
-    #[cold]
-    pub fn tidy(&mut self, streams: &Streams) {
-        if self.stale > self.queue.len() / 2 + STALE_MAX {
-            self.queue.retain(|stream| streams.contains(*stream));
-            self.stale = 0;
-        }
+    /// A stream is gone that held back so much.
+    pub fn abandon(&mut self, bytes: usize) {
+        self.bytes -= bytes;
     }
 }
