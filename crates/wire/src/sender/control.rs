@@ -98,8 +98,8 @@ impl Sender {
         self.release_connection(bytes);
     }
 
-    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps its
-    /// own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
+    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
+    /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
     /// follows when the octets are read.
     pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
