@@ -169,7 +169,12 @@ impl Receiver {
         Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
     }
 
+    /// Whether nobody has opened that stream. Streams that our GOAWAY left out are not looked at, and
+    /// so not known.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
+        if sender.is_ignored(id) {
+            return false;
+        }
         match self.role {
             Role::Client => !sender.was_opened_here(id),
             Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
