@@ -8,7 +8,7 @@ use crate::config::{Config, MAX_HEADER_BLOCK_LISTS};
 use crate::connection::Role;
 use crate::error::{Blame, ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
-use crate::hpack::{Decoder, HeaderList};
+use crate::hpack::{DEFAULT_TABLE_BYTES, Decoder, HeaderList};
 use crate::memo::Memory;
 use crate::sender::Sender;
 use crate::settings::Settings;
@@ -36,11 +36,13 @@ pub struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(role: Role, config: &Config) -> Self {
+        let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         Self {
             role,
             own: config.settings,
-            decoder: Decoder::new(config.settings.header_table_bytes as usize),
+            // Until the peer has seen our SETTINGS it counts on the default.
+            decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             memory: Memory::new(),
             open_block: None,
@@ -169,13 +171,11 @@ impl Receiver {
         Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
     }
 
-    /// Whether nobody has opened that stream. Streams that our GOAWAY left out are not looked at, and
-    /// so not known.
+    /// Whether the peer cannot have had a reason for a frame on that stream.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
-        if sender.is_ignored(id) {
-            return false;
-        }
         match self.role {
+            // What it opened before it read our GOAWAY was ignored, and it may well take it back.
+            Role::Server if sender.goaway_sent && id % 2 == 1 => false,
             Role::Client => !sender.was_opened_here(id),
             Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
         }

@@ -296,10 +296,10 @@ impl Sender {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
-        let held_back_bytes = state.held_back_bytes();
+        let held_back_bytes = state.held().is_some().then(|| state.held_back_bytes());
         self.streams.remove(stream);
-        if held_back_bytes > 0 {
-            self.holding.abandon(held_back_bytes);
+        if let Some(bytes) = held_back_bytes {
+            self.holding.abandon(bytes, &self.streams);
             self.admit();
         }
         self.release_connection(unreleased_bytes);
@@ -350,7 +350,7 @@ impl Sender {
                     end_stream,
                 };
                 state.rare.get_or_insert_default().held = Some(held);
-                self.holding.push(stream, &self.streams);
+                self.holding.push(stream);
             }
         }
         self.admit();
@@ -388,7 +388,7 @@ mod tests {
             sender.reset(stream, ErrorCode::CANCEL);
             sender.output.clear();
         }
-        assert!(sender.holding.len() <= holding::STALE_MAX + 4);
+        assert!(sender.holding.len() <= 2);
         assert!(sender.holding.take(first));
     }
 

@@ -8,7 +8,7 @@ use super::{Accepted, ServerShard, find};
 use crate::budgets::CONNECTION_OUTPUT_BYTES;
 use crate::limits::Limits;
 
-/// The connections that are to have a turn, the one that waits longest first. Each stands here once.
+/// The connections that are to have a turn, the one that waits longest first, each once.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: VecDeque<Session>,
@@ -34,12 +34,15 @@ impl ServerShard {
                 continue;
             };
             accepted.in_turns = false;
-            // Who asks hears of it when the driver has written everything: see `writable`.
-            if turn.backlog(session) < CONNECTION_OUTPUT_BYTES {
-                accepted.take_turns(&self.limits, turn);
-                accepted.calls.report(&mut self.counts);
-                self.turns.add_if_ready(accepted);
+            // As the streams measure it, who would find no room otherwise and come back at once.
+            if turn.output(session).len() >= CONNECTION_OUTPUT_BYTES {
+                // Who asks is told when the driver has written everything: see `writable`.
+                turn.backlog(session);
+                continue;
             }
+            accepted.take_turns(&self.limits, turn);
+            accepted.calls.report(&mut self.counts);
+            self.turns.add_if_ready(accepted);
         }
     }
 

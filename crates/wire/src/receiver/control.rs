@@ -23,6 +23,7 @@ impl Receiver {
                     "an acknowledgement with settings in it",
                 ));
             }
+            self.decoder.set_limit(self.own.header_table_bytes as usize);
             sender.glitches.acknowledgement();
             sender.own_settings_acknowledged();
             visitor.settings_acknowledged();
@@ -141,6 +142,9 @@ impl Receiver {
         };
         let code = match increment_bytes {
             0 => ErrorCode::PROTOCOL_ERROR,
+            // Nothing will be sent, so nothing can overflow: a whole request that went out at once
+            // was never counted against this window.
+            _ if state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
                 sender.send_held_on(stream, &mut self.drained);
@@ -216,7 +220,12 @@ impl Receiver {
         match (fault, sender.streams.find(header.stream_id)) {
             (None, _) => {}
             (Some(code), Some(stream)) => self.stream_error(sender, stream, code, visitor),
-            (Some(code), None) => sender.write_reset(header.stream_id, code),
+            (Some(code), None) if self.is_idle(sender, header.stream_id) => {
+                // RFC 9113 section 5.1: there is nothing yet that could be reset.
+                let reason = "a malformed PRIORITY on an idle stream";
+                return Err(ConnectionError::new(code, reason));
+            }
+            (Some(_), None) => {}
         }
         Ok(())
     }

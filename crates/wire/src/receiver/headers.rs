@@ -177,31 +177,26 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         let before = self.decoder.generation();
         self.decode(block)?;
-        let head = self.check_fields(place);
+        let is_known = stream.is_some();
         let stream = match stream {
             Some(stream) => stream,
             None => match self.open_by_peer(sender, id)? {
-                Some(stream) if head.is_ok() => stream,
-                Some(stream) => {
-                    // Its owner has not heard of it yet.
-                    sender.reset(stream, ErrorCode::PROTOCOL_ERROR);
-                    return Ok(());
-                }
+                Some(stream) => stream,
                 None => return Ok(()),
             },
         };
-        let Ok(head) = head else {
-            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
-            return Ok(());
+        let head = match self.accept(sender, stream, place, end_stream) {
+            Ok(head) => head,
+            Err(code) if is_known => {
+                self.stream_error(sender, stream, code, visitor);
+                return Ok(());
+            }
+            Err(code) => {
+                // Its owner has not heard of it yet.
+                sender.reset(stream, code);
+                return Ok(());
+            }
         };
-        if self.fields.overflowed() {
-            self.stream_error(sender, stream, ErrorCode::ENHANCE_YOUR_CALM, visitor);
-            return Ok(());
-        }
-        if !self.note_head(sender, stream, place, head, end_stream) {
-            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
-            return Ok(());
-        }
         if head.informational {
             return Ok(());
         }
@@ -215,6 +210,26 @@ impl Receiver {
             sender.settle(stream);
         }
         Ok(())
+    }
+
+    /// The fields as a head or trailers of that stream, or the code that it is reset with.
+    fn accept(
+        &self,
+        sender: &mut Sender,
+        stream: Stream,
+        place: Place,
+        end_stream: bool,
+    ) -> Result<Head, ErrorCode> {
+        let head = self
+            .check_fields(place)
+            .map_err(|_| ErrorCode::PROTOCOL_ERROR)?;
+        if self.fields.overflowed() {
+            return Err(ErrorCode::ENHANCE_YOUR_CALM);
+        }
+        match self.note_head(sender, stream, place, head, end_stream) {
+            true => Ok(head),
+            false => Err(ErrorCode::PROTOCOL_ERROR),
+        }
     }
 
     fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {

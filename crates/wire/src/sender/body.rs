@@ -204,6 +204,7 @@ impl Sender {
 
     fn send_held_of(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
         let Some(state) = self.streams.state(stream) else {
+            self.holding.gone();
             return;
         };
         let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {
@@ -221,7 +222,7 @@ impl Sender {
                 return;
             };
             state.rare.get_or_insert_default().held = Some(held);
-            self.holding.push(stream, &self.streams);
+            self.holding.push(stream);
             return;
         }
         drained.push(stream);

@@ -43,11 +43,22 @@ impl Sender {
     /// peers that never acknowledge anything.
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
-        if self.own_stream_window_bytes != window_bytes {
-            let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
-            self.streams
-                .iter()
-                .for_each(|(_, state)| state.credit.resize(before_bytes, window_bytes));
+        if self.own_stream_window_bytes == window_bytes {
+            return;
+        }
+        let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
+        let mut due = Vec::new();
+        for (stream, state) in self.streams.iter() {
+            state.credit.resize(before_bytes, window_bytes);
+            // What was owed is little for a larger window, and may be all of a smaller one.
+            if state.remote != Remote::Closed
+                && let Some(increment) = state.credit.release(0, window_bytes)
+            {
+                due.push((stream.id, increment));
+            }
+        }
+        for (id, increment) in due {
+            self.write_window_update(id, increment);
         }
     }
 
@@ -85,6 +96,33 @@ impl Sender {
             self.write_window_update(stream.id, increment);
         }
         self.release_connection(bytes);
+    }
+
+    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
+    /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
+    /// follows when the octets are read.
+    pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let bytes = (bytes as u32).min(state.unreleased_bytes);
+        state.unreleased_bytes -= bytes;
+        self.release_connection(bytes);
+    }
+
+    /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
+    /// octets that were taken from it and are read.
+    pub fn release_stream(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.remote != Remote::Closed
+            && let Some(increment) = state
+                .credit
+                .release(bytes as u32, self.own_stream_window_bytes)
+        {
+            self.write_window_update(stream.id, increment);
+        }
     }
 
     #[inline]

@@ -3,15 +3,14 @@
 use crate::streams::{Stream, Streams};
 use alloc::collections::VecDeque;
 
-/// Streams in the queue of those that hold something back and have ended, beyond as many as are
-/// alive, before they are swept out: 8 KiB.
-pub(super) const STALE_MAX: usize = 1_024;
-
 /// The streams of one connection that hold something back.
 #[derive(Debug)]
 pub(crate) struct Holding {
-    /// In the order in which they get their turn.
+    /// In the order in which they get their turn. Some may have been reset since: taking each out of
+    /// the middle at once would be slow.
     queue: VecDeque<Stream>,
+    /// How many of the queue have been reset.
+    abandoned: usize,
     bytes: usize,
     moved_bytes: u64,
     max_bytes: usize,
@@ -21,6 +20,7 @@ impl Holding {
     pub fn new(max_bytes: usize) -> Self {
         Self {
             queue: VecDeque::new(),
+            abandoned: 0,
             bytes: 0,
             moved_bytes: 0,
             max_bytes,
@@ -42,11 +42,13 @@ impl Holding {
         self.bytes > self.max_bytes
     }
 
+    /// Whether no stream waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.len() == self.abandoned
     }
 
+    /// The streams in the queue, with those that have been reset.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
@@ -62,13 +64,9 @@ impl Holding {
         self.moved_bytes += bytes as u64;
     }
 
-    /// Puts a stream at the end of the queue. Streams that are reset while they wait stay in it until
-    /// their turn, which may never come: once they are more than those alive, they are swept out.
-    pub fn push(&mut self, stream: Stream, streams: &Streams) {
+    /// Puts a stream at the end of the queue.
+    pub fn push(&mut self, stream: Stream) {
         self.queue.push_back(stream);
-        if self.queue.len() > 2 * streams.len() + STALE_MAX {
-            self.queue.retain(|&stream| streams.contains(stream));
-        }
     }
 
     pub fn pop(&mut self) -> Option<Stream> {
@@ -81,8 +79,20 @@ impl Holding {
         at.is_some_and(|at| self.queue.remove(at).is_some())
     }
 
-    /// A stream is gone that held back so much.
-    pub fn abandon(&mut self, bytes: usize) {
+    /// A stream is gone that held back so much. Its turn may never come, so such streams are swept
+    /// out of the queue once they are more than half of it.
+    #[cold]
+    pub fn abandon(&mut self, bytes: usize, streams: &Streams) {
         self.bytes -= bytes;
+        self.abandoned += 1;
+        if self.abandoned > self.queue.len() / 2 {
+            self.queue.retain(|&stream| streams.contains(stream));
+            self.abandoned = 0;
+        }
+    }
+
+    /// [`Holding::pop`] has given a stream that was gone.
+    pub fn gone(&mut self) {
+        self.abandoned -= 1;
     }
 }
