@@ -47,7 +47,10 @@ impl fmt::Debug for ErrorCode {
 
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self.name() {
+            "UNKNOWN" => fmt::Debug::fmt(self, f),
+            name => f.write_str(name),
+        }
     }
 }
 
@@ -127,6 +130,12 @@ mod tests {
     fn codes_carry_the_names_of_the_rfc() {
         assert_eq!(ErrorCode(0xb), ErrorCode::ENHANCE_YOUR_CALM);
         assert_eq!(ErrorCode(3).name(), "FLOW_CONTROL_ERROR");
-        assert_eq!(format!("{:?}", ErrorCode(0xff)), "UNKNOWN(0xff)");
+        assert_eq!(format!("{}", ErrorCode(0xb)), "ENHANCE_YOUR_CALM");
+        for told in [
+            format!("{:?}", ErrorCode(0xff)),
+            format!("{}", ErrorCode(0xff)),
+        ] {
+            assert_eq!(told, "UNKNOWN(0xff)");
+        }
     }
 }
