@@ -367,6 +367,7 @@ impl Visitor for Answers<'_> {
         }
         let text = match by {
             Blame::Peer => format!("stream terminated by RST_STREAM with error code: {code}"),
+            Blame::PeerGoingAway => "the server had not looked at the call".to_owned(),
             Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
         };
         self.end(sender, stream, Err(Fault::new(Code::of_reset(code), text)));

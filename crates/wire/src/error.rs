@@ -57,8 +57,10 @@ impl fmt::Display for ErrorCode {
 /// Who brought an end about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// The peer asked for it: RST_STREAM, or a GOAWAY that left the stream out.
+    /// The peer asked for it: RST_STREAM.
     Peer,
+    /// The peer's GOAWAY left the stream out: it was not looked at, and is safe to try again.
+    PeerGoingAway,
     /// The peer broke a rule, and we reset the stream for it.
     PeerMisbehaved,
 }
