@@ -352,12 +352,13 @@ impl Visitor for Answers<'_> {
         let Some(call) = self.call(stream) else {
             return;
         };
-        call.body(data);
+        let is_due = call.body(data);
         if end_stream {
             let text = "server closed the stream without sending trailers";
             self.end(sender, stream, Err(Fault::new(Code::Internal, text)));
-        } else if data.len() > RELEASE_AT_ONCE_BYTES {
-            sender.release(stream, data.len());
+        } else if is_due {
+            // All that has come since the last time.
+            sender.release(stream, usize::MAX);
         }
     }
 
@@ -384,6 +385,3 @@ impl Visitor for Answers<'_> {
         self.settings_came = true;
     }
 }
-
-/// Smaller pieces are given back to the server's windows when their stream ends, which is at once.
-const RELEASE_AT_ONCE_BYTES: usize = 8_192;
