@@ -110,6 +110,17 @@ impl Call {
         u64::from(u32::from_be_bytes([a, b, c, d]))
     }
 
+    /// How far the answer had come, in words behind what broke it off.
+    pub fn progress(&self) -> &'static str {
+        let whole_bytes = self.declared_bytes() + PREFIX_BYTES as u64;
+        match u64::from(self.body_bytes) {
+            0 if !self.head_came => "",
+            0 => ", after the head of the response",
+            bytes if bytes < whole_bytes => ", in the middle of the message",
+            _ => ", after the message and before the trailers",
+        }
+    }
+
     #[cold]
     fn body_fault(&mut self, declared_bytes: u64) -> Fault {
         if let Some(fault) = self.fault.take() {
@@ -205,6 +216,20 @@ mod tests {
                 assert!(waiting_bytes < RELEASE_BYTES as usize);
             }
         }
+    }
+
+    #[test]
+    fn how_far_an_answer_had_come_is_told_apart() {
+        let mut call = Call::new(1, true);
+        assert_eq!(call.progress(), "");
+        call.head(&list(&HEAD));
+        assert!(call.progress().contains("after the head"));
+        for part in [&b"\0\0\0"[..], b"\0\x02", b"a"] {
+            call.body(part);
+            assert!(call.progress().contains("in the middle"), "{part:?}");
+        }
+        call.body(b"b");
+        assert!(call.progress().contains("before the trailers"));
     }
 
     #[test]

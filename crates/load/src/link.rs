@@ -10,6 +10,7 @@ use bookend_wire::{
     Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
     Indexing, Request, Role, Sender, Stream, Visitor,
 };
+use std::fmt;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +35,31 @@ pub(crate) struct Link {
     /// Calls to be kept in flight.
     pub streams: u32,
     /// What the server said when it went away, if it did.
-    pub farewell: Option<String>,
-    /// Whether any call has ended on it.
+    pub farewell: Option<Farewell>,
+    /// Whether any call was answered on it.
     pub was_of_use: bool,
+    /// The server's limit of streams, once it has kept a call from being made.
+    pub streams_allowed: Option<u32>,
     calls: Vec<Call>,
     head: Block,
     /// The requests whole, one a message, where they are small and do not vary.
     requests: Vec<Request>,
     issued: Vec<u32>,
+}
+
+/// What a GOAWAY said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Farewell {
+    /// Its code and its debug data.
+    pub text: String,
+    /// Whether the server says that we did wrong.
+    pub is_complaint: bool,
+}
+
+impl fmt::Display for Farewell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server sent {}", self.text)
+    }
 }
 
 /// Messages of a run beyond this are not kept whole by each connection: ten thousand of those may
@@ -89,6 +107,7 @@ impl Link {
             streams,
             farewell: None,
             was_of_use: false,
+            streams_allowed: None,
             calls: Vec::new(),
             head: plan.head(),
             requests: kept_requests(plan),
@@ -112,18 +131,21 @@ impl Link {
             ledger,
             calls: &mut self.calls,
             ended: 0,
+            unanswered: 0,
             settings_came: false,
+            left_out: Vec::new(),
             farewell: None,
         };
         let consumed = self.connection.receive(bytes, &mut answers);
         let Answers {
             ended,
+            unanswered,
             settings_came,
             farewell,
             ..
         } = answers;
         self.in_flight -= ended;
-        self.was_of_use |= ended > 0;
+        self.was_of_use |= ended > unanswered;
         if settings_came && self.stage == Stage::Greeting {
             self.stage = Stage::Ready;
         }
@@ -132,6 +154,16 @@ impl Link {
             self.stage = Stage::Retiring;
         }
         consumed
+    }
+
+    /// Whether no call was ever made on it.
+    pub fn made_no_call(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether it has nothing left to do.
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Retiring && self.in_flight == 0
     }
 
     /// Makes up to `most` calls, as many as are missing. Returns how many. Their start is stamped
@@ -146,7 +178,10 @@ impl Link {
         while made < missing {
             match self.request(source) {
                 Ok(stream) => self.enter(stream, source.counted),
-                Err(CannotOpen::Concurrency) => break,
+                Err(CannotOpen::Concurrency) => {
+                    self.meet_limit();
+                    break;
+                }
                 Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
                     self.stage = Stage::Retiring;
                     break;
@@ -157,6 +192,12 @@ impl Link {
         }
         self.in_flight += made as u32;
         made
+    }
+
+    /// The server allows no more streams.
+    #[cold]
+    fn meet_limit(&mut self) {
+        self.streams_allowed = Some(self.connection.sender.live_streams() as u32);
     }
 
     #[inline]
@@ -278,8 +319,12 @@ struct Answers<'a> {
     ledger: Ledger<'a>,
     calls: &'a mut [Call],
     ended: u32,
+    /// How many of those the server did not answer.
+    unanswered: u32,
     settings_came: bool,
-    farewell: Option<String>,
+    /// Calls that a GOAWAY leaves out. What it says comes behind them.
+    left_out: Vec<Stream>,
+    farewell: Option<Farewell>,
 }
 
 impl Answers<'_> {
@@ -305,6 +350,12 @@ impl Answers<'_> {
         if sender.holds_back() && sender.held_back_bytes(stream) > 0 {
             sender.reset(stream, ErrorCode::CANCEL);
         }
+    }
+
+    #[cold]
+    fn end_unanswered(&mut self, sender: &mut Sender, stream: Stream, fault: Fault) {
+        self.unanswered += 1;
+        self.end(sender, stream, Err(fault));
     }
 }
 
@@ -363,22 +414,31 @@ impl Visitor for Answers<'_> {
     }
 
     fn reset(&mut self, sender: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
-        if self.call(stream).is_none() {
+        let Some(call) = self.call(stream) else {
             return;
-        }
+        };
+        let progress = call.progress();
         let text = match by {
-            Blame::Peer => format!("stream terminated by RST_STREAM with error code: {code}"),
-            Blame::PeerGoingAway => "the server had not looked at the call".to_owned(),
+            Blame::Peer => {
+                format!("stream terminated by RST_STREAM with error code: {code}{progress}")
+            }
+            Blame::PeerGoingAway => return self.left_out.push(stream),
             Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
         };
-        self.end(sender, stream, Err(Fault::new(Code::of_reset(code), text)));
+        self.end_unanswered(sender, stream, Fault::new(Code::of_reset(code), text));
     }
 
-    fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
+    fn goaway(&mut self, sender: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
         let debug = String::from_utf8_lossy(debug);
-        self.farewell = Some(format!(
-            "the server sent GOAWAY {code}, debug data: {debug:?}"
-        ));
+        let farewell = Farewell {
+            text: format!("GOAWAY {code}, debug data: {debug:?}"),
+            is_complaint: code != ErrorCode::NO_ERROR,
+        };
+        for stream in std::mem::take(&mut self.left_out) {
+            let text = format!("{farewell}, and had not looked at the call");
+            self.end_unanswered(sender, stream, Fault::new(Code::Unavailable, text));
+        }
+        self.farewell = Some(farewell);
     }
 
     fn settings(&mut self, _: &mut Sender) {
