@@ -1,6 +1,7 @@
 //! One connection of the generator: requests go out, answers come in and are checked.
 
 use crate::call::{Call, Fault, memo};
+use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
@@ -19,7 +20,8 @@ pub(crate) enum Stage {
     Greeting,
     /// Calls are made.
     Ready,
-    /// No more calls: its ids are used up, or the server is going away.
+    /// No more calls: its ids are used up, the server is going away, or it leaves too many calls
+    /// without an end.
     Retiring,
 }
 
@@ -41,6 +43,7 @@ pub(crate) struct Link {
     /// The server's limit of streams, once it has kept a call from being made.
     pub streams_allowed: Option<u32>,
     calls: Vec<Call>,
+    given_up: GivenUp,
     head: Block,
     /// The requests whole, one a message, where they are small and do not vary.
     requests: Vec<Request>,
@@ -109,6 +112,7 @@ impl Link {
             was_of_use: false,
             streams_allowed: None,
             calls: Vec::new(),
+            given_up: GivenUp::default(),
             head: plan.head(),
             requests: kept_requests(plan),
             issued: Vec::new(),
@@ -127,9 +131,12 @@ impl Link {
     /// Bytes have come: answers are checked and counted. Returns the bytes used up.
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
+        let now_ns = ledger.now_ns;
+        let given_up_before = self.given_up.len();
         let mut answers = Answers {
             ledger,
             calls: &mut self.calls,
+            given_up: &mut self.given_up,
             ended: 0,
             unanswered: 0,
             settings_came: false,
@@ -153,7 +160,20 @@ impl Link {
             self.farewell = farewell;
             self.stage = Stage::Retiring;
         }
+        if self.given_up.len() > given_up_before {
+            self.reset_given_up(now_ns);
+        }
         consumed
+    }
+
+    /// Tells the server of calls that nobody waits for, as far as it can bear that.
+    #[cold]
+    fn reset_given_up(&mut self, now_ns: u64) {
+        let sender = &mut self.connection.sender;
+        self.given_up.reset_due(now_ns, sender);
+        if self.given_up.are_too_many(self.streams) {
+            self.stage = Stage::Retiring;
+        }
     }
 
     /// Whether no call was ever made on it.
@@ -179,7 +199,7 @@ impl Link {
             match self.request(source) {
                 Ok(stream) => self.enter(stream, source.counted),
                 Err(CannotOpen::Concurrency) => {
-                    self.meet_limit();
+                    self.meet_limit(self.in_flight + made as u32);
                     break;
                 }
                 Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
@@ -194,10 +214,14 @@ impl Link {
         made
     }
 
-    /// The server allows no more streams.
+    /// The server allows no more streams. Where most of them are given up, a new connection has
+    /// room for more calls.
     #[cold]
-    fn meet_limit(&mut self) {
+    fn meet_limit(&mut self, in_flight: u32) {
         self.streams_allowed = Some(self.connection.sender.live_streams() as u32);
+        if self.given_up.len() > in_flight as usize {
+            self.stage = Stage::Retiring;
+        }
     }
 
     #[inline]
@@ -256,13 +280,16 @@ impl Link {
                 key: key as u32,
                 id: call.stream_id,
             };
-            self.connection.sender.reset(stream, ErrorCode::CANCEL);
+            self.given_up.add(stream);
             ledger.failed(
                 call,
                 &Fault::new(Code::DeadlineExceeded, "context deadline exceeded"),
             );
             *call = Call::default();
             self.in_flight -= 1;
+        }
+        if self.given_up.len() > 0 {
+            self.reset_given_up(ledger.now_ns);
         }
     }
 
@@ -318,6 +345,7 @@ impl Ledger<'_> {
 struct Answers<'a> {
     ledger: Ledger<'a>,
     calls: &'a mut [Call],
+    given_up: &'a mut GivenUp,
     ended: u32,
     /// How many of those the server did not answer.
     unanswered: u32,
@@ -348,7 +376,7 @@ impl Answers<'_> {
         self.ended += 1;
         // A server may answer before it has read the whole request: what is held back is moot.
         if sender.holds_back() && sender.held_back_bytes(stream) > 0 {
-            sender.reset(stream, ErrorCode::CANCEL);
+            self.given_up.add(stream);
         }
     }
 
@@ -401,7 +429,8 @@ impl Visitor for Answers<'_> {
     #[inline]
     fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
         let Some(call) = self.call(stream) else {
-            return;
+            // Nobody waits for this answer: its own window stays shut, that of all others does not.
+            return sender.release_connection_of(stream, data.len());
         };
         let is_due = call.body(data);
         if end_stream {

@@ -130,6 +130,7 @@ fn end_of(link: &Link) -> End {
 fn why_lost(link: &Link, text: &str) -> String {
     match &link.farewell {
         Some(farewell) => farewell.to_string(),
+        None if link.is_done() => "the server left too many calls without an end".to_owned(),
         None => text.to_owned(),
     }
 }
