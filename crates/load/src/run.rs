@@ -58,8 +58,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
     pub first_failure: Option<String>,
-    /// Calls that ended OK in each interval of warm-up and window, but in a window by number those
-    /// that were made before it; `None` for a run too short.
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made; `None`
+    /// for a run too short.
     pub intervals: Option<Intervals>,
 }
 
