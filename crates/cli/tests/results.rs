@@ -122,6 +122,28 @@ fn a_run_becomes_a_record_and_the_record_a_page() {
 }
 
 #[test]
+fn a_run_that_goes_on_is_profiled_as_it_began() {
+    let home = bench();
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let mut plan = plan(&home.path().join("suites").join(SUITE));
+    plan.cases = vec!["C=3 S=7".parse().expect("a case")];
+    store.begin_run(&new_run(&plan)).expect("begun");
+    let resumed = [
+        "run",
+        SUITE,
+        "--resume",
+        "--quick",
+        "--profile",
+        "--profile-case=C=1 S=50",
+    ];
+    let refused = bookend(home.path(), &resumed);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    let cases = format!("`C=1 S=50` is no case of {SUITE} in this run, only: C=3 S=7");
+    assert!(said.contains(&cases), "{said}");
+}
+
+#[test]
 fn a_page_that_somebody_changed_is_found_with_its_line() {
     let home = bench();
     bookend(home.path(), &["record", "1"]);
