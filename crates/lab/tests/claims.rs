@@ -146,7 +146,7 @@ fn a_cell_that_failed_is_named_with_its_reason() {
     for row in &mut record.rows {
         if row.cell.subject == "rust-pajamax" {
             let error = "it ended with status 1".to_owned();
-            row.outcome = Outcome::Failed { error };
+            row.outcome = Outcome::failed(error);
         }
     }
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
@@ -306,7 +306,7 @@ fn a_round_in_which_a_cell_failed_is_not_left_out() {
     let of_pajamax = |row: &&mut Row| row.cell.subject == "rust-pajamax";
     let row = record.rows.iter_mut().find(of_pajamax).expect("a row");
     let error = "it ended with status 1".to_owned();
-    row.outcome = Outcome::Failed { error };
+    row.outcome = Outcome::failed(error);
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
     assert_eq!(verdict, Verdict::CannotTell);
     assert!(why.contains("failed in 1 of 7 rounds, it ended"), "{why}");

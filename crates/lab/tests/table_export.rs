@@ -16,7 +16,7 @@ fn rows_with_a_failure() -> Vec<Row> {
     let failed = cell("rust-bookend", "C=1 S=1");
     for one in rows.iter_mut().filter(|row| row.cell == failed) {
         let error = "said \"no\", and left".to_owned();
-        *one = row(one.round, failed.clone(), Outcome::Failed { error });
+        *one = row(one.round, failed.clone(), Outcome::failed(error));
     }
     rows
 }

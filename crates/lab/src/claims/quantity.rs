@@ -406,7 +406,7 @@ fn recorded(
         Outcome::Unsupported { reason } => {
             format!("{name} at {case}: unsupported{rounds}, {reason}")
         }
-        Outcome::Failed { error } => format!("{name} at {case}: failed{rounds}, {error}"),
+        Outcome::Failed { error, .. } => format!("{name} at {case}: failed{rounds}, {error}"),
         Outcome::Missing { reason } => format!("{name} at {case}: missing{rounds}, {reason}"),
     })
 }

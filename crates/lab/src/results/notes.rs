@@ -5,7 +5,7 @@
 //! round.
 
 use super::{Page, text};
-use crate::measurement::{Outcome, Row};
+use crate::measurement::Row;
 use crate::statistics::median;
 use crate::suite::Side;
 use crate::table::significant_text;
@@ -64,7 +64,7 @@ fn number(value: f64) -> String {
 }
 
 fn of_row(row: &Row) -> Vec<(Key, f64)> {
-    let Outcome::Measured(measurement) = &row.outcome else {
+    let Some(measurement) = row.outcome.window() else {
         return Vec::new();
     };
     let cell = &row.cell;

@@ -45,7 +45,7 @@ fn noted(rounds: &[Round<'_>]) -> Vec<String> {
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {
     let failures = rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Failed { error } => Some(error),
+        Outcome::Failed { error, .. } => Some(error),
         _ => None,
     });
     let failures: Vec<&String> = failures.collect();
@@ -102,7 +102,8 @@ fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
 /// Whether both ends count the same, for each round of the cell's server. Most servers live for a
 /// whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
-    let differing = own.iter().filter_map(|row| {
+    let believed = own.iter().filter(|row| measurement(row).is_some());
+    let differing = believed.filter_map(|row| {
         let same_life = |other: &&Row| row.shares_server_with(other);
         let finding = audit_counts(&end_counts(all.iter().filter(same_life))?)?;
         Some(format!("{finding} (round {})", row.round))
@@ -110,12 +111,13 @@ fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     differing.collect()
 }
 
-/// `None` when the server did not say, or a cell failed and nobody knows how many calls it made.
+/// `None` when the server did not say, or a cell failed so that nobody knows how many calls it
+/// made.
 fn end_counts<'a>(life: impl Iterator<Item = &'a Row>) -> Option<EndCounts> {
     let mut counts = EndCounts::default();
     let mut served = None;
     for row in life {
-        let round = measurement(row)?;
+        let round = row.outcome.window()?;
         served = served.max(row.served);
         counts.answered += round.warmup + round.ok + round.drained + row.probe_calls;
         counts.errors += round.errors.values().sum::<u64>();
