@@ -52,6 +52,21 @@ fn the_page_says_where_with_what_how_and_how_again() {
 }
 
 #[test]
+fn a_window_that_ends_with_its_calls_has_no_length() {
+    let mut run = run();
+    let length = "- window: 1000 ms\n";
+    assert!(Report::new(&run, &[]).text().contains(length));
+    let calls = "C=1 S=100 calls=1000".parse().expect("a case");
+    run.new.plan.cases.push(calls);
+    assert!(
+        Report::new(&run, &[]).text().contains(length),
+        "some have one"
+    );
+    run.new.plan.cases = vec![calls];
+    assert!(!Report::new(&run, &[]).text().contains("window:"));
+}
+
+#[test]
 fn the_prose_of_the_suite_stands_above_its_figures() {
     let mut run = run();
     let folder = concat!(
