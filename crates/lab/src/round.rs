@@ -19,6 +19,7 @@ mod watch;
 pub(crate) use cell::Cell;
 pub use ends::{Ends, backend_name, member, side};
 pub use load::{CALL_PATIENCE, Load};
+pub(crate) use marks::rule_of;
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use observer::Observer;
 pub use server::{BackendEnd, RunningServer, ServerEnd, Station};

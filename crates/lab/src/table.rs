@@ -10,6 +10,7 @@ pub(crate) mod round;
 mod shape;
 mod summary;
 
+pub(crate) use doubts::rules_of;
 pub use figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };

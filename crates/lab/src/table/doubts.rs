@@ -4,9 +4,10 @@ use super::limit::disagreement;
 use super::round::{Round, measurement};
 use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
 use crate::measurement::{Outcome, Row};
+use crate::round::rule_of;
 use crate::steady;
 use crate::suite::{Case, Plan, Side};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
 /// rows of the run, from which both ends' counts are compared.
@@ -24,6 +25,23 @@ pub(super) fn doubts(
     doubts.extend(disagreement(plan, rounds));
     doubts.extend(steady::doubt(rounds.iter().map(|round| round.measurement)));
     doubts
+}
+
+/// The names of the rules by which the window of a measured row is marked.
+pub(crate) fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
+    let mut rules = BTreeSet::new();
+    for round in Round::all(&[row]) {
+        let marks = round.measurement.marks.iter();
+        rules.extend(marks.map(|mark| rule_of(mark).to_owned()));
+        if let Ok(case) = row.cell.case.parse() {
+            let findings = audit(&audited(plan, case, &round)).into_iter();
+            rules.extend(findings.map(|finding| finding.rule.to_string()));
+        }
+        if steady::doubt(std::iter::once(round.measurement)).is_some() {
+            rules.insert("not-steady".to_owned());
+        }
+    }
+    rules
 }
 
 /// What was noted about single windows, each text once with the rounds that have it.
