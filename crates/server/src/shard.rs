@@ -1,25 +1,34 @@
 //! What one thread of a server owns.
 
+mod overdue;
+mod turns;
+
 use std::sync::Arc;
 
 use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker};
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
+use crate::deadlines::Deadlines;
 use crate::limits::Limits;
 use crate::patience::Greetings;
-use crate::responder::{Answer, ReturnAddress};
+use crate::pool::Pool;
+use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
-use crate::services::Totals;
+use crate::services::{Services, Totals};
+use turns::Turns;
 
 /// One thread's share of a server: connections that it accepted and their calls.
 pub struct ServerShard {
     router: Arc<Router>,
     limits: Limits,
-    mailbox: Mailbox<Answer>,
-    inbox: Vec<Answer>,
+    pool: Arc<Pool>,
+    mailbox: Mailbox<Letter>,
+    inbox: Vec<Letter>,
     sessions: Vec<Option<Box<Accepted>>>,
     greetings: Greetings,
+    deadlines: Deadlines,
+    turns: Turns,
     outstanding: u64,
     counts: Counts,
     totals: Totals,
@@ -33,7 +42,7 @@ pub struct Counts {
     pub answered_ok: u64,
     /// Calls answered with another code.
     pub answered_error: u64,
-    /// Answers of deferred calls that nobody waited for any more.
+    /// Answers of deferred calls, and of handlers on the pool, that nobody waited for any more.
     pub late: u64,
     /// Handlers that panicked. Their calls are among the errors.
     pub panics: u64,
@@ -64,18 +73,29 @@ struct Accepted {
     session: Session,
     connection: Connection,
     calls: Calls,
+    /// It stands in the queue of connections that are to have a turn.
+    in_turns: bool,
 }
 
 impl ServerShard {
     /// `waker` is the one of the driver that will run this shard.
-    pub(crate) fn new(router: Arc<Router>, limits: Limits, totals: Totals, waker: Waker) -> Self {
+    pub(crate) fn new(services: Services, waker: Waker) -> Self {
+        let Services {
+            router,
+            limits,
+            pool,
+            totals,
+        } = services;
         ServerShard {
             router,
             limits,
+            pool,
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
             greetings: Greetings::default(),
+            deadlines: Deadlines::default(),
+            turns: Turns::default(),
             outstanding: 0,
             counts: Counts::default(),
             totals,
@@ -88,16 +108,23 @@ impl ServerShard {
         self.counts
     }
 
-    fn deliver_all(&mut self, turn: &mut Turn) {
+    /// Acts on what other threads say about calls.
+    fn read_letters(&mut self, turn: &mut Turn) {
         let mut inbox = std::mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
-        for answer in inbox.drain(..) {
-            self.outstanding -= 1;
-            let delivered = match find(&mut self.sessions, answer.session) {
-                Some(accepted) => accepted.deliver(answer, turn, &mut self.counts),
-                None => false,
+        for letter in inbox.drain(..) {
+            self.outstanding -= u64::from(letter.news.is_last());
+            self.counts.panics += u64::from(letter.news.is_panic());
+            let late = match find(&mut self.sessions, letter.session) {
+                None => letter.news.is_late(),
+                Some(accepted) => {
+                    let in_time = accepted.receive(letter, &self.limits, turn);
+                    accepted.calls.report(&mut self.counts);
+                    self.turns.add_if_ready(accepted);
+                    !in_time
+                }
             };
-            self.counts.late += u64::from(!delivered);
+            self.counts.late += u64::from(late);
         }
         self.inbox = inbox;
     }
@@ -142,6 +169,9 @@ impl Drop for ServerShard {
 /// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
 
+/// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
+const AT_ONCE: u64 = 0;
+
 /// Handles the next slice of what a read has brought; a frame that is longer makes it the whole.
 /// Returns the slice's length.
 #[inline]
@@ -171,6 +201,7 @@ impl Shard for ServerShard {
             session,
             connection: Connection::new(Role::Server, &self.limits.http2),
             calls: Calls::new(address, &self.limits),
+            in_turns: false,
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
@@ -199,6 +230,8 @@ impl Shard for ServerShard {
             router: &self.router,
             limits: &self.limits,
             turn,
+            deadlines: &mut self.deadlines,
+            pool: &self.pool,
             held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
@@ -207,6 +240,10 @@ impl Shard for ServerShard {
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
+        self.turns.add_if_ready(accepted);
+        if self.deadlines.are_to_be_swept() {
+            self.sweep_deadlines();
+        }
         if self.greetings.next_deadline().is_some() {
             self.forget_greetings();
         }
@@ -228,7 +265,9 @@ impl Shard for ServerShard {
         }
     }
 
-    fn writable(&mut self, _session: Session, _turn: &mut Turn) {}
+    fn writable(&mut self, session: Session, _turn: &mut Turn) {
+        self.go_on(session);
+    }
 
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
         if find(&mut self.sessions, session).is_some() {
@@ -238,7 +277,9 @@ impl Shard for ServerShard {
     }
 
     fn woken(&mut self, turn: &mut Turn) {
-        self.deliver_all(turn);
+        self.read_letters(turn);
+        self.end_overdue(turn);
+        self.take_turns(turn);
         self.hang_up_on_silent(turn);
         if turn.stopping() {
             self.go_away(turn);
@@ -246,22 +287,25 @@ impl Shard for ServerShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        self.greetings.next_deadline()
+        if self.turns.are_due() {
+            return Some(AT_ONCE);
+        }
+        let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
+        greeting.into_iter().chain(call).min()
     }
 
     fn awaits_others(&self) -> bool {
-        self.outstanding > 0
+        self.outstanding > 0 || self.turns.are_due()
     }
 }
 
 impl Accepted {
-    fn deliver(&mut self, answer: Answer, turn: &mut Turn, counts: &mut Counts) -> bool {
+    fn receive(&mut self, letter: Letter, limits: &Limits, turn: &mut Turn) -> bool {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        let delivered = self.calls.deliver(sender, answer);
+        let in_time = self.calls.receive(sender, letter, limits);
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.report(counts);
-        delivered
+        in_time
     }
 
     fn say_goodbye(&mut self, turn: &mut Turn) {
