@@ -63,8 +63,8 @@ pub struct Outcome {
     pub goaways: BTreeMap<String, u64>,
     /// The server's limit of streams a connection, where it kept calls from being made.
     pub streams_allowed: Option<u32>,
-    /// Calls that ended OK in each interval of warm-up and window, but in a window by number those
-    /// that were made before it; `None` for a run too short.
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made; `None`
+    /// for a run too short.
     pub intervals: Option<Intervals>,
 }
 

@@ -59,7 +59,7 @@ pub struct Measured {
     pub window: Recorder,
     /// Calls that ended before it.
     pub warmup: Recorder,
-    /// Calls that ended OK in each interval of warm-up and window, without `stragglers`.
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made.
     pub(crate) timeline: Timeline,
     /// Calls that ended after it.
     pub drained: Recorder,
@@ -178,7 +178,9 @@ impl LoadShard {
             _ => now_ns,
         };
         let window_end_ns = self.measured.window_end_ns;
-        self.measured.timeline.tick(window_end_ns, self.recorder.ok);
+        let ended_ok = self.ended_ok();
+        self.measured.timeline.tick(window_end_ns, ended_ok);
+        self.measured.timeline.carry(ended_ok);
         self.measured.window = std::mem::take(&mut self.recorder);
         self.measured.driver = turn.statistics() - self.window_began;
         self.measured.cancelled = self.gate.is_cancelled();
@@ -243,6 +245,12 @@ impl LoadShard {
             count_errors: plan.count_errors,
             by_number,
         }
+    }
+
+    /// Calls that ended OK since the recorder was new, whenever they were made.
+    #[inline]
+    fn ended_ok(&self) -> u64 {
+        self.recorder.ok + self.measured.stragglers.ok
     }
 
     /// Whether calls count by when they were made: in a window that is measured by number.
@@ -413,7 +421,8 @@ impl Shard for LoadShard {
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
         let now_ns = turn.now_ns();
         if matches!(self.phase, Phase::WarmUp | Phase::Window) {
-            self.measured.timeline.tick(now_ns, self.recorder.ok);
+            let ended_ok = self.ended_ok();
+            self.measured.timeline.tick(now_ns, ended_ok);
         }
         if self.phase != Phase::Window || now_ns >= self.timetable.window_end_ns {
             self.advance(turn);
