@@ -113,6 +113,25 @@ fn each_stream_that_we_reset_is_one_and_so_is_each_frame_that_comes_for_it() {
     assert_eq!(server.sender().take_glitches(), 1, "for whatever reason");
 }
 
+#[test]
+fn frames_on_streams_that_our_goaway_left_out_are_ignored() {
+    let mut server = server();
+    server.sender().goaway(ErrorCode::NO_ERROR, b"");
+    let late = [
+        request(3),
+        data(3, b"x"),
+        update(3, 1),
+        frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]),
+    ];
+    for octets in late {
+        server.arrive(&octets);
+    }
+    assert_eq!(server.error, None);
+    assert!(!server.seen.streams.contains_key(&3));
+    server.arrive(&data(1, b"goes on"));
+    assert_eq!(server.error, None);
+}
+
 /// A server whose stream 1 holds back a body of that many octets, all windows being closed.
 fn server_that_holds(config: &Config, bytes: usize) -> End {
     let mut server = End::new(Role::Server, config);

@@ -48,6 +48,8 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         peer.data(stream, &body_of(&[b"first", b"unread"]), false);
         assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
         let elsewhere = responses.canceller();
+        // A third one keeps the channel, and with it the connection, to the end.
+        let _last = responses.canceller();
         match by {
             0 => requests.cancel(),
             1 => responses.cancel(),

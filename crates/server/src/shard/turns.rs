@@ -8,7 +8,7 @@ use super::{Accepted, ServerShard, find};
 use crate::budgets::CONNECTION_OUTPUT_BYTES;
 use crate::limits::Limits;
 
-/// The connections that are to have a turn, the one that waits longest first. Each stands here once.
+/// The connections that are to have a turn, the one that waits longest first, each once.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: VecDeque<Session>,
@@ -46,9 +46,12 @@ impl ServerShard {
         }
     }
 
-    /// All output of that connection is written: its streams go on.
-    pub(super) fn go_on(&mut self, session: Session) {
+    /// All output of that connection is written: its streams go on, and it is read again.
+    pub(super) fn go_on(&mut self, session: Session, turn: &mut Turn) {
         if let Some(accepted) = find(&mut self.sessions, session) {
+            if std::mem::take(&mut accepted.is_stopped) {
+                turn.resume(session);
+            }
             self.turns.add_if_ready(accepted);
         }
     }

@@ -83,7 +83,8 @@ impl Receiver {
         for stream in sender.streams_above(last_stream_id) {
             if sender.was_opened_here(stream.id) {
                 sender.free(stream);
-                visitor.reset(sender, stream, ErrorCode::REFUSED_STREAM, Blame::Peer);
+                let code = ErrorCode::REFUSED_STREAM;
+                visitor.reset(sender, stream, code, Blame::PeerGoingAway);
             }
         }
         let code = ErrorCode(u32::from_be_bytes([e, f, g, h]));
