@@ -53,7 +53,7 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         match by {
             0 => requests.cancel(),
             1 => responses.cancel(),
-            _ => thread::spawn(move || elsewhere.cancel()).join().unwrap(),
+            _ => thread::scope(|scope| drop(scope.spawn(|| elsewhere.cancel()))),
         }
         let status = responses.next().unwrap().unwrap_err();
         assert_eq!(
@@ -65,6 +65,8 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         requests.cancel();
         drop((requests, responses));
         assert_eq!(peer.settle().resets.len(), 1, "once is enough");
+        // Until here it has kept the channel alive.
+        drop(elsewhere);
     }
 }
 
