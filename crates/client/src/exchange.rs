@@ -27,7 +27,7 @@ impl Exchange {
     }
 
     pub fn begin(&mut self, stream: Stream) {
-        self.call = Some((stream, Response::default()));
+        self.call = Some((stream, Response::of_any_number()));
     }
 
     /// The deadline has passed, and the call with it.
@@ -73,10 +73,7 @@ impl Visitor for Exchange {
         sender.release(stream, data.len());
         let limit_bytes = self.max_message_bytes;
         if let Some(response) = self.response_on(stream) {
-            response.data(data, limit_bytes);
-            if end_stream {
-                response.end(None);
-            }
+            response.data(data, limit_bytes, end_stream);
         }
     }
 
@@ -99,6 +96,7 @@ impl Visitor for Exchange {
 pub(crate) fn told_by_reset(code: ErrorCode, by: Blame) -> String {
     match by {
         Blame::Peer => format!("the server reset the call: {code}"),
+        Blame::PeerGoingAway => "the server went away and had not looked at the call".to_owned(),
         Blame::PeerMisbehaved => format!("the server broke HTTP/2 on this call: {code}"),
     }
 }

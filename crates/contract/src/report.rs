@@ -98,11 +98,12 @@ pub struct Extension {
     pub ok: u64,
     /// Failed calls of the window by gRPC code name in capitals (`UNAVAILABLE`).
     pub errors: BTreeMap<String, u64>,
-    /// Calls answered before the window.
+    /// Calls answered OK before the window.
     pub warmup: u64,
-    /// Calls answered after the window while draining.
+    /// Calls answered OK after the window while draining.
     pub drained: u64,
-    /// Calls sent but neither answered nor failed at the end of the drain.
+    /// Calls sent that are in none of the other counts: without an answer at the end of the drain,
+    /// or failed outside the window.
     pub unfinished: u64,
     /// `ok` over the CPU seconds of this process.
     pub requests_per_cpu_second: f64,
@@ -118,6 +119,13 @@ pub struct Extension {
     pub memory_peak_bytes: u64,
     /// The driver that was used: `blocking` or `epoll`.
     pub io: String,
+    /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub goaways: BTreeMap<String, u64>,
+    /// The server's limit of streams a connection (SETTINGS_MAX_CONCURRENT_STREAMS), where it kept
+    /// calls from being made: fewer were in flight than asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub streams_allowed: Option<u32>,
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
@@ -188,6 +196,8 @@ pub(crate) mod tests {
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
+            goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
+            streams_allowed: Some(100),
             intervals: Some(Intervals {
                 interval_ms: 100,
                 window_start: 5,
@@ -206,10 +216,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_report_of_before_intervals_were_counted_is_read() {
+    fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        json["bookend"].as_object_mut().unwrap().remove("intervals");
+        for newer in ["intervals", "goaways", "streams_allowed"] {
+            json["bookend"].as_object_mut().unwrap().remove(newer);
+        }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
     }

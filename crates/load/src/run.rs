@@ -2,11 +2,12 @@
 
 use crate::gate::{Gate, Start};
 use crate::plan::{Driver, Plan};
-use crate::recorder::{Errors, Latencies, Recorder};
-use crate::shard::{LoadShard, Measured};
+use crate::recorder::{Errors, Latencies, Recorder, count_text};
+use crate::shard::{LoadShard, Measured, smaller};
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
 use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -34,12 +35,13 @@ pub struct Outcome {
     pub ok: u64,
     /// Calls of the window that failed.
     pub errors: Errors,
-    /// Calls that ended before the window, answered or failed; in a window by number also those
-    /// that were made before it.
+    /// Calls answered OK before the window; in a window by number also those that were made before
+    /// it.
     pub warmup: u64,
-    /// Calls that ended after the window.
+    /// Calls answered OK after the window.
     pub drained: u64,
-    /// Calls that had not ended when the run did.
+    /// Calls that may have been answered and are in none of the other counts: they had not ended
+    /// when the run did, or failed outside the window.
     pub unfinished: u64,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
@@ -57,6 +59,10 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
     pub first_failure: Option<String>,
+    /// Connections that the server ended with GOAWAY, by its code and debug data.
+    pub goaways: BTreeMap<String, u64>,
+    /// The server's limit of streams a connection, where it kept calls from being made.
+    pub streams_allowed: Option<u32>,
     /// Calls that ended OK in each interval of warm-up and window, but in a window by number those
     /// that were made before it; `None` for a run too short.
     pub intervals: Option<Intervals>,
@@ -95,16 +101,29 @@ pub fn run(
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
     let wakers = wakers.map_err(RunError::Machine)?;
     let gate = Arc::new(Gate::new(wakers.clone()));
-    let mut workers = Vec::new();
-    for (number, waker) in (0..).zip(wakers) {
-        workers.push(spawn(&plan, &gate, number, waker).map_err(RunError::Machine)?);
-    }
+    let workers = spawn_all(&plan, &gate, wakers).map_err(RunError::Machine)?;
     let bills = watch(&plan, &gate, &workers, interrupt, &mut progress);
-    let measured: Result<Vec<_>, _> = workers.into_iter().map(join).collect();
-    add_up(measured.map_err(RunError::Machine)?, bills, gate.start())
+    let measured = join_all(workers).map_err(RunError::Machine)?;
+    add_up(measured, bills, gate.start())
 }
 
 type Worker = JoinHandle<io::Result<(LoadShard, Statistics)>>;
+
+/// Starts all workers or, where one cannot be had, none.
+fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Result<Vec<Worker>> {
+    let mut workers = Vec::new();
+    for (number, waker) in (0..).zip(wakers) {
+        match spawn(plan, gate, number, waker) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                gate.cancel();
+                let _ = join_all(workers);
+                return Err(error);
+            }
+        }
+    }
+    Ok(workers)
+}
 
 fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
     let shard = LoadShard::new(Arc::clone(plan), Arc::clone(gate), number);
@@ -113,12 +132,46 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         ..Options::default()
     };
     let driver = plan.driver;
+    let mut end = CancelIfLost {
+        gate: Arc::clone(gate),
+        in_order: false,
+    };
     thread::Builder::new()
         .name(format!("load-{number}"))
-        .spawn(move || match driver {
-            Driver::Blocking => blocking::run(shard, waker, options),
-            Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        .spawn(move || {
+            let measured = match driver {
+                Driver::Blocking => blocking::run(shard, waker, options),
+                Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+            }?;
+            end.is_in_order();
+            Ok(measured)
         })
+}
+
+/// A worker that fails or panics never comes to the gate: the others must not wait for it.
+struct CancelIfLost {
+    gate: Arc<Gate>,
+    in_order: bool,
+}
+
+impl CancelIfLost {
+    fn is_in_order(&mut self) {
+        self.in_order = true;
+    }
+}
+
+impl Drop for CancelIfLost {
+    fn drop(&mut self) {
+        if !self.in_order {
+            self.gate.cancel();
+        }
+    }
+}
+
+/// Waits for all workers; the first failure is the run's.
+fn join_all(workers: Vec<Worker>) -> io::Result<Vec<Measured>> {
+    let ended: Vec<_> = workers.into_iter().map(join).collect();
+    ended.into_iter().collect()
 }
 
 fn join(worker: Worker) -> io::Result<Measured> {
@@ -202,17 +255,23 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         connections_opened: 0,
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
+        goaways: BTreeMap::new(),
+        streams_allowed: None,
         intervals: None,
     };
     let mut timeline = Timeline::default();
     for worker in measured {
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
-        outcome.warmup += worker.warmup.ok + worker.warmup.errors.total() + worker.stragglers;
-        outcome.drained += worker.drained.ok + worker.drained.errors.total();
-        outcome.unfinished += worker.unfinished;
+        outcome.warmup += worker.warmup.ok + worker.stragglers.ok;
+        outcome.drained += worker.drained.ok;
+        outcome.unfinished += worker.unfinished + worker.failed_outside_window();
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
+        for (text, count) in worker.goaways {
+            count_text(&mut outcome.goaways, text, count);
+        }
+        outcome.streams_allowed = smaller(outcome.streams_allowed, worker.streams_allowed);
         latencies.merge(&worker.window.finish());
         timeline.merge(worker.timeline);
     }

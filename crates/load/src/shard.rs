@@ -4,15 +4,16 @@ mod connections;
 
 use crate::call::Fault;
 use crate::gate::{Gate, Start};
-use crate::link::{Ledger, Link, Source, Stage};
+use crate::link::{Ledger, Link, Source, Stage, Stragglers};
 use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Driver, Plan, Share};
-use crate::recorder::Recorder;
-use crate::redial::Redial;
+use crate::recorder::{Recorder, count_text};
+use crate::redial::{End, Redial};
 use crate::timeline::Timeline;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Statistics, Then, Turn};
 use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
@@ -63,7 +64,7 @@ pub struct Measured {
     /// Calls that ended after it.
     pub drained: Recorder,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: u64,
+    pub stragglers: Stragglers,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
@@ -76,8 +77,28 @@ pub struct Measured {
     pub connections_opened: u64,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
+    /// Connections that the server ended with GOAWAY, by its code and debug data.
+    pub goaways: BTreeMap<String, u64>,
+    /// The smallest limit of streams of a server that kept calls from being made.
+    pub streams_allowed: Option<u32>,
     /// Whether the run ended before its time.
     pub cancelled: bool,
+}
+
+impl Measured {
+    /// Calls that failed where failures are not told apart. Nobody knows which of them the server
+    /// has answered.
+    pub(crate) fn failed_outside_window(&self) -> u64 {
+        self.warmup.errors.total() + self.drained.errors.total() + self.stragglers.failed
+    }
+
+    /// What a connection that has ended tells of its server.
+    fn note_end_of(&mut self, link: &Link) {
+        if let Some(farewell) = &link.farewell {
+            count_text(&mut self.goaways, farewell.text.clone(), 1);
+        }
+        self.streams_allowed = smaller(self.streams_allowed, link.streams_allowed);
+    }
 }
 
 impl LoadShard {
@@ -174,6 +195,7 @@ impl LoadShard {
         self.measured.drained = std::mem::take(&mut self.recorder);
         self.phase = Phase::Over;
         for link in self.links.iter().flatten() {
+            self.measured.note_end_of(link);
             turn.close(link.session);
         }
         turn.stop();
@@ -209,7 +231,7 @@ impl LoadShard {
         plan: &Plan,
         recorder: &'a mut Recorder,
         counted_done: &'a mut u64,
-        stragglers: &'a mut u64,
+        stragglers: &'a mut Stragglers,
         by_number: bool,
         now_ns: u64,
     ) -> Ledger<'a> {
@@ -407,10 +429,10 @@ impl Shard for LoadShard {
         link.swap_output(turn);
         let consumed = self.converse(index, bytes, turn);
         self.stamp(index, turn);
-        let mut retired = false;
+        let mut is_done = false;
         if let Some(link) = &mut self.links[index] {
             link.swap_output(turn);
-            retired = link.stage == Stage::Retiring && link.in_flight == 0;
+            is_done = link.is_done();
             if greeting && link.stage == Stage::Ready {
                 self.redials[link.connection_number].greeted();
             }
@@ -423,7 +445,7 @@ impl Shard for LoadShard {
         }
         match consumed {
             Ok(consumed) => {
-                let then = if retired { Then::Close } else { Then::Continue };
+                let then = if is_done { Then::Close } else { Then::Continue };
                 Received { consumed, then }
             }
             Err(error) => {
@@ -457,7 +479,7 @@ impl Shard for LoadShard {
                 let text = format!("connection error: {error}");
                 self.note_failure(&text);
                 self.count_attempt(&text);
-                self.redials[token as usize].lost(now_ns, false);
+                self.redials[token as usize].lost(now_ns, End::Useless);
                 self.reckon_dial_deadline();
             }
             Closed::Peer => self.lost(session, "the server closed the connection", turn),
@@ -477,6 +499,7 @@ impl Shard for LoadShard {
         if before != self.phase || self.phase == Phase::Window {
             self.fill_all(turn);
         }
+        self.close_done(turn);
         if turn.stopping() && self.phase != Phase::Over {
             self.leave(turn);
         }
@@ -487,6 +510,11 @@ impl Shard for LoadShard {
         let deadline_ns = phase_ns.min(self.next_expiry_ns).min(self.dial_deadline_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
     }
+}
+
+/// The smaller of two limits, either of which may not be there.
+pub(crate) fn smaller(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    one.into_iter().chain(other).min()
 }
 
 /// The driver that fits `connections` on `threads`.

@@ -6,7 +6,9 @@
 //!
 //! - an **inline** one answers before it returns, and must not block;
 //! - a **deferred** one is given a [`Responder`], which any thread may use later;
-//! - a **stream** is a state machine that is told of each message: [`StreamHandler`].
+//! - a **stream** is a state machine that is told of each message, and stops when it is full:
+//!   [`StreamHandler`];
+//! - one on the **pool** may block, and has requests to wait for: [`Requests`], [`ReplySender`].
 //!
 //! Services are generated from `.proto` files by `bookend-codegen`, in a build script:
 //!
@@ -64,19 +66,26 @@
 // Generated code names this crate; the reflection service is generated and lies within it.
 extern crate self as bookend_server;
 
+mod budgets;
 mod call;
 mod calls;
+mod cancellation;
 pub mod codec;
+mod compression;
 mod context;
+mod deadlines;
 mod head;
 mod heads;
-mod limits;
+mod inbox;
+pub mod limits;
 mod metadata;
 mod patience;
+mod pool;
 mod quick_hash;
 pub mod reflection;
 mod reply;
 mod responder;
+mod response_metadata;
 mod router;
 mod server;
 mod service;
@@ -89,10 +98,16 @@ mod unary;
 pub use bookend_io as io;
 pub use bookend_io::Io;
 pub use bookend_wire::grpc::{Code, Status};
-pub use codec::{Replies, StreamHandler};
+pub use budgets::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
+    STREAM_TURN_BYTES,
+};
+pub use cancellation::Cancellation;
+pub use codec::{Replies, ReplySender, Requests, StreamHandler};
 pub use context::Context;
-pub use limits::{Limits, ResetLimit};
-pub use metadata::Metadata;
+pub use limits::{Limits, Rate};
+pub use metadata::{MalformedBinary, Metadata};
+pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
 pub use prost;
 pub use prost_types;
 pub use reply::Reply;

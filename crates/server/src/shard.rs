@@ -1,29 +1,44 @@
 //! What one thread of a server owns.
 
+mod overdue;
+mod patrol;
+mod turns;
+
 use std::sync::Arc;
 
-use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker};
+use bookend_io::{
+    BACKLOG_LIMIT_BYTES, Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker,
+};
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
+use crate::deadlines::Deadlines;
 use crate::limits::Limits;
-use crate::patience::Greetings;
-use crate::responder::{Answer, ReturnAddress};
+use crate::patience::{Greetings, Lapses};
+use crate::pool::Pool;
+use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
-use crate::services::Totals;
+use crate::services::{Services, Totals};
+use patrol::Input;
+use turns::Turns;
 
 /// One thread's share of a server: connections that it accepted and their calls.
 pub struct ServerShard {
     router: Arc<Router>,
     limits: Limits,
-    mailbox: Mailbox<Answer>,
-    inbox: Vec<Answer>,
+    pool: Arc<Pool>,
+    mailbox: Mailbox<Letter>,
+    inbox: Vec<Letter>,
     sessions: Vec<Option<Box<Accepted>>>,
     greetings: Greetings,
+    deadlines: Deadlines,
+    turns: Turns,
     outstanding: u64,
     counts: Counts,
     totals: Totals,
     going_away: bool,
+    /// When connections are looked at next.
+    patrol_at_ns: Option<u64>,
 }
 
 /// What a server has done.
@@ -33,7 +48,7 @@ pub struct Counts {
     pub answered_ok: u64,
     /// Calls answered with another code.
     pub answered_error: u64,
-    /// Answers of deferred calls that nobody waited for any more.
+    /// Answers of deferred calls, and of handlers on the pool, that nobody waited for any more.
     pub late: u64,
     /// Handlers that panicked. Their calls are among the errors.
     pub panics: u64,
@@ -64,22 +79,40 @@ struct Accepted {
     session: Session,
     connection: Connection,
     calls: Calls,
+    /// It stands in the queue of connections that are to have a turn.
+    in_turns: bool,
+    /// It is not read from until its output is written.
+    is_stopped: bool,
+    /// It is over once its output is written.
+    is_ending: bool,
+    input: Input,
+    lapses: Lapses,
 }
 
 impl ServerShard {
     /// `waker` is the one of the driver that will run this shard.
-    pub(crate) fn new(router: Arc<Router>, limits: Limits, totals: Totals, waker: Waker) -> Self {
+    pub(crate) fn new(services: Services, waker: Waker) -> Self {
+        let Services {
+            router,
+            limits,
+            pool,
+            totals,
+        } = services;
         ServerShard {
             router,
             limits,
+            pool,
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
             greetings: Greetings::default(),
+            deadlines: Deadlines::default(),
+            turns: Turns::default(),
             outstanding: 0,
             counts: Counts::default(),
             totals,
             going_away: false,
+            patrol_at_ns: None,
         }
     }
 
@@ -88,16 +121,23 @@ impl ServerShard {
         self.counts
     }
 
-    fn deliver_all(&mut self, turn: &mut Turn) {
+    /// Acts on what other threads say about calls.
+    fn read_letters(&mut self, turn: &mut Turn) {
         let mut inbox = std::mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
-        for answer in inbox.drain(..) {
-            self.outstanding -= 1;
-            let delivered = match find(&mut self.sessions, answer.session) {
-                Some(accepted) => accepted.deliver(answer, turn, &mut self.counts),
-                None => false,
+        for letter in inbox.drain(..) {
+            self.outstanding -= u64::from(letter.news.is_last());
+            self.counts.panics += u64::from(letter.news.is_panic());
+            let late = match find(&mut self.sessions, letter.session) {
+                None => letter.news.is_late(),
+                Some(accepted) => {
+                    let in_time = accepted.receive(letter, &self.limits, turn);
+                    accepted.calls.report(&mut self.counts);
+                    self.turns.add_if_ready(accepted);
+                    !in_time
+                }
             };
-            self.counts.late += u64::from(!delivered);
+            self.counts.late += u64::from(late);
         }
         self.inbox = inbox;
     }
@@ -110,9 +150,31 @@ impl ServerShard {
         }
         while let Some(session) = self.greetings.take_due(turn.now_ns()) {
             if !is_settled(&mut self.sessions, session) {
-                self.counts.broken_connections += 1;
+                self.is_broken(session);
                 turn.close(session);
             }
+        }
+    }
+
+    /// A connection is to be closed for what its client does.
+    #[cold]
+    fn is_broken(&mut self, session: Session) {
+        if let Some(accepted) = find(&mut self.sessions, session) {
+            self.counts.broken_connections += u64::from(!accepted.is_ending);
+            accepted.is_ending = true;
+        }
+    }
+
+    /// What a read has brought asks for more than the driver would let wait: the rest of it comes
+    /// when that is written. See `go_on`.
+    #[cold]
+    fn stop_reading(&mut self, session: Session, turn: &Turn) -> Then {
+        match find(&mut self.sessions, session) {
+            Some(accepted) if turn.backlog(session) > BACKLOG_LIMIT_BYTES => {
+                accepted.is_stopped = true;
+                Then::Pause
+            }
+            _ => Then::Again,
         }
     }
 
@@ -127,7 +189,7 @@ impl ServerShard {
             return;
         }
         for accepted in self.sessions.iter_mut().flatten() {
-            accepted.say_goodbye(turn);
+            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
         }
     }
 }
@@ -141,6 +203,12 @@ impl Drop for ServerShard {
 /// Requests that are answered before the answers are written: about two hundred small calls. The
 /// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
+
+/// What clients are told when the server ends.
+const STOPPING: &str = "the server is stopping";
+
+/// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
+const AT_ONCE: u64 = 0;
 
 /// Handles the next slice of what a read has brought; a frame that is longer makes it the whole.
 /// Returns the slice's length.
@@ -171,13 +239,19 @@ impl Shard for ServerShard {
             session,
             connection: Connection::new(Role::Server, &self.limits.http2),
             calls: Calls::new(address, &self.limits),
+            in_turns: false,
+            is_stopped: false,
+            is_ending: false,
+            input: Input::default(),
+            lapses: Lapses::default(),
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
         if self.going_away {
-            accepted.say_goodbye(turn);
+            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
         }
         self.sessions[index] = Some(accepted);
+        self.begin_patrols(turn);
         if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
             self.greetings.add(turn.now_ns() + timeout_ns, session);
         }
@@ -199,14 +273,27 @@ impl Shard for ServerShard {
             router: &self.router,
             limits: &self.limits,
             turn,
+            deadlines: &mut self.deadlines,
+            pool: &self.pool,
             held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
         drop(handling);
+        if connection.sender.has_glitches() {
+            calls.take_glitches(&mut connection.sender, || turn.now_ns());
+        }
+        let output_bytes = connection.sender.output.len();
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
+        accepted
+            .input
+            .note(*result.as_ref().unwrap_or(&0), bytes.len());
+        self.turns.add_if_ready(accepted);
+        if self.deadlines.are_to_be_swept() {
+            self.sweep_deadlines();
+        }
         if self.greetings.next_deadline().is_some() {
             self.forget_greetings();
         }
@@ -214,12 +301,13 @@ impl Shard for ServerShard {
             Ok(consumed) if !too_much => Received {
                 consumed,
                 then: match slice < bytes.len() {
+                    true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(session, turn),
                     true => Then::Again,
                     false => Then::Continue,
                 },
             },
             _ => {
-                self.counts.broken_connections += 1;
+                self.is_broken(session);
                 Received {
                     consumed: bytes.len(),
                     then: Then::Close,
@@ -228,7 +316,9 @@ impl Shard for ServerShard {
         }
     }
 
-    fn writable(&mut self, _session: Session, _turn: &mut Turn) {}
+    fn writable(&mut self, session: Session, turn: &mut Turn) {
+        self.go_on(session, turn);
+    }
 
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
         if find(&mut self.sessions, session).is_some() {
@@ -238,36 +328,43 @@ impl Shard for ServerShard {
     }
 
     fn woken(&mut self, turn: &mut Turn) {
-        self.deliver_all(turn);
+        self.read_letters(turn);
+        self.end_overdue(turn);
+        self.take_turns(turn);
         self.hang_up_on_silent(turn);
+        self.patrol(turn);
         if turn.stopping() {
             self.go_away(turn);
         }
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        self.greetings.next_deadline()
+        if self.turns.are_due() {
+            return Some(AT_ONCE);
+        }
+        let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
+        let due = [greeting, call, self.patrol_at_ns];
+        due.into_iter().flatten().min()
     }
 
     fn awaits_others(&self) -> bool {
-        self.outstanding > 0
+        self.outstanding > 0 || self.turns.are_due()
     }
 }
 
 impl Accepted {
-    fn deliver(&mut self, answer: Answer, turn: &mut Turn, counts: &mut Counts) -> bool {
+    fn receive(&mut self, letter: Letter, limits: &Limits, turn: &mut Turn) -> bool {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        let delivered = self.calls.deliver(sender, answer);
+        let in_time = self.calls.receive(sender, letter, limits);
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.report(counts);
-        delivered
+        in_time
     }
 
-    fn say_goodbye(&mut self, turn: &mut Turn) {
+    fn say_goodbye(&mut self, code: ErrorCode, why: &str, turn: &mut Turn) {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        sender.goaway(ErrorCode::NO_ERROR, b"the server is stopping");
+        sender.goaway(code, why.as_bytes());
         std::mem::swap(turn.output(self.session), &mut sender.output);
     }
 }

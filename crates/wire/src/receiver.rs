@@ -4,7 +4,7 @@ mod body;
 mod control;
 mod headers;
 
-use crate::config::Config;
+use crate::config::{Config, MAX_HEADER_BLOCK_LISTS};
 use crate::connection::Role;
 use crate::error::{Blame, ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
@@ -27,6 +27,7 @@ pub struct Receiver {
     memory: Memory,
     /// A header block that waits for CONTINUATION.
     open_block: Option<OpenBlock>,
+    max_block_bytes: usize,
     preface_came: bool,
     settings_came: bool,
     /// Streams that got rid of what they held back; kept for its memory.
@@ -45,10 +46,16 @@ impl Receiver {
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             memory: Memory::new(),
             open_block: None,
+            max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: role == Role::Client,
             settings_came: false,
             drained: Vec::new(),
         }
+    }
+
+    /// The stream whose header block has begun and is not whole.
+    pub fn open_block(&self) -> Option<u32> {
+        self.open_block.as_ref().map(|open| open.stream_id)
     }
 
     #[inline]
@@ -143,14 +150,18 @@ impl Receiver {
             kind::PRIORITY => self.priority(sender, header, payload, visitor),
             kind::PUSH_PROMISE => Err(ConnectionError::protocol("a push that nobody allowed")),
             // RFC 9113 section 4.1: unknown types are ignored.
-            _ => Ok(()),
+            _ => {
+                sender.glitches.note();
+                Ok(())
+            }
         }
     }
 
     /// What a frame for a stream that is not alive means: nothing if it may still have been on its
     /// way when we reset the stream, else the peer lost count.
-    fn check_gone(&self, sender: &Sender, id: u32) -> Result<(), ConnectionError> {
+    fn check_gone(&self, sender: &mut Sender, id: u32) -> Result<(), ConnectionError> {
         if sender.is_ignored(id) {
+            sender.glitches.note();
             return Ok(());
         }
         if self.is_idle(sender, id) {

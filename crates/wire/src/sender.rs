@@ -5,6 +5,7 @@
 
 mod body;
 mod control;
+mod holding;
 mod unary;
 
 use crate::block::{Block, ExtraField};
@@ -12,12 +13,13 @@ use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, Config};
 use crate::error::{CannotOpen, ErrorCode};
 use crate::flow::{Credit, Window};
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
+use crate::glitches::Glitches;
 use crate::hpack::Encoder;
-use crate::resets::Resets;
+use crate::id_runs::IdRuns;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use crate::streams::{Held, Remote, Stream, Streams};
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use holding::Holding;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
@@ -46,12 +48,15 @@ pub struct Sender {
     pub(crate) goaway_sent: bool,
     /// The last id that our GOAWAY promised to look at.
     promised_id: u32,
-    /// Streams that hold something back, in the order in which they get their turn. Some of them
-    /// may have been reset since: taking each out of the middle at once would be slow.
-    holding: VecDeque<Stream>,
-    /// How many of `holding` have been reset.
-    reset_holding: usize,
-    resets: Resets,
+    holding: Holding,
+    /// Streams that we reset.
+    resets: IdRuns,
+    /// Streams that the peer never opened although it opened later ones.
+    pub(crate) passed_over: IdRuns,
+    pub(crate) glitches: Glitches,
+    /// Streams that the peer may have open now: what our settings say, or none while its windows
+    /// hold back too much.
+    admitted_streams: usize,
 }
 
 impl Sender {
@@ -73,9 +78,11 @@ impl Sender {
             goaway_came: false,
             goaway_sent: false,
             promised_id: 0,
-            holding: VecDeque::new(),
-            reset_holding: 0,
-            resets: Resets::default(),
+            holding: Holding::new(config.max_held_back_bytes),
+            resets: IdRuns::default(),
+            passed_over: IdRuns::default(),
+            glitches: Glitches::default(),
+            admitted_streams: concurrency_limit(&own),
         }
     }
 
@@ -289,12 +296,13 @@ impl Sender {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
-        let held_something = state.held().is_some();
+        let held_back_bytes = state.held().is_some().then(|| state.held_back_bytes());
         self.streams.remove(stream);
-        self.release_connection(unreleased_bytes);
-        if held_something {
-            self.forget_held();
+        if let Some(bytes) = held_back_bytes {
+            self.holding.abandon(bytes, &self.streams);
+            self.admit();
         }
+        self.release_connection(unreleased_bytes);
     }
 
     /// Ends the stream abruptly in both directions.
@@ -307,6 +315,7 @@ impl Sender {
 
     pub(crate) fn write_reset(&mut self, id: u32, code: ErrorCode) {
         self.resets.insert(id);
+        self.glitches.note();
         FrameHeader {
             length: 4,
             kind: kind::RST_STREAM,
@@ -327,6 +336,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
+        self.holding.add(bytes.len());
         match state.held() {
             Some(held) => {
                 held.bytes.extend_from_slice(&bytes);
@@ -340,22 +350,25 @@ impl Sender {
                     end_stream,
                 };
                 state.rare.get_or_insert_default().held = Some(held);
-                self.holding.push_back(stream);
+                self.holding.push(stream);
             }
         }
+        self.admit();
     }
 
-    /// A stream is gone that held something back. Its turn may never come, so such streams are
-    /// swept out of the queue once they are more than half of it.
-    #[cold]
-    fn forget_held(&mut self) {
-        self.reset_holding += 1;
-        if self.reset_holding > self.holding.len() / 2 {
-            let streams = &self.streams;
-            self.holding.retain(|&stream| streams.contains(stream));
-            self.reset_holding = 0;
-        }
+    /// No further streams of the peer while its windows hold back too much.
+    fn admit(&mut self) {
+        self.admitted_streams = match self.holding.is_too_much() {
+            true => 0,
+            false => concurrency_limit(&self.own),
+        };
     }
+}
+
+/// Streams that may be open by these settings.
+fn concurrency_limit(settings: &Settings) -> usize {
+    let limit = settings.max_concurrent_streams;
+    limit.map_or(usize::MAX, |streams| streams as usize)
 }
 
 #[cfg(test)]
@@ -376,7 +389,7 @@ mod tests {
             sender.output.clear();
         }
         assert!(sender.holding.len() <= 2);
-        assert!(sender.holding.contains(&first));
+        assert!(sender.holding.take(first));
     }
 
     #[test]

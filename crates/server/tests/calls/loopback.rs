@@ -5,28 +5,33 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
-use bookend_server::{BindError, Handle, Io, Server};
-use bookend_wire::{Config, Connection, Role, Stream};
+use bookend_server::{BindError, Code, Handle, Io, Limits, Server};
+use bookend_wire::{Block, Config, Connection, Role, Stream};
 
 use crate::pair::{Heard, Listener, head};
 use crate::shop::{self, Item, Money, Waiting};
+use crate::streams::{Streams, ask};
 use crate::{PLACE, PRICE};
 
 /// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Client {
+pub struct Client {
     socket: TcpStream,
-    connection: Connection,
-    listener: Listener,
+    pub connection: Connection,
+    pub listener: Listener,
     unread: Vec<u8>,
 }
 
 impl Client {
     fn connect(address: SocketAddr) -> Self {
+        Self::connect_with(address, &Config::trusted())
+    }
+
+    pub fn connect_with(address: SocketAddr, config: &Config) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        let connection = Connection::new(Role::Client, &Config::trusted());
+        let connection = Connection::new(Role::Client, config);
         Client {
             socket,
             connection,
@@ -35,15 +40,19 @@ impl Client {
         }
     }
 
-    fn start(&mut self, path: &str, item: &str) -> Stream {
+    pub fn start(&mut self, path: &str, item: &str) -> Stream {
+        self.start_with(head(path), item)
+    }
+
+    pub fn start_with(&mut self, mut head: Block, item: &str) -> Stream {
         let message = Item { name: item.into() }.encode_to_vec();
         self.connection
             .sender
-            .request(&mut head(path), &[], &message)
+            .request(&mut head, &[], &message)
             .unwrap()
     }
 
-    fn flush(&mut self) {
+    pub fn flush(&mut self) {
         let output = std::mem::take(&mut self.connection.sender.output);
         self.socket.write_all(&output).unwrap();
     }
@@ -61,18 +70,31 @@ impl Client {
         length > 0
     }
 
-    fn wait_for(&mut self, stream: Stream) -> &Heard {
+    pub fn wait_for(&mut self, stream: Stream) -> &Heard {
+        self.wait_until(stream, |heard| heard.ended)
+    }
+
+    /// Reads until that is true of what was heard about the call.
+    pub fn wait_until(&mut self, stream: Stream, met: impl Fn(&Heard) -> bool) -> &Heard {
         self.flush();
-        while !self
-            .listener
-            .calls
-            .get(&stream.id)
-            .is_some_and(|heard| heard.ended)
-        {
+        while !self.listener.calls.get(&stream.id).is_some_and(&met) {
             assert!(self.read(), "the server closed before it answered");
+            self.flush();
         }
-        self.flush();
         &self.listener.calls[&stream.id]
+    }
+
+    /// Opens a stream with this head and no body yet.
+    pub fn open(&mut self, mut head: Block) -> Stream {
+        let sender = &mut self.connection.sender;
+        let stream = sender.open().unwrap();
+        sender.headers(stream, &mut head, false);
+        stream
+    }
+
+    pub fn send(&mut self, stream: Stream, body: &[u8], end_stream: bool) {
+        self.connection.sender.data(stream, body, end_stream);
+        self.flush();
     }
 }
 
@@ -150,6 +172,22 @@ fn answers_from_other_threads_wake_every_driver() {
 }
 
 #[test]
+fn every_driver_looks_at_the_clock_for_calls_that_have_a_deadline() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let (server, waiting) = serve(io);
+        let mut client = Client::connect(server.local_address());
+        let mut head = head(PLACE);
+        head.push(b"grpc-timeout", b"20m");
+        let placed = client.start_with(head, "wait");
+        assert_eq!(client.wait_for(placed).code(), Code::DeadlineExceeded);
+        waiting.lock().unwrap().clear();
+        server.stop();
+        let counts = server.join().unwrap().calls;
+        assert_eq!((counts.answered_error, counts.late), (1, 1), "{io:?}");
+    }
+}
+
+#[test]
 fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
     for io in [Io::Auto, Io::Blocking, Io::Epoll] {
         let (server, waiting) = serve(io);
@@ -166,6 +204,32 @@ fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
         assert_eq!(client.wait_for(placed).cents(), [5]);
         while client.read() {}
         assert_eq!(server.join().unwrap().calls.answered_ok, 2);
+    }
+}
+
+#[test]
+fn a_client_that_reads_slowly_does_not_keep_the_server_busy() {
+    for io in [Io::Blocking, Io::Epoll] {
+        let builder = Server::builder().add_service(Streams::default());
+        let builder = builder.limits(Limits::trusted());
+        let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
+        let server = bound.spawn().unwrap();
+        let mut client = Client::connect(server.local_address());
+        let streams: Vec<_> = (0..8)
+            .map(|_| {
+                let stream = client.open(head("/test.Streams/List"));
+                client.send(stream, &ask(4_000, 1_000), true);
+                stream
+            })
+            .collect();
+        for stream in streams {
+            assert_eq!(client.wait_for(stream).messages.len(), 4_000);
+        }
+        server.stop();
+        let io_statistics = server.join().unwrap().io;
+        // Each turn of the driver reads, writes, or hands a connection its turn before a write.
+        let moves = io_statistics.reads + io_statistics.writes;
+        assert!(io_statistics.turns <= 3 * moves, "{io_statistics:?}");
     }
 }
 

@@ -1,14 +1,20 @@
 //! Calls of a small service, from a client's connection to a server's shard without a socket.
 
+mod compression;
+mod endings;
+mod examples;
 mod loopback;
+mod metadata;
 mod pair;
+mod pool;
 mod raw;
 mod reflection;
 mod shop;
+mod streams;
 
 use bookend_server::io::Shard;
 use bookend_server::prost::Message;
-use bookend_server::{Code, Counts, Limits, ResetLimit, Status};
+use bookend_server::{Code, Counts, Limits, Rate, Status};
 use bookend_wire::{Config, ErrorCode};
 
 use pair::{Pair, fields, framed};
@@ -218,11 +224,6 @@ fn bodies_that_are_no_message_are_internal_errors() {
         pair.pump();
         assert_eq!(pair.heard(stream).code(), Code::Internal, "{body:?}");
     }
-    let mut compressed = fields(PRICE).to_vec();
-    compressed.push(("grpc-encoding", "gzip"));
-    let stream = pair.open(&compressed, true);
-    pair.pump();
-    assert_eq!(pair.heard(stream).code(), Code::Unimplemented);
 }
 
 #[test]
@@ -463,7 +464,7 @@ fn calls_that_were_given_up_count_until_their_handlers_are_done() {
 
 #[test]
 fn a_client_that_resets_too_much_is_told_to_calm_down() {
-    let resets = Some(ResetLimit {
+    let resets = Some(Rate {
         burst: 10,
         per_second: 1,
     });

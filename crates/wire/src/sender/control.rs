@@ -62,11 +62,24 @@ impl Sender {
         }
     }
 
-    /// Streams that the peer may have open.
-    pub(crate) fn own_concurrency_limit(&self) -> usize {
-        self.own
-            .max_concurrent_streams
-            .map_or(usize::MAX, |streams| streams as usize)
+    /// Whether the peer may open a stream now.
+    #[inline]
+    pub(crate) fn admits_stream(&self) -> bool {
+        self.streams.len() < self.admitted_streams
+    }
+
+    /// Whether [`Sender::take_glitches`] would return something.
+    #[inline]
+    pub fn has_glitches(&self) -> bool {
+        self.glitches.any()
+    }
+
+    /// How often the peer did something wrong or useless that the connection survived since this
+    /// was last asked: broken rules of single streams, every RST_STREAM that we sent whatever the
+    /// cause, frames on streams that had ended, empty DATA, SETTINGS after the first, PINGs between
+    /// which nothing happened, PRIORITY, frames of unknown types, windows opened by a few octets.
+    pub fn take_glitches(&mut self) -> u32 {
+        self.glitches.take()
     }
 
     /// `bytes` of this stream's body are consumed: the peer may send as many more.
@@ -83,6 +96,33 @@ impl Sender {
             self.write_window_update(stream.id, increment);
         }
         self.release_connection(bytes);
+    }
+
+    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
+    /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
+    /// follows when the octets are read.
+    pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let bytes = (bytes as u32).min(state.unreleased_bytes);
+        state.unreleased_bytes -= bytes;
+        self.release_connection(bytes);
+    }
+
+    /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
+    /// octets that were taken from it and are read.
+    pub fn release_stream(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.remote != Remote::Closed
+            && let Some(increment) = state
+                .credit
+                .release(bytes as u32, self.own_stream_window_bytes)
+        {
+            self.write_window_update(stream.id, increment);
+        }
     }
 
     #[inline]
@@ -106,7 +146,15 @@ impl Sender {
 
     /// Asks for a sign of life; the answer comes as `pong`.
     pub fn ping(&mut self, payload: [u8; 8]) {
+        self.glitches.ping_sent();
         write_frame(&mut self.output, kind::PING, 0, 0, &payload);
+    }
+
+    /// Answers a PING.
+    pub(crate) fn pong(&mut self, payload: [u8; 8]) {
+        self.glitches
+            .ping((self.last_peer_id, self.credit, self.send_window));
+        write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
     }
 
     /// Says that no further stream will be looked at. Streams that are open go on.
