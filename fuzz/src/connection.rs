@@ -22,7 +22,7 @@ pub fn client_core(input: &[u8]) {
 
 /// Memory of a connection whose peer sends nothing: tables, a header list, and what a client holds
 /// back of its last request.
-const MEMORY_BYTES: u64 = 192 << 10;
+const MEMORY_BYTES: u64 = 256 << 10;
 /// A header block is put together once and its vector doubles; a frame is smaller than its trace.
 const MEMORY_BYTES_PER_OCTET: u64 = 16;
 /// The smallest request there is: a frame's head and a few indexes.
