@@ -8,8 +8,10 @@ use bookend_wire::grpc::{Code, Status};
 pub struct Answer {
     /// Metadata of the response's head.
     pub head: Metadata,
-    /// The response messages, without their prefixes.
+    /// The response messages, without their prefixes and as they were before compression.
     pub messages: Vec<Vec<u8>>,
+    /// Whether any of the messages came compressed.
+    pub was_compressed: bool,
     /// Metadata of the trailers.
     pub trailers: Metadata,
     /// How the call ended. Where the server's answer breaks gRPC, or there was none in time, this
@@ -21,14 +23,16 @@ impl Answer {
     /// The one message of a unary call that succeeded.
     ///
     /// # Errors
-    /// The status where it is not `OK`; `INTERNAL` where there is not exactly one message.
+    /// The status where it is not `OK`; `UNIMPLEMENTED` where there is not exactly one message: the
+    /// server has another method there than the caller thinks.
     pub fn single_message(&self) -> Result<&[u8], Status> {
         if self.status.code != Code::Ok {
             return Err(self.status.clone());
         }
         match self.messages.as_slice() {
             [message] => Ok(message),
-            messages => Err(not_one(messages.len())),
+            [] => Err(no_message()),
+            _ => Err(several_messages()),
         }
     }
 
@@ -40,9 +44,10 @@ impl Answer {
         if self.status.code != Code::Ok {
             return Err(self.status);
         }
-        match (self.messages.pop(), self.messages.len()) {
-            (Some(message), 0) => Ok(message),
-            (last, before) => Err(not_one(before + usize::from(last.is_some()))),
+        match (self.messages.pop(), self.messages.is_empty()) {
+            (Some(message), true) => Ok(message),
+            (None, _) => Err(no_message()),
+            (Some(_), false) => Err(several_messages()),
         }
     }
 
@@ -51,13 +56,21 @@ impl Answer {
         Self {
             head: Metadata::new(),
             messages: Vec::new(),
+            was_compressed: false,
             trailers: Metadata::new(),
             status,
         }
     }
 }
 
-fn not_one(messages: usize) -> Status {
-    let text = format!("the server said OK and sent {messages} messages");
-    Status::new(Code::Internal, text)
+/// A method of one message gave none.
+pub(crate) fn no_message() -> Status {
+    let text = "the server said OK and sent no message where one is due";
+    Status::new(Code::Unimplemented, text)
+}
+
+/// A method of one message gave more.
+pub(crate) fn several_messages() -> Status {
+    let text = "the server sent several messages where one is due";
+    Status::new(Code::Unimplemented, text)
 }

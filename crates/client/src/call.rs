@@ -1,5 +1,6 @@
 //! What is asked of a server.
 
+use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
 use crate::metadata::Metadata;
 use bookend_wire::Block;
 use bookend_wire::grpc::timeout;
@@ -56,6 +57,7 @@ pub(crate) fn head_of(path: &str, authority: &str) -> Block {
         (b"te", b"trailers"),
         (b"content-type", b"application/grpc"),
         (b"user-agent", USER_AGENT.as_bytes()),
+        (ACCEPT_ENCODING, ACCEPTED),
     ])
 }
 

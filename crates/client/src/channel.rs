@@ -1,32 +1,51 @@
 //! Calls from any number of threads over one connection.
 
 mod back_off;
+mod caller;
 mod calls;
 mod deadlines;
 mod gate;
 mod heads;
+mod inbox;
 mod link;
 mod on_answer;
 mod options;
+mod requests;
+mod resets;
+mod responses;
 mod shard;
+mod stream_call;
+mod stream_state;
+mod thread_kind;
 mod unary_call;
 
+pub use caller::Canceller;
+pub use inbox::Message;
 pub use options::ChannelOptions;
+pub use requests::Requests;
+pub use responses::Responses;
+pub use stream_call::StreamCall;
+pub use stream_state::{End, SendError};
 pub use unary_call::UnaryCall;
 
 use crate::answer::Answer;
 use crate::client::is_path;
+use crate::encoding::{Encoding, append_message, fits_in_prefix};
 use crate::error::ConnectError;
 use crate::greeting;
 use bookend_io::{Epoll, Mailbox, Waker, clock_ns};
-use bookend_wire::grpc::Code;
-use calls::{Pending, Place};
+use bookend_wire::grpc::{Code, Status};
+use caller::Caller;
+use calls::{Mail, Pending, RequestHead, Work};
 use gate::Gate;
+use inbox::Inbox;
 use on_answer::OnAnswer;
 use options::nanoseconds;
 use shard::{ChannelShard, Server};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use std::{fmt, io, thread};
+use stream_state::{OnEnd, StreamState};
 
 /// Unwritten output beyond which the server's bytes are not read. No calls are sent long before
 /// that: only the rest of large messages gets here, and reading on keeps two ends that both write
@@ -43,9 +62,11 @@ pub struct Channel(Arc<Owner>);
 /// What ends the thread when it is dropped.
 struct Owner {
     target: String,
-    mailbox: Mailbox<Pending>,
+    mailbox: Mailbox<Mail>,
     waker: Waker,
     gate: Arc<Gate>,
+    max_message_bytes: usize,
+    stream_window_bytes: u32,
 }
 
 impl Channel {
@@ -65,6 +86,8 @@ impl Channel {
             mailbox: mailbox.clone(),
             waker: waker.clone(),
             gate: Arc::clone(&gate),
+            max_message_bytes: options.connection.max_message_bytes,
+            stream_window_bytes: options.connection.http2.settings.initial_window_bytes,
         }));
         let epoll = Epoll::new(waker, driver_options(&options))?;
         let shard = ChannelShard::new(server, options, mailbox.clone(), Arc::clone(&gate));
@@ -73,6 +96,7 @@ impl Channel {
             .name("bookend-channel".into())
             .spawn(move || {
                 let _last_words = last_words;
+                thread_kind::enter_channel();
                 // What the kernel refuses here ends the shard, and its calls are told with it.
                 drop(epoll.run(shard));
             })?;
@@ -100,25 +124,104 @@ impl Channel {
     /// - `CANCELLED` when the last clone of the channel is dropped.
     pub fn call(&self, call: UnaryCall, on_answer: impl FnOnce(Answer) + Send + 'static) {
         let on_answer = OnAnswer::new(on_answer);
-        if let Some(reason) = unsendable(&call) {
-            return on_answer.fail(Code::InvalidArgument, reason);
+        if let Some(status) = unsendable(&call.path, &call.message) {
+            return on_answer.answer(Answer::without_response(status));
         }
+        if let Some(status) = self.refusal() {
+            return on_answer.answer(Answer::without_response(status));
+        }
+        let message = match call.encoding {
+            Encoding::Identity => call.message,
+            Encoding::Gzip => compressed(&call.message),
+        };
+        let head = RequestHead {
+            path: call.path,
+            metadata: call.metadata,
+            encoding: call.encoding,
+            waits_for_ready: call.waits_for_ready,
+        };
+        let work = Work::Unary(message, on_answer);
+        self.post(Pending::new(head, work, due(call.timeout)));
+    }
+
+    /// Makes a call and waits for its answer, from any thread and any number of threads. Not inside
+    /// a callback, which would wait for itself: that is answered with `FAILED_PRECONDITION`.
+    ///
+    /// It ends as [`Channel::call`] says.
+    pub fn unary(&self, call: UnaryCall) -> Answer {
+        if thread_kind::is_of_a_channel() {
+            let text = "a callback of a channel must not wait for an answer: use Channel::call";
+            return Answer::without_response(Status::new(Code::FailedPrecondition, text));
+        }
+        let (tell, hear) = mpsc::sync_channel(1);
+        self.call(call, move |answer| drop(tell.send(answer)));
+        hear.recv().unwrap_or_else(|_| {
+            let status = Status::new(Code::Unavailable, "the channel has ended");
+            Answer::without_response(status)
+        })
+    }
+
+    /// Begins a call whose messages are sent and received one by one, and gives its two halves.
+    /// Does not wait: sending and receiving do.
+    ///
+    /// Both halves keep the channel alive. The call ends as [`Channel::call`] says, and with
+    /// `CANCELLED` when either half is dropped before its end. A call that the server says it has
+    /// not looked at is made again once, if no more than 64 KiB of it were sent.
+    pub fn open(&self, call: StreamCall) -> (Requests, Responses) {
+        let stream = Arc::new(StreamState::default());
+        let caller = Caller {
+            channel: self.clone(),
+            stream: Arc::clone(&stream),
+        };
+        let owner = &self.0;
+        let inbox = Inbox::new(owner.max_message_bytes, owner.stream_window_bytes);
+        let requests = Requests::new(caller.clone(), call.encoding);
+        let responses = Responses::new(caller.clone(), inbox);
+        match unsendable(&call.path, &[]).or_else(|| self.refusal()) {
+            Some(status) => caller.give_up(status),
+            None => self.begin(call, stream),
+        }
+        (requests, responses)
+    }
+
+    fn begin(&self, call: StreamCall, stream: Arc<StreamState>) {
+        let head = RequestHead {
+            path: call.path,
+            metadata: call.metadata,
+            encoding: call.encoding,
+            waits_for_ready: call.waits_for_ready,
+        };
+        let work = Work::Stream(OnEnd::new(stream));
+        self.post(Pending::new(head, work, due(call.timeout)));
+    }
+
+    /// Why no further call may wait for an answer; else it counts from now on.
+    fn refusal(&self) -> Option<Status> {
         let gate = &self.0.gate;
-        if !gate.enter() {
-            let text = format!("{} calls wait for an answer already", gate.limit());
-            return on_answer.fail(Code::ResourceExhausted, text);
+        if gate.enter() {
+            return None;
         }
-        self.0.mailbox.push(Pending {
-            deadline_ns: call.timeout.map(|time| clock_ns() + nanoseconds(time)),
-            call,
-            on_answer,
-            place: Place::Waiting,
-            refused: false,
-        });
-        if gate.is_closed() {
+        let text = format!("{} calls wait for an answer already", gate.limit());
+        Some(Status::new(Code::ResourceExhausted, text))
+    }
+
+    fn post(&self, pending: Pending) {
+        self.0.mailbox.push(Mail::Call(pending));
+        if self.0.gate.is_closed() {
             answer_nobody(&self.0.mailbox);
         }
     }
+}
+
+/// When a call is given up, nanoseconds of the driver's clock.
+fn due(timeout: Option<Duration>) -> Option<u64> {
+    timeout.map(|time| clock_ns() + nanoseconds(time))
+}
+
+fn compressed(message: &[u8]) -> Vec<u8> {
+    let mut framed = Vec::new();
+    append_message(message, Encoding::Gzip, &mut framed);
+    framed
 }
 
 impl fmt::Debug for Channel {
@@ -185,22 +288,21 @@ fn driver_options(options: &ChannelOptions) -> bookend_io::Options {
 }
 
 /// Why a call cannot be sent to any server.
-fn unsendable(call: &UnaryCall) -> Option<String> {
-    if !is_path(&call.path) {
-        let path = &call.path;
-        return Some(format!(
-            "{path:?} is no path of a method: write /package.Service/Method"
-        ));
-    }
-    // The length of a message has four octets.
-    let too_long = u32::try_from(call.message.len()).is_err();
-    too_long.then(|| "the message is longer than 4 GiB".to_owned())
+fn unsendable(path: &str, message: &[u8]) -> Option<Status> {
+    let text = if !is_path(path) {
+        format!("{path:?} is no path of a method: write /package.Service/Method")
+    } else if !fits_in_prefix(message) {
+        "the message is longer than 4 GiB".to_owned()
+    } else {
+        return None;
+    };
+    Some(Status::new(Code::InvalidArgument, text))
 }
 
 /// However the thread ends, nobody is left to wait for it.
 struct LastWords {
     gate: Arc<Gate>,
-    mailbox: Mailbox<Pending>,
+    mailbox: Mailbox<Mail>,
 }
 
 impl Drop for LastWords {
@@ -211,7 +313,7 @@ impl Drop for LastWords {
 }
 
 /// Drops calls that came too late; each is told so.
-fn answer_nobody(mailbox: &Mailbox<Pending>) {
+fn answer_nobody(mailbox: &Mailbox<Mail>) {
     let mut late = Vec::new();
     mailbox.drain_into(&mut late);
 }

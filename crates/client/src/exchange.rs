@@ -27,7 +27,7 @@ impl Exchange {
     }
 
     pub fn begin(&mut self, stream: Stream) {
-        self.call = Some((stream, Response::default()));
+        self.call = Some((stream, Response::of_any_number()));
     }
 
     /// The deadline has passed, and the call with it.
@@ -73,10 +73,7 @@ impl Visitor for Exchange {
         sender.release(stream, data.len());
         let limit_bytes = self.max_message_bytes;
         if let Some(response) = self.response_on(stream) {
-            response.data(data, limit_bytes);
-            if end_stream {
-                response.end(None);
-            }
+            response.data(data, limit_bytes, end_stream);
         }
     }
 

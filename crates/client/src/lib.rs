@@ -58,6 +58,7 @@ mod answer;
 mod call;
 mod channel;
 mod client;
+mod encoding;
 mod error;
 mod exchange;
 mod greeting;
@@ -65,12 +66,17 @@ mod metadata;
 mod options;
 mod response;
 mod transport;
+mod verdict;
 
 pub use answer::Answer;
 pub use bookend_wire::grpc::{Code, Status};
 pub use call::Call;
-pub use channel::{Channel, ChannelError, ChannelOptions, UnaryCall};
+pub use channel::{
+    Canceller, Channel, ChannelError, ChannelOptions, End, Message, Requests, Responses, SendError,
+    StreamCall, UnaryCall,
+};
 pub use client::Client;
+pub use encoding::Encoding;
 pub use error::{CallError, ConnectError};
 pub use metadata::{Metadata, MetadataError};
 pub use options::Options;

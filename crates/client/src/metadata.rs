@@ -74,6 +74,13 @@ impl Metadata {
             .map(|(_, value)| value)
     }
 
+    /// All values of the field `name`, in order.
+    pub fn find_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        self.iter()
+            .filter(move |(field, _)| *field == name)
+            .map(|(_, value)| value)
+    }
+
     /// The first value of the field `name`, where it is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.find(name)
@@ -206,6 +213,8 @@ mod tests {
         ];
         assert!(metadata.iter().eq(expected));
         assert_eq!(metadata.text("x-plain"), Some("a, b"));
+        let traces: Vec<_> = metadata.find_all("x-trace-bin").collect();
+        assert_eq!(traces, [[0, 1], [2, 3]]);
         assert_eq!(metadata.find("x-bad-bin"), None);
     }
 }

@@ -3,22 +3,76 @@
 use super::deadlines::Deadlines;
 use super::gate::Gate;
 use super::on_answer::OnAnswer;
-use super::unary_call::UnaryCall;
+use super::stream_state::{End, OnEnd, StreamState};
 use crate::answer::Answer;
+use crate::encoding::Encoding;
+use crate::metadata::Metadata;
 use bookend_io::Session;
 use bookend_wire::Stream;
 use bookend_wire::grpc::{Code, Status};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// What other threads send to that of a channel.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are calls, and those are not to be allocated"
+)]
+pub(crate) enum Mail {
+    /// A new call.
+    Call(Pending),
+    /// A streaming call whose callers want something.
+    Attend(Arc<StreamState>),
+}
+
 /// A call without an answer.
 pub(crate) struct Pending {
-    pub call: UnaryCall,
+    pub head: RequestHead,
+    pub work: Work,
     pub deadline_ns: Option<u64>,
-    pub on_answer: OnAnswer,
     pub place: Place,
     /// A server has refused it once without looking at it.
     pub refused: bool,
+}
+
+/// What goes out in front of all messages.
+pub(crate) struct RequestHead {
+    pub path: Cow<'static, str>,
+    pub metadata: Metadata,
+    pub encoding: Encoding,
+    pub waits_for_ready: bool,
+}
+
+/// What is sent behind the head, and who waits for the answer.
+pub(crate) enum Work {
+    /// One message each way. Its prefix is yet to be put before it, unless it is compressed.
+    Unary(Vec<u8>, OnAnswer),
+    /// Any number of messages each way.
+    Stream(OnEnd),
+}
+
+impl Pending {
+    pub fn new(head: RequestHead, work: Work, deadline_ns: Option<u64>) -> Self {
+        Self {
+            head,
+            work,
+            deadline_ns,
+            place: Place::Waiting,
+            refused: false,
+        }
+    }
+
+    /// Ends the call.
+    fn answer(self, answer: Answer) {
+        match self.work {
+            Work::Unary(_, on_answer) => on_answer.answer(answer),
+            Work::Stream(on_end) => on_end.stream().end(End {
+                status: answer.status,
+                trailers: answer.trailers,
+            }),
+        }
+    }
 }
 
 /// Where a call is.
@@ -79,6 +133,9 @@ impl Calls {
             self.with_deadline += 1;
             self.deadlines.add(deadline_ns, ticket);
         }
+        if let Work::Stream(on_end) = &pending.work {
+            on_end.stream().enter(ticket);
+        }
         slot.pending = Some(pending);
         self.waiting.push_back(ticket);
     }
@@ -86,7 +143,10 @@ impl Calls {
     /// Ends a call that was not added, since its server cannot be reached.
     pub fn refuse(&mut self, pending: Pending, text: &str) {
         self.gate.leave();
-        pending.on_answer.fail(Code::Unavailable, text);
+        pending.answer(Answer::without_response(Status::new(
+            Code::Unavailable,
+            text,
+        )));
     }
 
     /// The call that is to be sent next, which stays in the queue.
@@ -117,7 +177,7 @@ impl Calls {
     pub fn answer(&mut self, ticket: Ticket, answer: Answer) {
         if let Some(pending) = self.take(ticket) {
             self.gate.leave();
-            pending.on_answer.answer(answer);
+            pending.answer(answer);
         }
     }
 
@@ -147,7 +207,7 @@ impl Calls {
     pub fn fail_impatient(&mut self, text: &str) {
         let patient = |calls: &Self, ticket: Ticket| {
             let pending = calls.slots[ticket.index as usize].pending.as_ref();
-            pending.is_some_and(|pending| pending.call.waits_for_ready)
+            pending.is_some_and(|pending| pending.head.waits_for_ready)
         };
         for ticket in std::mem::take(&mut self.waiting) {
             if !is_pending(&self.slots, ticket) {

@@ -1,27 +1,36 @@
 //! One connection of a channel and the calls on it.
 
-use super::calls::{Calls, Pending, Place, Ticket};
+mod hearing;
+mod receiving;
+
+use super::calls::{Calls, Pending, Place, RequestHead, Work};
 use super::heads::Heads;
+use super::resets::Resets;
 use crate::call::{TIMEOUT, timeout_value};
-use crate::exchange::{told_by_goaway, told_by_reset};
-use crate::response::{Plain, Response};
+use crate::encoding::{ENCODING, Encoding};
+use crate::response::Response;
 use bookend_io::{HeldSignals, Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
-    Blame, CannotOpen, Config, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
-    Indexing, Role, Sender, Stream, Visitor,
+    CannotOpen, Config, Connection, ConnectionError, ErrorCode, ExtraField, Indexing, Role, Stream,
 };
+use hearing::{Hearing, Talk};
+use receiving::Receiving;
 use std::borrow::Cow;
 use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Unwritten output beyond which no further call is sent: enough to keep a write full, little
+/// Unwritten output beyond which nothing further is sent: enough to keep a write full, little
 /// enough that calls wait in the queue, where they cost less and can be given up.
 const BACKLOG_MAX_BYTES: usize = 256 << 10;
 
 /// Answers that are handed out before other threads are signalled: some three hundred small ones.
 /// Those threads then have enough to do for one write, and not long to wait for it.
 const SLICE_BYTES: usize = 16 << 10;
+
+/// Room for a stream's next messages that a connection keeps: what an outbox holds, and some more.
+const KEPT_BYTES: usize = 128 << 10;
 
 /// A connection: asked for, greeted, or going away.
 pub(crate) struct Link {
@@ -31,22 +40,11 @@ pub(crate) struct Link {
     talk: Talk,
     /// When the server's SETTINGS must have come, once the connection is there.
     greet_by_ns: Option<u64>,
-}
-
-/// What the server's frames change.
-struct Talk {
-    /// By the key of their stream.
-    in_flight: Vec<Option<InFlight>>,
-    max_message_bytes: usize,
-    greeted: bool,
-    answered: bool,
-    goaway: Option<String>,
-}
-
-struct InFlight {
-    stream: Stream,
-    ticket: Ticket,
-    response: Response,
+    resets: Resets,
+    /// Streams with something to send, for which there was no room in the output.
+    crowded: Vec<Stream>,
+    /// What a stream sends next; kept for its memory.
+    body: Vec<u8>,
 }
 
 impl Link {
@@ -64,14 +62,11 @@ impl Link {
             session,
             connection,
             heads: Heads::new(authority),
-            talk: Talk {
-                in_flight: Vec::new(),
-                max_message_bytes,
-                greeted: false,
-                answered: false,
-                goaway: None,
-            },
+            talk: Talk::new(max_message_bytes),
             greet_by_ns: None,
+            resets: Resets::new(),
+            crowded: Vec::new(),
+            body: Vec::new(),
         }
     }
 
@@ -100,13 +95,17 @@ impl Link {
         self.talk.goaway.as_deref()
     }
 
-    /// Whether no call is in flight.
+    /// Whether no call waits for an answer here.
     pub fn is_idle(&self) -> bool {
-        self.connection.sender.live_streams() == 0
+        self.talk.is_idle()
     }
 
-    /// Whether no call can ever be sent here again: the server goes away, or the ids are used up.
+    /// Whether no call is to be sent here again: the server goes away, the ids are used up, or too
+    /// many streams wait to be reset.
     pub fn is_spent(&mut self) -> bool {
+        if self.resets.are_too_many() {
+            return true;
+        }
         let sender = &mut self.connection.sender;
         // Where none may be opened, asking does nothing but say why.
         sender.may_open() == 0 && !matches!(sender.open(), Ok(_) | Err(CannotOpen::Concurrency))
@@ -138,40 +137,68 @@ impl Link {
         calls: &mut Calls,
         turn: &mut Turn,
     ) -> Result<usize, ConnectionError> {
-        let talk = &mut self.talk;
-        let _held = HeldSignals::begin();
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
-        let received = self.connection.receive(bytes, &mut Hearing { talk, calls });
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
+        let held = HeldSignals::begin();
+        let received = self.with_output(turn, |link, _| {
+            let talk = &mut link.talk;
+            link.connection.receive(bytes, &mut Hearing { talk, calls })
+        });
+        drop(held);
+        if !(self.talk.drained.is_empty() && self.talk.given_up.is_empty()) {
+            self.follow_up(turn);
+        }
         received
     }
 
-    /// Sends calls from the queue, as many as the server and the kernel take.
+    /// Does what has become possible, or needless, by what was received.
+    #[cold]
+    fn follow_up(&mut self, turn: &mut Turn) {
+        for stream in mem::take(&mut self.talk.drained) {
+            self.send_on(stream, turn);
+        }
+        for stream in mem::take(&mut self.talk.given_up) {
+            self.give_up(stream);
+        }
+        self.send_resets(turn);
+    }
+
+    /// Has `send` write to the connection's own output, in place.
+    #[inline]
+    fn with_output<R>(&mut self, turn: &mut Turn, send: impl FnOnce(&mut Self, &Turn) -> R) -> R {
+        mem::swap(
+            turn.output(self.session),
+            &mut self.connection.sender.output,
+        );
+        let sent = send(self, turn);
+        mem::swap(
+            turn.output(self.session),
+            &mut self.connection.sender.output,
+        );
+        sent
+    }
+
+    /// Octets that may be sent before the output is full. Who asks, and is told that there are
+    /// none, is told when there are.
+    fn room_bytes(&self, turn: &Turn) -> usize {
+        BACKLOG_MAX_BYTES.saturating_sub(turn.backlog(self.session))
+    }
+}
+
+/// Sending.
+impl Link {
+    /// Sends calls from the queue, as many as the server and the kernel take, and what streams had
+    /// to keep back.
     pub fn send_waiting(&mut self, calls: &mut Calls, turn: &mut Turn) {
+        if !self.crowded.is_empty() {
+            self.send_crowded(turn);
+        }
         if !self.talk.greeted || self.connection.sender.may_open() == 0 {
             return;
         }
-        let Some(room_bytes) = BACKLOG_MAX_BYTES.checked_sub(turn.backlog(self.session)) else {
-            return;
-        };
-        if calls.next_waiting().is_none() {
+        let room_bytes = self.room_bytes(turn);
+        if room_bytes == 0 || calls.next_waiting().is_none() {
             return;
         }
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
-        let is_full = self.send_into(room_bytes, calls, turn);
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
+        let is_full = self.with_output(turn, |link, turn| link.send_into(room_bytes, calls, turn));
         if is_full {
             // Who asks for the backlog is told when it is gone, and then sends more.
             turn.backlog(self.session);
@@ -189,65 +216,166 @@ impl Link {
                 return false;
             };
             pending.place = Place::Sent(self.session, stream);
+            let receiving = match &pending.work {
+                Work::Unary(..) => Receiving::Unary(Response::of_one()),
+                Work::Stream(on_end) => Receiving::streaming(Arc::clone(on_end.stream())),
+            };
+            let is_streaming = matches!(receiving, Receiving::Streaming(_));
             calls.sent();
-            self.enter(stream, ticket);
+            self.talk.enter(stream, ticket, receiving);
+            if is_streaming {
+                self.send_body(stream, true);
+            }
         }
         false
     }
 
     fn send(&mut self, pending: &Pending, turn: &Turn) -> Result<Stream, CannotOpen> {
-        let call = &pending.call;
-        let head = self.heads.of(&call.path);
-        let sender = &mut self.connection.sender;
-        if pending.deadline_ns.is_none() && call.metadata.is_empty() {
-            return sender.request(head, &[], &call.message);
-        }
-        let left = |deadline_ns: u64| deadline_ns.saturating_sub(turn.now_ns());
-        let timeout = pending
-            .deadline_ns
-            .map(|at_ns| timeout_value(Duration::from_nanos(left(at_ns))));
-        let timeout = timeout.map(|value| (TIMEOUT, Cow::Owned(value)));
-        let varying: Vec<_> = timeout.into_iter().chain(call.metadata.encoded()).collect();
-        let extra: Vec<_> = varying.iter().map(extra_field).collect();
-        sender.request(head, &extra, &call.message)
-    }
-
-    fn enter(&mut self, stream: Stream, ticket: Ticket) {
-        let in_flight = InFlight {
-            stream,
-            ticket,
-            response: Response::default(),
+        let RequestHead {
+            path,
+            metadata,
+            encoding,
+            ..
+        } = &pending.head;
+        let Work::Unary(message, _) = &pending.work else {
+            return self.send_head(pending, turn);
         };
-        let places = &mut self.talk.in_flight;
-        if places.len() <= stream.key as usize {
-            places.resize_with(stream.key as usize + 1, || None);
+        if *encoding != Encoding::Identity {
+            let stream = self.send_head(pending, turn)?;
+            self.connection.sender.data(stream, message, true);
+            return Ok(stream);
         }
-        places[stream.key as usize] = Some(in_flight);
-    }
-
-    /// Tells the server that nobody waits for this call any more.
-    pub fn cancel(&mut self, stream: Stream, turn: &mut Turn) {
-        self.talk.take(stream);
         let sender = &mut self.connection.sender;
-        mem::swap(turn.output(self.session), &mut sender.output);
-        sender.reset(stream, ErrorCode::CANCEL);
-        mem::swap(turn.output(self.session), &mut sender.output);
+        let head = self.heads.of(path);
+        if pending.deadline_ns.is_none() && metadata.is_empty() {
+            return sender.request(head, &[], message);
+        }
+        let varying = varying(pending, turn);
+        let extra: Vec<_> = varying.iter().map(extra_field).collect();
+        sender.request(head, &extra, message)
     }
 
-    /// The connection is gone, and its calls with it.
-    pub fn fail_all(self, calls: &mut Calls, text: &str) {
-        for in_flight in self.talk.in_flight.into_iter().flatten() {
-            calls.fail(in_flight.ticket, Code::Unavailable, text);
+    /// Opens a stream whose body is yet to be sent.
+    #[cold]
+    fn send_head(&mut self, pending: &Pending, turn: &Turn) -> Result<Stream, CannotOpen> {
+        let sender = &mut self.connection.sender;
+        let stream = sender.open()?;
+        let varying = varying(pending, turn);
+        let extra: Vec<_> = varying.iter().map(extra_field).collect();
+        let head = self.heads.of(&pending.head.path);
+        sender.headers_with(stream, head, &extra, false);
+        Ok(stream)
+    }
+
+    /// Attends to a streaming call whose callers have read so much, and may have sent something.
+    pub fn attend(&mut self, stream: Stream, read_bytes: usize, turn: &mut Turn) {
+        let has_room = self.room_bytes(turn) > 0;
+        self.with_output(turn, |link, _| {
+            link.connection.sender.release_stream(stream, read_bytes);
+            link.send_body(stream, has_room);
+        });
+    }
+
+    fn send_on(&mut self, stream: Stream, turn: &mut Turn) {
+        let has_room = self.room_bytes(turn) > 0;
+        self.with_output(turn, |link, _| link.send_body(stream, has_room));
+    }
+
+    #[cold]
+    fn send_crowded(&mut self, turn: &mut Turn) {
+        for stream in mem::take(&mut self.crowded) {
+            if let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) {
+                streaming.is_crowded = false;
+                self.send_on(stream, turn);
+            }
+        }
+    }
+
+    /// Sends what a streaming call has in its outbox, unless the server's window or the output
+    /// keeps it back. What keeps it back also brings it here again.
+    fn send_body(&mut self, stream: Stream, has_room: bool) {
+        let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) else {
+            return;
+        };
+        let sender = &mut self.connection.sender;
+        if sender.held_back_bytes(stream) > 0 {
+            return streaming.state.hold_up();
+        }
+        if !has_room {
+            if !mem::replace(&mut streaming.is_crowded, true) {
+                self.crowded.push(stream);
+            }
+            return streaming.state.hold_up();
+        }
+        self.body.clear();
+        let is_last = streaming.state.take_outbox(&mut self.body);
+        streaming.remember(&self.body);
+        sender.data(stream, &self.body, is_last);
+        if sender.held_back_bytes(stream) > 0 {
+            streaming.state.hold_up();
+        }
+        if self.body.capacity() > KEPT_BYTES {
+            self.body = Vec::new();
         }
     }
 }
 
-impl Talk {
-    fn take(&mut self, stream: Stream) -> Option<InFlight> {
-        self.in_flight
-            .get_mut(stream.key as usize)?
-            .take_if(|in_flight| in_flight.stream == stream)
+/// Giving up.
+impl Link {
+    /// Nobody waits for this call any more: the server is told, when its turn comes.
+    pub fn cancel(&mut self, stream: Stream, turn: &mut Turn) {
+        self.talk.forget(stream);
+        self.give_up(stream);
+        self.send_resets(turn);
     }
+
+    fn give_up(&mut self, stream: Stream) {
+        let sender = &self.connection.sender;
+        if sender.is_open(stream) {
+            let is_open = |stream| sender.is_open(stream);
+            self.resets.owe(stream, is_open);
+        }
+    }
+
+    /// Sends the resets that are due.
+    pub fn send_resets(&mut self, turn: &mut Turn) {
+        if self.resets.next_ns().is_none() {
+            return;
+        }
+        let now_ns = turn.now_ns();
+        self.with_output(turn, |link, _| {
+            let sender = &mut link.connection.sender;
+            while let Some(stream) = link.resets.next(now_ns, |stream| sender.is_open(stream)) {
+                sender.reset(stream, ErrorCode::CANCEL);
+            }
+        });
+    }
+
+    /// When the next reset is due.
+    #[inline]
+    pub fn next_reset_ns(&self) -> Option<u64> {
+        self.resets.next_ns()
+    }
+
+    /// The connection is gone, and its calls with it.
+    pub fn fail_all(self, calls: &mut Calls, text: &str) {
+        for ticket in self.talk.into_tickets() {
+            calls.fail(ticket, Code::Unavailable, text);
+        }
+    }
+}
+
+/// The fields of a request's head that differ from call to call.
+fn varying<'a>(pending: &'a Pending, turn: &Turn) -> Vec<(&'a [u8], Cow<'a, [u8]>)> {
+    let left_ns = |deadline_ns: u64| deadline_ns.saturating_sub(turn.now_ns());
+    let timeout = pending.deadline_ns.map(|at_ns| {
+        let value = timeout_value(Duration::from_nanos(left_ns(at_ns)));
+        (TIMEOUT, Cow::Owned(value))
+    });
+    let encoding = pending.head.encoding.name();
+    let encoding = encoding.map(|name| (ENCODING, Cow::Borrowed(name)));
+    let own = timeout.into_iter().chain(encoding);
+    own.chain(pending.head.metadata.encoded()).collect()
 }
 
 /// Varies from call to call: in the table it would push out what does not.
@@ -256,112 +384,5 @@ fn extra_field<'a>((name, value): &'a (&[u8], Cow<'_, [u8]>)) -> ExtraField<'a> 
         name,
         value,
         indexing: Indexing::Without,
-    }
-}
-
-/// Turns what one read has brought into answers.
-struct Hearing<'a> {
-    talk: &'a mut Talk,
-    calls: &'a mut Calls,
-}
-
-impl Hearing<'_> {
-    /// Adds to the response on a stream, and ends its call if that was all of it.
-    #[inline]
-    fn hear(
-        &mut self,
-        sender: &mut Sender,
-        stream: Stream,
-        end_stream: bool,
-        add: impl FnOnce(&mut Response),
-    ) {
-        let Some(place) = self.talk.in_flight.get_mut(stream.key as usize) else {
-            return;
-        };
-        let Some(in_flight) = place.as_mut().filter(|call| call.stream == stream) else {
-            return;
-        };
-        add(&mut in_flight.response);
-        if !in_flight.response.has_ended() {
-            return;
-        }
-        let in_flight = place.take();
-        self.talk.answered = true;
-        // The rest of the response, or of the request, is not wanted.
-        if !end_stream || sender.held_back_bytes(stream) > 0 {
-            sender.reset(stream, ErrorCode::CANCEL);
-        }
-        if let Some(InFlight {
-            ticket, response, ..
-        }) = in_flight
-            && let Some(answer) = response.into_answer()
-        {
-            self.calls.answer(ticket, answer);
-        }
-    }
-}
-
-const MEMO_OF_HEAD: u32 = 0;
-const MEMO_OF_OK: u32 = 1;
-
-impl Visitor for Hearing<'_> {
-    fn headers(
-        &mut self,
-        sender: &mut Sender,
-        stream: Stream,
-        fields: &HeaderList,
-        end_stream: bool,
-    ) -> Option<u32> {
-        let mut plain = None;
-        self.hear(sender, stream, end_stream, |response| {
-            plain = response.headers(fields, end_stream);
-        });
-        plain.map(|plain| match plain {
-            Plain::Head => MEMO_OF_HEAD,
-            Plain::Ok => MEMO_OF_OK,
-        })
-    }
-
-    #[inline]
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
-        let plain = match memo {
-            MEMO_OF_HEAD => Plain::Head,
-            _ => Plain::Ok,
-        };
-        self.hear(sender, stream, end_stream, |response| {
-            response.plain(plain, end_stream);
-        });
-    }
-
-    #[inline]
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
-        sender.release(stream, data.len());
-        let limit_bytes = self.talk.max_message_bytes;
-        self.hear(sender, stream, end_stream, |response| {
-            response.data(data, limit_bytes);
-            response.refuse_second_message();
-            if end_stream {
-                response.end(None);
-            }
-        });
-    }
-
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
-        let Some(InFlight { ticket, .. }) = self.talk.take(stream) else {
-            return;
-        };
-        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by == Blame::Peer;
-        if !(not_looked_at && self.calls.send_again(ticket)) {
-            let text = told_by_reset(code, by);
-            self.calls.fail(ticket, Code::of_reset(code), text);
-        }
-    }
-
-    fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
-        self.talk.goaway = Some(told_by_goaway(code, debug));
-    }
-
-    fn settings(&mut self, _: &mut Sender) {
-        self.talk.greeted = true;
     }
 }

@@ -17,10 +17,6 @@ impl OnAnswer {
         self.tell(answer);
     }
 
-    pub fn fail(self, code: Code, text: impl Into<String>) {
-        self.answer(Answer::without_response(Status::new(code, text)));
-    }
-
     fn tell(&mut self, answer: Answer) {
         if let Some(on_answer) = self.0.take() {
             // The panic has been reported by its hook, and costs the other calls nothing.

@@ -1,10 +1,11 @@
 //! What the thread of a channel owns: its connections and its calls.
 
 use super::back_off::BackOff;
-use super::calls::{Calls, Pending, Place};
+use super::calls::{Calls, Mail, Pending, Place};
 use super::gate::Gate;
 use super::link::Link;
 use super::options::{ChannelOptions, nanoseconds};
+use super::stream_state::StreamState;
 use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
 use crate::greeting;
@@ -20,8 +21,8 @@ use std::sync::Arc;
 pub(crate) struct ChannelShard {
     server: Server,
     options: ChannelOptions,
-    mailbox: Mailbox<Pending>,
-    inbox: Vec<Pending>,
+    mailbox: Mailbox<Mail>,
+    inbox: Vec<Mail>,
     calls: Calls,
     /// Where calls are sent, once it is greeted.
     current: Option<Link>,
@@ -61,7 +62,7 @@ impl ChannelShard {
     pub fn new(
         server: Server,
         options: ChannelOptions,
-        mailbox: Mailbox<Pending>,
+        mailbox: Mailbox<Mail>,
         gate: Arc<Gate>,
     ) -> Self {
         let back_off = BackOff::new(options.back_off_min, options.back_off_max);
@@ -79,16 +80,43 @@ impl ChannelShard {
         }
     }
 
-    fn take_mail(&mut self) {
+    fn take_mail(&mut self, turn: &mut Turn) {
         let mut inbox = mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
-        for pending in inbox.drain(..) {
-            match &self.unreachable {
-                Some(text) if !pending.call.waits_for_ready => self.calls.refuse(pending, text),
-                _ => self.calls.add(pending),
+        for mail in inbox.drain(..) {
+            match mail {
+                Mail::Call(pending) => self.take(pending),
+                Mail::Attend(stream) => self.attend(&stream, turn),
             }
         }
         self.inbox = inbox;
+    }
+
+    fn take(&mut self, pending: Pending) {
+        match &self.unreachable {
+            Some(text) if !pending.head.waits_for_ready => self.calls.refuse(pending, text),
+            _ => self.calls.add(pending),
+        }
+    }
+
+    /// Does what the callers of a stream want, unless it is over.
+    fn attend(&mut self, stream: &StreamState, turn: &mut Turn) {
+        let wishes = stream.take_wishes();
+        let Some(ticket) = wishes.ticket else { return };
+        let Some(place) = self.calls.place(ticket) else {
+            return;
+        };
+        if let Place::Sent(session, stream) = place
+            && let Some(link) = find(&mut self.current, &mut self.leaving, session)
+        {
+            match wishes.cancelled {
+                true => link.cancel(stream, turn),
+                false => link.attend(stream, wishes.read_bytes, turn),
+            }
+        }
+        if wishes.cancelled {
+            self.calls.fail(ticket, Code::Cancelled, "");
+        }
     }
 
     /// Ends the calls whose deadlines have passed.
@@ -291,11 +319,14 @@ impl Shard for ChannelShard {
     }
 
     fn woken(&mut self, turn: &mut Turn) {
-        self.take_mail();
+        self.take_mail(turn);
         if turn.stopping() {
             return self.end(turn);
         }
         self.expire(turn);
+        for link in self.current.iter_mut().chain(&mut self.leaving) {
+            link.send_resets(turn);
+        }
         self.give_up_on_silent(turn);
         self.go_on(turn);
     }
@@ -306,7 +337,9 @@ impl Shard for ChannelShard {
             self.dial_at_ns,
             self.current.as_ref().and_then(Link::greet_by_ns),
         ];
-        own.into_iter().flatten().min()
+        let resets = self.current.iter().chain(&self.leaving);
+        let resets = resets.filter_map(Link::next_reset_ns);
+        own.into_iter().flatten().chain(resets).min()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a channel is asked to do.
 
+use crate::encoding::Encoding;
 use crate::metadata::Metadata;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -19,11 +20,13 @@ pub struct UnaryCall {
     /// Whether the call waits while the server cannot be reached, until its deadline. Otherwise it
     /// is answered with `UNAVAILABLE` as soon as connecting has failed. gRPC's `wait_for_ready`.
     pub waits_for_ready: bool,
+    /// How the request message is compressed, by the thread that makes the call.
+    pub encoding: Encoding,
 }
 
 impl UnaryCall {
-    /// A call without metadata and without a deadline, that does not wait for a server that cannot
-    /// be reached.
+    /// A call without metadata, deadline and compression, that does not wait for a server that
+    /// cannot be reached.
     pub fn new(path: impl Into<Cow<'static, str>>, message: Vec<u8>) -> Self {
         Self {
             path: path.into(),
@@ -31,6 +34,7 @@ impl UnaryCall {
             message,
             timeout: None,
             waits_for_ready: false,
+            encoding: Encoding::Identity,
         }
     }
 }

@@ -74,6 +74,33 @@ impl Sender {
         self.release_connection(bytes);
     }
 
+    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps its
+    /// own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
+    /// follows when the octets are read.
+    pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        let bytes = (bytes as u32).min(state.unreleased_bytes);
+        state.unreleased_bytes -= bytes;
+        self.release_connection(bytes);
+    }
+
+    /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
+    /// octets that were taken from it and are read.
+    pub fn release_stream(&mut self, stream: Stream, bytes: usize) {
+        let Some(state) = self.streams.state(stream) else {
+            return;
+        };
+        if state.remote != Remote::Closed
+            && let Some(increment) = state
+                .credit
+                .release(bytes as u32, self.own_stream_window_bytes)
+        {
+            self.write_window_update(stream.id, increment);
+        }
+    }
+
     #[inline]
     pub(crate) fn release_connection(&mut self, bytes: u32) {
         if let Some(increment) = self.credit.release(bytes, self.connection_window_bytes) {

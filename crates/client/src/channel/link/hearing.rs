@@ -1,0 +1,207 @@
+//! What the server's frames change.
+
+use super::receiving::Receiving;
+use crate::channel::calls::{Calls, Ticket};
+use crate::exchange::{told_by_goaway, told_by_reset};
+use crate::verdict::Plain;
+use bookend_wire::grpc::Code;
+use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+
+/// The calls on a connection, and what was heard of it.
+pub(super) struct Talk {
+    /// By the key of their stream.
+    in_flight: Vec<Option<InFlight>>,
+    calls: usize,
+    max_message_bytes: usize,
+    pub greeted: bool,
+    pub answered: bool,
+    pub goaway: Option<String>,
+    /// Streams that may send on.
+    pub drained: Vec<Stream>,
+    /// Streams that are over for us and may not be for the server.
+    pub given_up: Vec<Stream>,
+}
+
+struct InFlight {
+    stream: Stream,
+    ticket: Ticket,
+    receiving: Receiving,
+}
+
+impl Talk {
+    pub fn new(max_message_bytes: usize) -> Self {
+        Self {
+            in_flight: Vec::new(),
+            calls: 0,
+            max_message_bytes,
+            greeted: false,
+            answered: false,
+            goaway: None,
+            drained: Vec::new(),
+            given_up: Vec::new(),
+        }
+    }
+
+    /// Whether no call waits for an answer here.
+    pub fn is_idle(&self) -> bool {
+        self.calls == 0
+    }
+
+    /// A call was sent.
+    pub fn enter(&mut self, stream: Stream, ticket: Ticket, receiving: Receiving) {
+        if self.in_flight.len() <= stream.key as usize {
+            self.in_flight.resize_with(stream.key as usize + 1, || None);
+        }
+        self.calls += 1;
+        self.in_flight[stream.key as usize] = Some(InFlight {
+            stream,
+            ticket,
+            receiving,
+        });
+    }
+
+    #[inline]
+    fn find(&mut self, stream: Stream) -> Option<&mut InFlight> {
+        let place = self.in_flight.get_mut(stream.key as usize)?;
+        place.as_mut().filter(|call| call.stream == stream)
+    }
+
+    /// The answer that comes on a stream.
+    #[inline]
+    pub fn receiving(&mut self, stream: Stream) -> Option<&mut Receiving> {
+        Some(&mut self.find(stream)?.receiving)
+    }
+
+    #[inline]
+    fn take(&mut self, stream: Stream) -> Option<InFlight> {
+        let place = self.in_flight.get_mut(stream.key as usize)?;
+        let taken = place.take_if(|call| call.stream == stream)?;
+        self.calls -= 1;
+        Some(taken)
+    }
+
+    /// Nobody waits for the answer on that stream any more.
+    pub fn forget(&mut self, stream: Stream) {
+        drop(self.take(stream));
+    }
+
+    /// All calls that have no answer yet.
+    pub fn into_tickets(self) -> impl Iterator<Item = Ticket> {
+        let in_flight = self.in_flight.into_iter().flatten();
+        in_flight.map(|call| call.ticket)
+    }
+}
+
+/// Turns what one read has brought into answers.
+pub(super) struct Hearing<'a> {
+    pub talk: &'a mut Talk,
+    pub calls: &'a mut Calls,
+}
+
+impl Hearing<'_> {
+    /// Adds to the answer on a stream, and ends its call if that was all of it.
+    #[inline]
+    fn hear(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        end_stream: bool,
+        add: impl FnOnce(&mut Receiving),
+    ) {
+        let Some(receiving) = self.talk.receiving(stream) else {
+            return;
+        };
+        add(receiving);
+        if receiving.has_ended() {
+            self.end(sender, stream, end_stream);
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, sender: &mut Sender, stream: Stream, end_stream: bool) {
+        let Some(call) = self.talk.take(stream) else {
+            return;
+        };
+        self.talk.answered = true;
+        // The rest of the response, or of the request, is not wanted.
+        let may_go_on = matches!(call.receiving, Receiving::Streaming(_));
+        if !end_stream || may_go_on || sender.held_back_bytes(stream) > 0 {
+            self.talk.given_up.push(stream);
+        }
+        if let Some(answer) = call.receiving.into_answer() {
+            self.calls.answer(call.ticket, answer);
+        }
+    }
+}
+
+const MEMO_OF_HEAD: u32 = 0;
+const MEMO_OF_OK: u32 = 1;
+
+impl Visitor for Hearing<'_> {
+    fn headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        let mut plain = None;
+        self.hear(sender, stream, end_stream, |receiving| {
+            plain = receiving.headers(fields, end_stream);
+        });
+        plain.map(|plain| match plain {
+            Plain::Head => MEMO_OF_HEAD,
+            Plain::Ok => MEMO_OF_OK,
+        })
+    }
+
+    #[inline]
+    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+        let plain = match memo {
+            MEMO_OF_HEAD => Plain::Head,
+            _ => Plain::Ok,
+        };
+        self.hear(sender, stream, end_stream, |receiving| {
+            receiving.plain(plain, end_stream);
+        });
+    }
+
+    #[inline]
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        let limit_bytes = self.talk.max_message_bytes;
+        // The window of a stream stands for what its readers have not read, and stays shut where
+        // nobody reads. That of the connection is for all: it waits for none of them.
+        match self.talk.receiving(stream) {
+            Some(Receiving::Unary(_)) => sender.release(stream, data.len()),
+            _ => sender.release_connection_of(stream, data.len()),
+        }
+        self.hear(sender, stream, end_stream, |receiving| {
+            receiving.data(data, limit_bytes, end_stream);
+        });
+    }
+
+    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+        let Some(call) = self.talk.take(stream) else {
+            return;
+        };
+        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by == Blame::Peer;
+        let again =
+            not_looked_at && call.receiving.take_back() && self.calls.send_again(call.ticket);
+        if !again {
+            let text = told_by_reset(code, by);
+            self.calls.fail(call.ticket, Code::of_reset(code), text);
+        }
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
+        self.talk.goaway = Some(told_by_goaway(code, debug));
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.talk.greeted = true;
+    }
+
+    fn drained(&mut self, _: &mut Sender, stream: Stream) {
+        self.talk.drained.push(stream);
+    }
+}

@@ -1,0 +1,106 @@
+//! The half of a streaming call that sends.
+
+use super::caller::{Caller, Canceller};
+use super::stream_state::SendError;
+use crate::encoding::{Encoding, append_message, fits_in_prefix};
+use bookend_wire::grpc::message::PREFIX_BYTES;
+use std::fmt;
+
+/// Sends the messages of one call. The other half is [`crate::Responses`]; each may be used by its
+/// own thread.
+///
+/// Ends with [`Requests::finish`]. Dropped without that, it cancels the call: the server would wait
+/// for ever.
+pub struct Requests {
+    caller: Caller,
+    encoding: Encoding,
+    finished: bool,
+}
+
+impl Requests {
+    pub(crate) fn new(caller: Caller, encoding: Encoding) -> Self {
+        Self {
+            caller,
+            encoding,
+            finished: false,
+        }
+    }
+
+    /// Sends a message, without the five-byte prefix of gRPC, compressed as
+    /// [`crate::StreamCall::encoding`] says.
+    ///
+    /// Returns as soon as the message is in a buffer of the call. That takes 64 KiB, or one message
+    /// if it is larger; this waits while it is full, which is as long as the server does not read
+    /// (HTTP/2's flow control), the network is slow, or there is no connection yet.
+    ///
+    /// # Errors
+    /// [`SendError`]: above all when the call has ended, also while this was waiting.
+    pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
+        match self.encoding {
+            Encoding::Identity => self.send_uncompressed(message),
+            Encoding::Gzip => self.send_compressed(message),
+        }
+    }
+
+    /// As [`Requests::send`], without compression: of what is compressed already, and of secrets
+    /// that stand beside text that others choose.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send_uncompressed(&mut self, message: &[u8]) -> Result<(), SendError> {
+        if !fits_in_prefix(message) {
+            return Err(SendError::TooLong);
+        }
+        let bytes = PREFIX_BYTES + message.len();
+        self.put(bytes, |outbox| {
+            append_message(message, Encoding::Identity, outbox);
+        })
+    }
+
+    fn send_compressed(&mut self, message: &[u8]) -> Result<(), SendError> {
+        if !fits_in_prefix(message) {
+            return Err(SendError::TooLong);
+        }
+        let mut framed = Vec::new();
+        append_message(message, Encoding::Gzip, &mut framed);
+        self.put(framed.len(), |outbox| outbox.extend_from_slice(&framed))
+    }
+
+    fn put(&self, bytes: usize, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), SendError> {
+        let notice = self.caller.stream.send(bytes, append)?;
+        self.caller.tell(notice);
+        Ok(())
+    }
+
+    /// Says that no further message will come. What was sent still goes out.
+    pub fn finish(mut self) {
+        self.finished = true;
+        self.caller.tell(self.caller.stream.finish());
+    }
+
+    /// Ends the call with `CANCELLED`, unless it is over; as [`Canceller::cancel`].
+    pub fn cancel(&self) {
+        self.caller.cancel();
+    }
+
+    /// What cancels the call from elsewhere.
+    pub fn canceller(&self) -> Canceller {
+        Canceller::new(self.caller.clone())
+    }
+}
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.caller.cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Requests")
+            .field("encoding", &self.encoding)
+            .finish_non_exhaustive()
+    }
+}

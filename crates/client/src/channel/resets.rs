@@ -1,0 +1,152 @@
+//! RST_STREAM at a pace that no server takes for an attack.
+//!
+//! Servers count resets since CVE-2023-44487, each in its own way: h2 allows 20 of streams that it
+//! has not yet handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a second. A client
+//! whose deadlines pass by the thousand would be cut off by all of them, and all its other calls
+//! with it. So few go out at once and few a second; streams beyond that are given up without a
+//! word: nothing of theirs is waited for, their windows stay shut, and a server that keeps to
+//! `grpc-timeout` ends them by itself. Where many are owed, the connection is to be replaced.
+
+use bookend_wire::Stream;
+use std::collections::VecDeque;
+
+/// Resets at once, after a time without any: below the 20 of h2.
+pub(crate) const RESETS_AT_ONCE: u32 = 16;
+/// Time between resets after that: with the burst 166 in any 30 seconds, below the 200 of netty.
+pub(crate) const RESET_INTERVAL_NS: u64 = 200_000_000;
+/// Resets that are owed before the connection is to be replaced: paying these takes more than six
+/// seconds, and a close tells the server of all of them.
+pub(crate) const RESETS_OWED_MAX: usize = 32;
+
+/// The resets of one connection.
+#[derive(Debug)]
+pub(crate) struct Resets {
+    allowed: u32,
+    /// When one was last added to `allowed`.
+    raised_at_ns: u64,
+    owed: VecDeque<Stream>,
+}
+
+impl Resets {
+    pub fn new() -> Self {
+        Self {
+            allowed: RESETS_AT_ONCE,
+            raised_at_ns: 0,
+            owed: VecDeque::new(),
+        }
+    }
+
+    /// A stream is to be reset when its turn comes. `is_open` says which ones still matter.
+    pub fn owe(&mut self, stream: Stream, is_open: impl Fn(Stream) -> bool) {
+        self.owed.push_back(stream);
+        if self.owed.len() > RESETS_OWED_MAX {
+            self.owed.retain(|&stream| is_open(stream));
+        }
+    }
+
+    /// A stream that is to be reset now.
+    pub fn next(&mut self, now_ns: u64, is_open: impl Fn(Stream) -> bool) -> Option<Stream> {
+        self.raise(now_ns);
+        while let Some(&stream) = self.owed.front() {
+            if is_open(stream) {
+                self.allowed = self.allowed.checked_sub(1)?;
+                return self.owed.pop_front();
+            }
+            self.owed.pop_front();
+        }
+        None
+    }
+
+    fn raise(&mut self, now_ns: u64) {
+        let intervals = now_ns.saturating_sub(self.raised_at_ns) / RESET_INTERVAL_NS;
+        let missing = u64::from(RESETS_AT_ONCE - self.allowed);
+        if intervals >= missing {
+            self.allowed = RESETS_AT_ONCE;
+            self.raised_at_ns = now_ns;
+        } else {
+            self.allowed += intervals as u32;
+            self.raised_at_ns += intervals * RESET_INTERVAL_NS;
+        }
+    }
+
+    /// When the next one may go out, if any is owed.
+    #[inline]
+    pub fn next_ns(&self) -> Option<u64> {
+        (!self.owed.is_empty()).then(|| self.raised_at_ns.saturating_add(RESET_INTERVAL_NS))
+    }
+
+    /// Whether so many are owed that a new connection costs less.
+    #[inline]
+    pub fn are_too_many(&self) -> bool {
+        self.owed.len() > RESETS_OWED_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn stream(number: u32) -> Stream {
+        Stream {
+            key: number,
+            id: 2 * number + 1,
+        }
+    }
+
+    fn owing(streams: u32) -> Resets {
+        let mut resets = Resets::new();
+        (0..streams).for_each(|number| resets.owe(stream(number), |_| true));
+        resets
+    }
+
+    fn paid(resets: &mut Resets, now_ns: u64) -> usize {
+        std::iter::from_fn(|| resets.next(now_ns, |_| true)).count()
+    }
+
+    #[test]
+    fn no_window_of_thirty_seconds_sees_what_netty_forbids() {
+        let mut resets = owing(1_000);
+        let start_ns = 77 * SECOND_NS;
+        assert_eq!(paid(&mut resets, start_ns), RESETS_AT_ONCE as usize);
+        assert_eq!(paid(&mut resets, start_ns), 0);
+        let mut later = 0;
+        for step in 1..=300 {
+            later += paid(&mut resets, start_ns + step * SECOND_NS / 10);
+        }
+        assert_eq!(later, 150);
+        assert_eq!(
+            paid(&mut resets, u64::MAX),
+            RESETS_AT_ONCE as usize,
+            "a pause saves no more"
+        );
+    }
+
+    #[test]
+    fn what_has_ended_by_itself_costs_nothing() {
+        let mut resets = owing(100);
+        let is_last = |open: Stream| open == stream(99);
+        assert_eq!(resets.next(SECOND_NS, is_last), Some(stream(99)));
+        assert_eq!(resets.allowed, RESETS_AT_ONCE - 1);
+        assert_eq!(resets.next_ns(), None);
+    }
+
+    #[test]
+    fn many_that_are_still_open_call_for_a_new_connection() {
+        assert!(!owing(RESETS_OWED_MAX as u32).are_too_many());
+        let mut resets = owing(RESETS_OWED_MAX as u32 + 1);
+        assert!(resets.are_too_many());
+        resets.owe(stream(200), |open| open == stream(200));
+        assert!(!resets.are_too_many());
+    }
+
+    #[test]
+    fn the_next_one_is_due_when_it_may_go_out() {
+        let mut resets = owing(RESETS_AT_ONCE + 1);
+        paid(&mut resets, SECOND_NS);
+        let due_ns = resets.next_ns().unwrap();
+        assert_eq!(paid(&mut resets, due_ns - 1), 0);
+        assert_eq!(paid(&mut resets, due_ns), 1);
+    }
+}

@@ -1,0 +1,199 @@
+//! How a call ends when it is not the server that ends it well.
+
+use crate::peer::{Heard, Peer, body_of, connected};
+use crate::{PATH, careful, code_of, talking};
+use bookend_client::{Code, SendError, StreamCall};
+use bookend_wire::{Config, ErrorCode, Stream};
+use std::thread;
+use std::time::Duration;
+
+/// Waits for a reset of that stream, which must be the only one.
+fn cancelled(peer: &mut Peer, stream: Stream) {
+    let resets = &peer.hear(|heard| !heard.resets.is_empty()).resets;
+    assert_eq!(resets, &[(stream.id, ErrorCode::CANCEL)]);
+}
+
+#[test]
+fn dropping_what_sends_cancels_unless_it_has_finished() {
+    let (requests, mut responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    drop(requests);
+    assert_eq!(responses.end().status.code, Code::Cancelled);
+    cancelled(&mut peer, stream);
+
+    let (requests, responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    requests.finish();
+    peer.whole(stream);
+    peer.trailers_only_ok(stream);
+    assert_eq!(code_of(responses), Code::Ok);
+    assert_eq!(peer.hear_all().resets, []);
+}
+
+#[test]
+fn dropping_what_receives_cancels_unless_the_end_was_seen() {
+    let (mut requests, responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    drop(responses);
+    cancelled(&mut peer, stream);
+    assert_eq!(requests.send(b"x"), Err(SendError::Ended));
+}
+
+#[test]
+fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
+    for by in 0..3 {
+        let (requests, mut responses, mut peer, _listener) = talking(careful());
+        let stream = peer.stream(1);
+        peer.head(stream, &[]);
+        peer.data(stream, &body_of(&[b"first", b"unread"]), false);
+        assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
+        let elsewhere = responses.canceller();
+        match by {
+            0 => requests.cancel(),
+            1 => responses.cancel(),
+            _ => thread::spawn(move || elsewhere.cancel()).join().unwrap(),
+        }
+        let status = responses.next().unwrap().unwrap_err();
+        assert_eq!(
+            status.code,
+            Code::Cancelled,
+            "what was not read is not wanted"
+        );
+        cancelled(&mut peer, stream);
+        requests.cancel();
+        drop((requests, responses));
+        assert_eq!(peer.settle().resets.len(), 1, "once is enough");
+    }
+}
+
+#[test]
+fn a_reader_and_a_writer_that_wait_are_told() {
+    let (mut requests, mut responses, mut peer, _listener) = talking(careful());
+    let canceller = requests.canceller();
+    let sending = thread::spawn(move || while requests.send(&[0; 1_000]).is_ok() {});
+    let reading = thread::spawn(move || responses.next().unwrap().unwrap_err().code);
+    peer.hear(|heard| heard.has_body(65_535));
+    canceller.cancel();
+    sending.join().unwrap();
+    assert_eq!(reading.join().unwrap(), Code::Cancelled);
+}
+
+#[test]
+fn a_deadline_is_told_to_the_server_and_kept_without_it() {
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    // The connection is there before the time runs.
+    peer.settle();
+    let mut call = StreamCall::new(PATH);
+    call.timeout = Some(Duration::from_millis(300));
+    let (mut requests, mut responses) = channel.open(call);
+    let stream = peer.stream(1);
+    let request = peer.settle().request(stream).clone();
+    let told = request.field("grpc-timeout").unwrap().as_bytes();
+    let told_ns = bookend_wire::grpc::timeout::parse(told).unwrap();
+    assert!((1..=300_000_000).contains(&told_ns));
+    peer.head(stream, &[]);
+    peer.message(stream, b"in time");
+    peer.settle();
+    assert_eq!(responses.end().status.code, Code::DeadlineExceeded);
+    assert_eq!(requests.send(b"late"), Err(SendError::Ended));
+    cancelled(&mut peer, stream);
+}
+
+#[test]
+fn what_came_before_a_deadline_can_be_read_after_it() {
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let mut call = StreamCall::new(PATH);
+    call.timeout = Some(Duration::from_millis(300));
+    let (mut requests, mut responses) = channel.open(call);
+    let stream = peer.stream(1);
+    peer.head(stream, &[]);
+    peer.message(stream, b"in time");
+    peer.settle();
+    while requests.send(&[0; 10_000]).is_ok() {}
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"in time");
+    let late = responses.next().unwrap().unwrap_err();
+    assert_eq!(late.code, Code::DeadlineExceeded);
+}
+
+#[test]
+fn a_server_may_answer_before_it_was_asked_everything() {
+    let (mut requests, mut responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    requests.send(b"the first of many").unwrap();
+    peer.answer(stream, b"enough");
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
+    assert_eq!(responses.end().status.code, Code::Ok);
+    while requests.send(b"more").is_ok() {}
+    cancelled(&mut peer, stream);
+}
+
+#[test]
+fn a_reset_without_error_after_a_whole_answer_leaves_it_good() {
+    let (requests, mut responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    peer.answer(stream, b"whole");
+    peer.reset(stream, ErrorCode::NO_ERROR);
+    peer.settle();
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"whole");
+    assert_eq!(responses.end().status.code, Code::Ok);
+    drop(requests);
+}
+
+#[test]
+fn what_a_reset_means_is_what_the_specification_says() {
+    let meanings = [
+        (ErrorCode::NO_ERROR, Code::Internal),
+        (ErrorCode::PROTOCOL_ERROR, Code::Internal),
+        (ErrorCode::INTERNAL_ERROR, Code::Internal),
+        (ErrorCode::FLOW_CONTROL_ERROR, Code::Internal),
+        (ErrorCode::FRAME_SIZE_ERROR, Code::Internal),
+        (ErrorCode::CANCEL, Code::Cancelled),
+        (ErrorCode::COMPRESSION_ERROR, Code::Internal),
+        (ErrorCode::CONNECT_ERROR, Code::Internal),
+        (ErrorCode::ENHANCE_YOUR_CALM, Code::ResourceExhausted),
+        (ErrorCode::INADEQUATE_SECURITY, Code::PermissionDenied),
+    ];
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    for (number, (reset, meant)) in meanings.into_iter().enumerate() {
+        let (_requests, mut responses) = channel.open(StreamCall::new(PATH));
+        let stream = peer.stream(number + 1);
+        peer.head(stream, &[]);
+        peer.reset(stream, reset);
+        let status = &responses.end().status;
+        assert_eq!(status.code, meant, "{reset}");
+        assert!(status.message.contains(reset.name()), "{status}");
+    }
+    let heard: &Heard = peer.settle();
+    assert_eq!(heard.resets, [], "a reset is not answered by one");
+}
+
+#[test]
+fn paths_that_cannot_be_sent_and_calls_beyond_the_limit_end_at_once() {
+    let mut options = careful();
+    options.max_unanswered_calls = 1;
+    let (channel, mut peer, _listener) = connected(options, &Config::internet());
+    let (_requests, responses) = channel.open(StreamCall::new("no slash"));
+    assert_eq!(code_of(responses), Code::InvalidArgument);
+    let first = channel.open(StreamCall::new(PATH));
+    let (_requests, responses) = channel.open(StreamCall::new(PATH));
+    assert_eq!(code_of(responses), Code::ResourceExhausted);
+    peer.stream(1);
+    drop(first);
+    // Room is made where the end is known to the channel, which tells the server of it.
+    peer.hear(|heard| !heard.resets.is_empty());
+    let (_requests, _responses) = channel.open(StreamCall::new(PATH));
+    peer.stream(2);
+}
+
+#[test]
+fn the_halves_keep_the_channel_alive() {
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (requests, mut responses) = channel.open(StreamCall::new(PATH));
+    drop(channel);
+    requests.finish();
+    let stream = peer.stream(1);
+    peer.answer(stream, b"still there");
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"still there");
+    drop(responses);
+    peer.hear_all();
+}

@@ -1,0 +1,152 @@
+//! Who is slow keeps the other side waiting, and nobody else.
+
+use crate::peer::{Peer, body_of, connected};
+use crate::{PATH, careful, talking};
+use bookend_client::{Requests, StreamCall, UnaryCall};
+use bookend_wire::frame::kind;
+use bookend_wire::{Config, Stream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// HTTP/2's own window, which both ends have here.
+const WINDOW_BYTES: usize = 65_535;
+
+fn window_updates(peer: &mut Peer, stream: Stream) -> usize {
+    let is_update = |frame: &&bookend_wire::frame::FrameHeader| {
+        frame.kind == kind::WINDOW_UPDATE && frame.stream_id == stream.id
+    };
+    peer.settle().frames.iter().filter(is_update).count()
+}
+
+#[test]
+fn what_nobody_reads_keeps_its_window_shut() {
+    let (_requests, mut responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    peer.head(stream, &[]);
+    for _ in 0..200 {
+        peer.message(stream, &[7; 1_019]);
+    }
+    peer.settle();
+    assert_eq!(peer.held_back_bytes(stream), 200 * 1_024 - WINDOW_BYTES);
+    assert_eq!(window_updates(&mut peer, stream), 0);
+    // The first message is read, and its octets are too few to be told of.
+    responses.next();
+    assert_eq!(window_updates(&mut peer, stream), 0);
+    for _ in 1..200 {
+        assert_eq!(responses.next().unwrap().unwrap().octets, [7; 1_019]);
+        peer.settle();
+    }
+    assert_eq!(peer.held_back_bytes(stream), 0);
+    assert!((3..=6).contains(&window_updates(&mut peer, stream)));
+}
+
+#[test]
+fn streams_that_nobody_reads_keep_no_other_stream_waiting() {
+    // Together their windows are four times that of the connection.
+    const UNREAD: usize = 64;
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let mut calls = Vec::new();
+    for number in 1..=UNREAD {
+        calls.push(channel.open(StreamCall::new(PATH)));
+        let stream = peer.stream(number);
+        peer.head(stream, &[]);
+        peer.data(stream, &body_of(&[&[0; WINDOW_BYTES - 5]]), false);
+        peer.settle();
+        assert_eq!(peer.held_back_bytes(stream), 0);
+    }
+    let (tell, hear) = std::sync::mpsc::channel();
+    channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
+        tell.send(answer).unwrap();
+    });
+    let stream = peer.stream(UNREAD + 1);
+    peer.answer(stream, &[1; 60_000]);
+    let answer = hear.recv().unwrap();
+    assert_eq!(answer.single_message(), Ok(&[1; 60_000][..]));
+}
+
+#[test]
+fn a_message_larger_than_any_window_comes_to_who_waits_for_it() {
+    let (_requests, mut responses, mut peer, _listener) = talking(careful());
+    let message: Vec<u8> = (0..3_000_000_u32).map(|number| number as u8).collect();
+    let stream = peer.stream(1);
+    peer.head(stream, &[]);
+    peer.message(stream, b"first");
+    peer.message(stream, &message);
+    peer.settle();
+    // Somebody must come for it: until then it waits at the server's.
+    assert!(peer.held_back_bytes(stream) >= message.len() - WINDOW_BYTES);
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
+    let reading = thread::spawn(move || responses.next().unwrap().unwrap().octets);
+    while peer.held_back_bytes(stream) > 0 {
+        peer.settle();
+    }
+    assert!(reading.join().unwrap() == message);
+}
+
+/// Sends messages of 1,024 octets with their prefixes, and counts them.
+fn send_many(
+    mut requests: Requests,
+    messages: usize,
+) -> (Arc<AtomicUsize>, thread::JoinHandle<()>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&sent);
+    let thread = thread::spawn(move || {
+        for _ in 0..messages {
+            requests.send(&[3; 1_019]).unwrap();
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        requests.finish();
+    });
+    (sent, thread)
+}
+
+#[test]
+fn a_server_that_does_not_read_keeps_who_sends_to_it_waiting() {
+    const MESSAGES: usize = 1_000;
+    let (requests, _responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    let (sent, sending) = send_many(requests, MESSAGES);
+    peer.hear(|heard| heard.has_body(WINDOW_BYTES));
+    // In the server's window, held back beside it, and in the buffer of the call.
+    let most = 3 * WINDOW_BYTES / 1_024;
+    for _ in 0..200 {
+        peer.settle();
+        let sent = sent.load(Ordering::Relaxed);
+        assert!(sent <= most, "{sent} messages");
+    }
+    let mut read = 0;
+    while read < MESSAGES * 1_024 {
+        let request = peer.hear(|heard| heard.request(stream).body.len() > read);
+        let fresh = request.request(stream).body.len() - read;
+        assert!(fresh <= WINDOW_BYTES);
+        read += fresh;
+        peer.allow(stream, fresh);
+    }
+    sending.join().unwrap();
+    assert_eq!(peer.whole(stream).body.len(), MESSAGES * 1_024);
+}
+
+#[test]
+fn a_message_larger_than_the_buffer_waits_alone() {
+    let (mut requests, _responses, mut peer, _listener) = talking(careful());
+    let message: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+    let large = message.clone();
+    let sending = thread::spawn(move || {
+        requests.send(b"before").unwrap();
+        requests.send(&large).unwrap();
+        requests.send(b"after").unwrap();
+        requests.finish();
+    });
+    let stream = peer.stream(1);
+    let expected = body_of(&[b"before", &message, b"after"]);
+    let mut read = 0;
+    while read < expected.len() {
+        let request = peer.hear(|heard| heard.request(stream).body.len() > read);
+        let fresh = request.request(stream).body.len() - read;
+        read += fresh;
+        peer.allow(stream, fresh);
+    }
+    sending.join().unwrap();
+    assert!(peer.whole(stream).body == expected);
+}

@@ -1,0 +1,102 @@
+//! A client that gives up many calls at once is not taken for an attacker.
+
+use crate::peer::{Peer, connected};
+use crate::{PATH, careful};
+use bookend_client::{Code, StreamCall, UnaryCall};
+use bookend_wire::Config;
+use bookend_wire::frame::kind;
+
+/// What goes out at once at most: h2 cuts off who resets 20 streams that it has not handed on.
+const RESETS_AT_ONCE: usize = 16;
+
+#[test]
+fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {
+    const CALLS: usize = 48;
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let calls: Vec<_> = (0..CALLS)
+        .map(|_| channel.open(StreamCall::new(PATH)))
+        .collect();
+    peer.stream(CALLS);
+    drop(calls);
+    // Whatever was due by now is there, and the paced rest comes five a second.
+    peer.hear(|heard| heard.resets.len() >= RESETS_AT_ONCE);
+    let resets = peer.settle().resets.clone();
+    assert!(resets.len() < CALLS, "{} resets at once", resets.len());
+    let streams = peer.settle().streams.clone();
+    let owed = streams[CALLS - 1];
+    assert!(!resets.iter().any(|(id, _)| *id == owed.id));
+    peer.head(owed, &[]);
+    peer.data(owed, &[0; 100_000], false);
+    let updates = peer
+        .settle()
+        .frames
+        .iter()
+        .filter(|frame| frame.kind == kind::WINDOW_UPDATE && frame.stream_id == owed.id);
+    assert_eq!(updates.count(), 0);
+}
+
+#[test]
+fn a_call_that_the_server_ends_by_itself_needs_no_reset() {
+    const CALLS: usize = 30;
+    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let calls: Vec<_> = (0..CALLS)
+        .map(|_| {
+            let (requests, responses) = channel.open(StreamCall::new(PATH));
+            requests.finish();
+            responses
+        })
+        .collect();
+    let last = peer.stream(CALLS);
+    peer.whole(last);
+    drop(calls);
+    peer.hear(|heard| heard.resets.len() >= RESETS_AT_ONCE);
+    let heard = peer.settle();
+    let is_reset = |id: u32| heard.resets.iter().any(|(reset, _)| *reset == id);
+    let open: Vec<_> = heard
+        .streams
+        .iter()
+        .filter(|stream| !is_reset(stream.id))
+        .copied()
+        .collect();
+    for stream in open {
+        peer.trailers_only_ok(stream);
+    }
+    let resets = peer.settle().resets.len();
+    // A call that comes and goes is the next to be reset: nothing is owed before it.
+    let (requests, responses) = channel.open(StreamCall::new(PATH));
+    let stream = peer.stream(CALLS + 1);
+    drop((requests, responses));
+    let heard = peer.hear(|heard| heard.resets.len() > resets);
+    assert_eq!(heard.resets[resets].0, stream.id);
+}
+
+#[test]
+fn where_many_are_given_up_the_connection_is_replaced_and_closed_when_its_last_call_ends() {
+    const CALLS: usize = 100;
+    let (channel, mut old, listener) = connected(careful(), &Config::internet());
+    let calls: Vec<_> = (0..CALLS)
+        .map(|_| channel.open(StreamCall::new(PATH)))
+        .collect();
+    let (kept_requests, mut kept) = channel.open(StreamCall::new(PATH));
+    let kept_stream = old.stream(CALLS + 1);
+    drop(calls);
+    let mut new = Peer::accept(&listener, &Config::internet());
+    let (tell, hear) = std::sync::mpsc::channel();
+    channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
+        tell.send(answer).unwrap();
+    });
+    let stream = new.stream(1);
+    new.answer(stream, b"on the new one");
+    assert_eq!(hear.recv().unwrap().status.code, Code::Ok);
+    kept_requests.finish();
+    old.whole(kept_stream);
+    old.answer(kept_stream, b"to its end");
+    assert_eq!(kept.next().unwrap().unwrap().octets, b"to its end");
+    assert_eq!(kept.end().status.code, Code::Ok);
+    let heard = old.hear_all();
+    assert!(
+        heard.resets.len() < CALLS / 2,
+        "{} resets",
+        heard.resets.len()
+    );
+}
