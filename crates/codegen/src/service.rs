@@ -240,14 +240,23 @@ fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
          \x20       match method {{\n"
     )?;
     for (index, (method, _)) in streams() {
-        let name = &method.name;
+        let (name, join) = (&method.name, joining_function(method));
         write!(
             out,
             "            {index} => ::core::option::Option::Some(\n\
-             \x20               ::bookend_server::codec::stream(self.0.{name}(context)),\n\
+             \x20               ::bookend_server::codec::{join}(self.0.{name}(context)),\n\
              \x20           ),\n"
         )?;
     }
     writeln!(out, "            _ => ::core::option::Option::None,")?;
     writeln!(out, "        }}\n    }}")
+}
+
+/// What joins the handler of a streaming method to a connection: it knows which side is unary.
+fn joining_function(method: &Method) -> &'static str {
+    match (method.client_streaming, method.server_streaming) {
+        (false, _) => "server_stream",
+        (true, false) => "client_stream",
+        (true, true) => "stream",
+    }
 }

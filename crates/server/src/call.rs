@@ -1,7 +1,7 @@
 use bookend_wire::Stream;
 
 use crate::heads::HeadIndex;
-use crate::metadata::ResponseFields;
+use crate::response_metadata::ResponseFields;
 use crate::stream_call::StreamCall;
 use crate::unary::Gathered;
 

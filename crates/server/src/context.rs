@@ -1,11 +1,15 @@
 use std::time::Duration;
 
-use crate::metadata::{Metadata, ResponseMetadata};
+use crate::cancellation::Cancellation;
+use crate::head::Head;
+use crate::metadata::{Metadata, base64};
+use crate::response_metadata::ResponseMetadata;
 
 /// What a handler can know about its call, and add to its answer.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    pub(crate) metadata: &'a Metadata,
+    pub(crate) head: &'a Head,
+    pub(crate) compressed: bool,
     pub(crate) response: &'a ResponseMetadata,
     pub(crate) deadline_ns: Option<u64>,
     pub(crate) now_ns: u64,
@@ -14,7 +18,21 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// The metadata that came with the request.
     pub fn metadata(&self) -> &Metadata {
-        self.metadata
+        &self.head.metadata
+    }
+
+    /// Whether the message of a unary call came compressed. Of streams, see
+    /// [`crate::Replies::request_was_compressed`].
+    pub fn request_was_compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// Sends the answer compressed, if the client accepts that; of a stream, all replies until
+    /// [`crate::Replies::compress`] says otherwise.
+    pub fn compress_replies(&self) {
+        if self.head.accepts_gzip {
+            self.response.compress();
+        }
     }
 
     /// The time that the client still waits for the answer; `None` if it waits for ever. Measured
@@ -26,14 +44,33 @@ impl Context<'_> {
         ))
     }
 
-    /// Adds metadata that goes before the answer. `name` is in lower case; the value of a name that
-    /// ends in `-bin` is base64.
+    /// Tells, on any thread, whether the call is over: for a deferred handler whose work is worth
+    /// stopping when nobody waits for it any more.
+    pub fn cancellation(&self) -> Cancellation {
+        self.response.cancellation()
+    }
+
+    /// Adds metadata that goes before the answer, as it stands on the wire: the value of a name that
+    /// ends in `-bin` is base64 already.
+    ///
+    /// A name that is no name (lower-case letters, digits, `-`, `_` and `.`) or is gRPC's own, or a
+    /// value that no header may have, is a mistake of the handler's: its call ends with `INTERNAL`.
     pub fn add_header(&self, name: &str, value: &[u8]) {
         self.response.add_header(name, value);
     }
 
-    /// Adds metadata that goes behind the answer, beside its status.
+    /// As [`Context::add_header`], with any octets; `name` ends in `-bin`.
+    pub fn add_binary_header(&self, name: &str, octets: &[u8]) {
+        self.response.add_header(name, &base64(octets));
+    }
+
+    /// Adds metadata that goes behind the answer, beside its status; as [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.response.add_trailer(name, value);
+    }
+
+    /// As [`Context::add_trailer`], with any octets; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&self, name: &str, octets: &[u8]) {
+        self.response.add_trailer(name, &base64(octets));
     }
 }

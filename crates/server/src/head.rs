@@ -3,6 +3,7 @@
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::{Code, Status, timeout};
 
+use crate::compression::{Encoding, lists_gzip};
 use crate::metadata::Metadata;
 use crate::router::{Route, Router};
 
@@ -11,6 +12,10 @@ use crate::router::{Route, Router};
 pub(crate) struct Head {
     pub route: Route,
     pub timeout_ns: Option<u64>,
+    /// Of the messages of the request.
+    pub encoding: Encoding,
+    /// The client accepts messages under gzip.
+    pub accepts_gzip: bool,
     pub metadata: Metadata,
 }
 
@@ -19,6 +24,8 @@ pub(crate) struct Head {
 pub(crate) struct Refusal {
     pub http_status: HttpStatus,
     pub status: Status,
+    /// The answer says what encodings are known here.
+    pub lists_encodings: bool,
 }
 
 /// HTTP statuses that a gRPC server has a use for.
@@ -59,12 +66,11 @@ impl Head {
         self.route = router
             .find(raw.path)
             .ok_or_else(|| unknown_method(raw.path, router))?;
-        if raw.encoding.is_some_and(|encoding| encoding != b"identity") {
-            return Err(refusal(
-                Code::Unimplemented,
-                "messages must not be compressed",
-            ));
-        }
+        self.accepts_gzip = raw.accepted_encodings.is_some_and(lists_gzip);
+        self.encoding = match raw.encoding {
+            None => Encoding::Identity,
+            Some(name) => Encoding::parse(name).ok_or_else(|| unknown_encoding(name))?,
+        };
         Ok(())
     }
 
@@ -79,7 +85,8 @@ impl Head {
                 b"content-type" => raw.content_type = field.value,
                 b"grpc-timeout" => raw.timeout = Some(field.value),
                 b"grpc-encoding" => raw.encoding = Some(field.value),
-                b"te" | b"grpc-accept-encoding" | b"content-length" => {}
+                b"grpc-accept-encoding" => raw.accepted_encodings = Some(field.value),
+                b"te" | b"content-length" => {}
                 [b':', ..] => {}
                 name => self.metadata.push(name, field.value),
             }
@@ -95,6 +102,7 @@ struct RawHead<'a> {
     content_type: &'a [u8],
     timeout: Option<&'a [u8]>,
     encoding: Option<&'a [u8]>,
+    accepted_encodings: Option<&'a [u8]>,
 }
 
 /// `application/grpc`, alone or with `+SUBTYPE` or `;PARAMETERS`: grpc-web is something else.
@@ -109,6 +117,16 @@ fn refusal(code: Code, message: impl Into<String>) -> Refusal {
     Refusal {
         http_status: HttpStatus::Ok,
         status: Status::new(code, message),
+        lists_encodings: false,
+    }
+}
+
+/// gRPC's compression document wants the answer to say what is known instead.
+fn unknown_encoding(name: &[u8]) -> Refusal {
+    let message = format!("unknown grpc-encoding {}", shown(name));
+    Refusal {
+        lists_encodings: true,
+        ..refusal(Code::Unimplemented, message)
     }
 }
 
@@ -118,6 +136,7 @@ fn not_post(method: &[u8]) -> Refusal {
     Refusal {
         http_status: HttpStatus::MethodNotAllowed,
         status,
+        lists_encodings: false,
     }
 }
 
@@ -130,6 +149,7 @@ fn not_grpc(content_type: &[u8]) -> Refusal {
     Refusal {
         http_status: HttpStatus::UnsupportedMediaType,
         status,
+        lists_encodings: false,
     }
 }
 

@@ -64,12 +64,17 @@
 // Generated code names this crate; the reflection service is generated and lies within it.
 extern crate self as bookend_server;
 
+mod budgets;
 mod call;
 mod calls;
+mod cancellation;
 pub mod codec;
+mod compression;
 mod context;
+mod deadlines;
 mod head;
 mod heads;
+mod inbox;
 mod limits;
 mod metadata;
 mod patience;
@@ -77,6 +82,7 @@ mod quick_hash;
 pub mod reflection;
 mod reply;
 mod responder;
+mod response_metadata;
 mod router;
 mod server;
 mod service;
@@ -89,10 +95,15 @@ mod unary;
 pub use bookend_io as io;
 pub use bookend_io::Io;
 pub use bookend_wire::grpc::{Code, Status};
+pub use budgets::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
+    STREAM_TURN_BYTES,
+};
+pub use cancellation::Cancellation;
 pub use codec::{Replies, StreamHandler};
 pub use context::Context;
 pub use limits::{Limits, ResetLimit};
-pub use metadata::Metadata;
+pub use metadata::{MalformedBinary, Metadata};
 pub use prost;
 pub use prost_types;
 pub use reply::Reply;

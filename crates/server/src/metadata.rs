@@ -1,6 +1,9 @@
-//! Metadata of a request and of a response.
+//! Metadata: names and values that go with a call.
 
-use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use bookend_wire::grpc::metadata::{decode_binary, encode_binary};
+use bookend_wire::grpc::{Code, Status};
 
 /// Metadata that came with a request, in the order in which it came.
 ///
@@ -30,6 +33,38 @@ impl Metadata {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.find(name)
             .and_then(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// All values of the field `name`, in their order, as they came.
+    pub fn find_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        self.iter()
+            .filter(move |(field, _)| *field == name.as_bytes())
+            .map(|(_, value)| value)
+    }
+
+    /// The octets that the first value of the `-bin` field `name` stands for. Base64 is read with
+    /// padding and without.
+    ///
+    /// # Errors
+    /// Where it is no base64: a mistake of the client's, and of this call only.
+    pub fn find_binary(&self, name: &str) -> Result<Option<Vec<u8>>, MalformedBinary> {
+        self.find_all_binary(name).next().transpose()
+    }
+
+    /// What all values of the `-bin` field `name` stand for. Values that were joined with commas on
+    /// their way are parted.
+    ///
+    /// # Errors
+    /// As [`Metadata::find_binary`], each value by itself.
+    pub fn find_all_binary(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = Result<Vec<u8>, MalformedBinary>> {
+        let values = self.find_all(name);
+        let parts = values.flat_map(|value| value.split(|octet| *octet == b','));
+        parts.map(|part| {
+            decode_binary(part.trim_ascii()).ok_or_else(|| MalformedBinary(name.into()))
+        })
     }
 
     /// All fields: name and value.
@@ -70,48 +105,30 @@ impl Metadata {
     }
 }
 
-/// Metadata that a handler adds to its answer. A handler has it through a shared reference, as it
-/// has everything else of its context.
-#[derive(Debug, Default)]
-pub(crate) struct ResponseMetadata {
-    used: Cell<bool>,
-    fields: RefCell<ResponseFields>,
+/// The value of a `-bin` field, of that name, is no base64.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MalformedBinary(pub String);
+
+impl fmt::Display for MalformedBinary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the value of {} is no base64", self.0)
+    }
 }
 
-/// What goes before the message, and what goes after it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ResponseFields {
-    pub headers: Metadata,
-    pub trailers: Metadata,
+impl std::error::Error for MalformedBinary {}
+
+impl From<MalformedBinary> for Status {
+    /// `INTERNAL`, as in grpc-go: the client's library is at fault, not its user.
+    fn from(malformed: MalformedBinary) -> Self {
+        Status::new(Code::Internal, malformed.to_string())
+    }
 }
 
-impl ResponseMetadata {
-    pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.used.set(true);
-        self.fields
-            .borrow_mut()
-            .headers
-            .push(name.as_bytes(), value);
-    }
-
-    pub fn add_trailer(&self, name: &str, value: &[u8]) {
-        self.used.set(true);
-        self.fields
-            .borrow_mut()
-            .trailers
-            .push(name.as_bytes(), value);
-    }
-
-    /// Whether anything was added since [`ResponseMetadata::take`].
-    #[inline]
-    pub fn used(&self) -> bool {
-        self.used.get()
-    }
-
-    pub fn take(&self) -> ResponseFields {
-        self.used.set(false);
-        self.fields.take()
-    }
+/// Octets as they stand on the wire.
+pub(crate) fn base64(octets: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    encode_binary(octets, &mut value);
+    value
 }
 
 #[cfg(test)]
@@ -134,12 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_gone() {
-        let metadata = ResponseMetadata::default();
-        metadata.add_trailer("t", b"1");
-        assert!(metadata.used());
-        assert_eq!(metadata.take().trailers.len(), 1);
-        assert!(!metadata.used());
-        assert!(metadata.take().trailers.is_empty());
+    fn binary_values_are_read_padded_unpadded_and_joined() {
+        let mut metadata = Metadata::default();
+        metadata.push(b"a-bin", b"Zg");
+        metadata.push(b"a-bin", b"Zm8=,Zm9v, Zg==");
+        metadata.push(b"b-bin", b"Z*");
+        let all: Result<Vec<_>, _> = metadata.find_all_binary("a-bin").collect();
+        assert_eq!(all.unwrap(), [&b"f"[..], b"fo", b"foo", b"f"]);
+        assert_eq!(metadata.find_binary("a-bin"), Ok(Some(b"f".to_vec())));
+        assert_eq!(metadata.find_binary("c-bin"), Ok(None));
+        let malformed = metadata.find_binary("b-bin").unwrap_err();
+        assert_eq!(Status::from(malformed).code, Code::Internal);
     }
 }

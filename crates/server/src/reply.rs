@@ -5,9 +5,12 @@ use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, Status, percent};
 use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
 
+use crate::compression::{ACCEPTED, GZIP, deflated};
 use crate::head::{HttpStatus, Refusal};
-use crate::metadata::{Metadata, ResponseFields, ResponseMetadata};
+use crate::metadata::Metadata;
 use crate::responder::{Answerer, ReturnAddress};
+use crate::response_metadata::{ResponseFields, ResponseMetadata};
+use crate::unary;
 
 /// Where the answer to a call goes. Used up by the one answer that a call has.
 pub struct Reply<'a> {
@@ -47,7 +50,7 @@ impl Reply<'_> {
     /// Ends the call because its request is not what the method takes.
     #[cold]
     pub fn undecodable(self, why: &dyn std::fmt::Display) {
-        self.fail(internal(format!("the request cannot be decoded: {why}")));
+        self.fail(unary::undecodable(why));
     }
 
     /// Ends the call because the service has no method of that number.
@@ -140,12 +143,24 @@ impl Answers {
         fields: &ResponseFields,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        self.head(sender, stream, &fields.headers);
+        if let Some(mistake) = &fields.mistake {
+            return self.fail(sender, stream, &internal(mistake.clone()));
+        }
+        self.head(sender, stream, fields);
         let outcome = &mut self.outcome;
-        sender.message(stream, false, |output| {
-            *outcome = head_sent(output);
-            encode(output);
-        });
+        if fields.compress {
+            *outcome = Outcome::HeadSent {
+                output_bytes: sender.output.len(),
+            };
+            let mut message = Vec::new();
+            encode(&mut message);
+            sender.data(stream, &deflated(&message), false);
+        } else {
+            sender.message(stream, false, |output| {
+                *outcome = head_sent(output);
+                encode(output);
+            });
+        }
         self.success(sender, stream, &fields.trailers);
     }
 
@@ -158,8 +173,13 @@ impl Answers {
     }
 
     /// What goes before the first message.
-    pub fn head(&mut self, sender: &mut Sender, stream: Stream, headers: &Metadata) {
-        let extra: Vec<_> = headers.iter().map(varying).collect();
+    pub fn head(&mut self, sender: &mut Sender, stream: Stream, fields: &ResponseFields) {
+        let encoding = fields.compress.then_some((&b"grpc-encoding"[..], GZIP));
+        let extra: Vec<_> = encoding
+            .into_iter()
+            .chain(fields.headers.iter())
+            .map(varying)
+            .collect();
         sender.headers_with(stream, &mut self.head, &extra, false);
     }
 
@@ -261,8 +281,12 @@ impl Answers {
                 sender.data(stream, page.as_bytes(), true);
             }
             _ => {
-                let none = ResponseFields::default();
-                self.trailers_only(sender, stream, refusal.http_status, &none, &refusal.status);
+                let mut fields = ResponseFields::default();
+                if refusal.lists_encodings {
+                    fields.headers.push(b"grpc-accept-encoding", ACCEPTED);
+                }
+                let (http_status, status) = (refusal.http_status, &refusal.status);
+                self.trailers_only(sender, stream, http_status, &fields, status);
             }
         }
     }

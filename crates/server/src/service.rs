@@ -54,16 +54,24 @@ pub enum Kind {
 }
 
 /// One streaming call: a state machine that runs where the bytes arrive and must not block.
+///
+/// It is told of one thing at a time, and of nothing while its replies have no room
+/// ([`StreamReply::is_full`]): neither of further messages, for which its client gets no new credit
+/// meanwhile, nor of the end. A handler that has more to send than there is room for stops there,
+/// and goes on in [`InlineStream::on_ready`].
+///
+/// It is dropped when its call is over, however that came: it ended it, the client gave it up, its
+/// deadline passed, or the connection is lost.
 pub trait InlineStream: Send {
     /// A message has come.
-    fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>);
+    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>);
 
     /// The client sends no more. The call goes on until [`StreamReply::end`].
-    fn on_end(&mut self, reply: &mut StreamReply<'_>);
+    fn on_end(&mut self, replies: &mut StreamReply<'_>);
 
-    /// What flow control had held back is on its way: go on with what was put off because of
-    /// [`StreamReply::held_back_bytes`].
-    fn on_drained(&mut self, reply: &mut StreamReply<'_>) {
-        let _ = reply;
+    /// There is room again: go on with what was put off because the replies were full. Called once
+    /// after each call of this trait's that left them full.
+    fn on_ready(&mut self, replies: &mut StreamReply<'_>) {
+        let _ = replies;
     }
 }

@@ -1,16 +1,21 @@
 //! What one thread of a server owns.
 
+mod overdue;
+mod turns;
+
 use std::sync::Arc;
 
 use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker};
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
+use crate::deadlines::Deadlines;
 use crate::limits::Limits;
 use crate::patience::Greetings;
 use crate::responder::{Answer, ReturnAddress};
 use crate::router::Router;
 use crate::services::Totals;
+use turns::Turns;
 
 /// One thread's share of a server: connections that it accepted and their calls.
 pub struct ServerShard {
@@ -20,6 +25,8 @@ pub struct ServerShard {
     inbox: Vec<Answer>,
     sessions: Vec<Option<Box<Accepted>>>,
     greetings: Greetings,
+    deadlines: Deadlines,
+    turns: Turns,
     outstanding: u64,
     counts: Counts,
     totals: Totals,
@@ -64,6 +71,8 @@ struct Accepted {
     session: Session,
     connection: Connection,
     calls: Calls,
+    /// It stands in the queue of connections that are to have a turn.
+    in_turns: bool,
 }
 
 impl ServerShard {
@@ -76,6 +85,8 @@ impl ServerShard {
             inbox: Vec::new(),
             sessions: Vec::new(),
             greetings: Greetings::default(),
+            deadlines: Deadlines::default(),
+            turns: Turns::default(),
             outstanding: 0,
             counts: Counts::default(),
             totals,
@@ -142,6 +153,9 @@ impl Drop for ServerShard {
 /// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
 
+/// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
+const AT_ONCE: u64 = 0;
+
 /// Handles the next slice of what a read has brought; a frame that is longer makes it the whole.
 /// Returns the slice's length.
 #[inline]
@@ -171,6 +185,7 @@ impl Shard for ServerShard {
             session,
             connection: Connection::new(Role::Server, &self.limits.http2),
             calls: Calls::new(address, &self.limits),
+            in_turns: false,
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
@@ -199,6 +214,7 @@ impl Shard for ServerShard {
             router: &self.router,
             limits: &self.limits,
             turn,
+            deadlines: &mut self.deadlines,
             held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
@@ -207,6 +223,10 @@ impl Shard for ServerShard {
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
+        self.turns.add_if_ready(accepted);
+        if self.deadlines.are_to_be_swept() {
+            self.sweep_deadlines();
+        }
         if self.greetings.next_deadline().is_some() {
             self.forget_greetings();
         }
@@ -228,7 +248,9 @@ impl Shard for ServerShard {
         }
     }
 
-    fn writable(&mut self, _session: Session, _turn: &mut Turn) {}
+    fn writable(&mut self, session: Session, _turn: &mut Turn) {
+        self.go_on(session);
+    }
 
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
         if find(&mut self.sessions, session).is_some() {
@@ -239,6 +261,8 @@ impl Shard for ServerShard {
 
     fn woken(&mut self, turn: &mut Turn) {
         self.deliver_all(turn);
+        self.end_overdue(turn);
+        self.take_turns(turn);
         self.hang_up_on_silent(turn);
         if turn.stopping() {
             self.go_away(turn);
@@ -246,11 +270,15 @@ impl Shard for ServerShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        self.greetings.next_deadline()
+        if self.turns.are_due() {
+            return Some(AT_ONCE);
+        }
+        let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
+        greeting.into_iter().chain(call).min()
     }
 
     fn awaits_others(&self) -> bool {
-        self.outstanding > 0
+        self.outstanding > 0 || self.turns.are_due()
     }
 }
 

@@ -1,25 +1,70 @@
-use bookend_wire::grpc::{Assembler, MessageError, Status};
-use bookend_wire::{Sender, Stream};
+//! One streaming call: what has come and what may go, and whose turn it is.
 
-use crate::metadata::ResponseFields;
-use crate::reply::{Answers, internal};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::{Message, split_first};
+
+use crate::compression::Encoding;
+use crate::inbox::Inbox;
 use crate::service::InlineStream;
-use crate::stream_reply::{Progress, StreamReply};
+use crate::stream_reply::{Outlet, Progress, StreamReply};
 use crate::unary;
 
-/// A streaming call: its state machine, what has come of the next request, how far the answer is.
+/// A streaming call: its state machine, what has come of its requests, how far the answer is.
 pub(crate) struct StreamCall {
-    handler: Box<dyn InlineStream>,
-    assembler: Assembler,
+    machine: Machine,
+    /// Requests that have come and were not handed over.
+    inbox: Inbox,
+    /// Of requests that are flagged as compressed.
+    encoding: Encoding,
+    client: ClientSide,
     progress: Progress,
+    waits: Waits,
+    /// The handler stopped because it was full: it is to hear that there is room again.
+    owed_ready: bool,
+    /// Octets that have come and for which the client has not been given new credit.
+    unreleased_bytes: usize,
+    /// What waited for the client's flow control when this was last looked at.
+    pub held_bytes: usize,
+    /// It stands in its connection's list of streams that wait for their turn.
+    pub in_ready: bool,
+}
+
+/// What a call is waiting for before it can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Nothing but its client.
+    No,
+    /// The other streams, or the driver, which writes what there is.
+    ForTurn,
+    /// The client's flow control.
+    ForWindow,
+}
+
+/// How far the requests are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClientSide {
+    Open,
+    /// No more will come.
+    Ended,
+    /// And the handler knows.
+    EndTold,
 }
 
 impl StreamCall {
-    pub fn new(handler: Box<dyn InlineStream>, fields: ResponseFields) -> Self {
+    pub fn new(handler: Box<dyn InlineStream>, encoding: Encoding, progress: Progress) -> Self {
         StreamCall {
-            handler,
-            assembler: Assembler::default(),
-            progress: Progress::new(fields),
+            machine: Machine(Some(handler)),
+            inbox: Inbox::default(),
+            encoding,
+            client: ClientSide::Open,
+            progress,
+            waits: Waits::No,
+            owed_ready: false,
+            unreleased_bytes: 0,
+            held_bytes: 0,
+            in_ready: false,
         }
     }
 
@@ -27,99 +72,169 @@ impl StreamCall {
         self.progress.ended
     }
 
-    /// What is kept of a message that has not come whole.
+    pub fn waits(&self) -> Waits {
+        self.waits
+    }
+
+    /// What is kept of requests that were not handed over.
     pub fn unfinished_bytes(&self) -> usize {
-        self.assembler.partial_bytes()
+        self.inbox.len()
+    }
+
+    /// Octets for which the client may be given new credit now. While the call cannot go on, those
+    /// that it has not been handed stay charged: that is what stops a client that does not read.
+    pub fn take_releasable(&mut self) -> usize {
+        let kept_bytes = match self.waits {
+            Waits::No => 0,
+            Waits::ForTurn | Waits::ForWindow => self.inbox.len().min(self.unreleased_bytes),
+        };
+        let releasable_bytes = self.unreleased_bytes - kept_bytes;
+        self.unreleased_bytes = kept_bytes;
+        releasable_bytes
+    }
+
+    /// All octets that are charged to the client, for a call that is over.
+    pub fn take_unreleased(&mut self) -> usize {
+        std::mem::take(&mut self.unreleased_bytes)
     }
 
     /// Part of the body has come.
-    pub fn received(
-        &mut self,
-        sender: &mut Sender,
-        answers: &mut Answers,
-        stream: Stream,
-        data: &[u8],
-        limit_bytes: usize,
-    ) {
-        let StreamCall {
-            handler,
-            assembler,
-            progress,
-        } = self;
-        let mut reply = StreamReply {
-            sender,
-            answers,
-            progress,
-            stream,
-        };
-        let result = assembler.push(data, limit_bytes, |message| {
-            if reply.ended() {
-                return;
-            }
-            match message.compressed {
-                true => reply.end(Err(unary::unexpected_compression())),
-                false => handler.on_message(message.octets, &mut reply),
-            }
-        });
-        if let Err(error) = result {
-            reply.end(Err(unreadable(error)));
+    pub fn received(&mut self, outlet: Outlet<'_>, data: &[u8], limit_bytes: usize) {
+        self.unreleased_bytes += data.len();
+        if self.waits != Waits::No || self.inbox.len() > 0 {
+            self.inbox.push(data);
+            return self.go_on(outlet, limit_bytes);
         }
+        let mut rest = data;
+        self.run(outlet, &mut rest, limit_bytes);
+        self.inbox.push(rest);
     }
 
     /// The client sends no more.
-    pub fn ended(&mut self, sender: &mut Sender, answers: &mut Answers, stream: Stream) {
-        let StreamCall {
-            handler,
-            assembler,
-            progress,
-        } = self;
-        let mut reply = StreamReply {
-            sender,
-            answers,
-            progress,
-            stream,
-        };
-        match assembler.is_empty() {
-            true => handler.on_end(&mut reply),
-            false => reply.end(Err(unary::cut_off())),
-        }
+    pub fn ended(&mut self, outlet: Outlet<'_>, limit_bytes: usize) {
+        self.client = ClientSide::Ended;
+        self.go_on(outlet, limit_bytes);
     }
 
     /// What flow control held back is on its way.
-    pub fn drained(&mut self, sender: &mut Sender, answers: &mut Answers, stream: Stream) {
-        let progress = &mut self.progress;
-        self.handler.on_drained(&mut StreamReply {
-            sender,
-            answers,
-            progress,
-            stream,
-        });
+    pub fn drained(&mut self, outlet: Outlet<'_>, limit_bytes: usize) {
+        if self.waits == Waits::ForWindow {
+            self.waits = Waits::No;
+            self.go_on(outlet, limit_bytes);
+        }
     }
 
-    pub fn fail(
-        &mut self,
-        sender: &mut Sender,
-        answers: &mut Answers,
-        stream: Stream,
-        status: Status,
-    ) {
-        let progress = &mut self.progress;
-        StreamReply {
-            sender,
-            answers,
-            progress,
-            stream,
+    /// It is this stream's turn.
+    pub fn take_turn(&mut self, outlet: Outlet<'_>, limit_bytes: usize) {
+        if self.waits == Waits::ForTurn {
+            self.waits = Waits::No;
+            self.go_on(outlet, limit_bytes);
         }
-        .end(Err(status));
+    }
+
+    pub fn fail(&mut self, outlet: Outlet<'_>, status: Status) {
+        self.reply(outlet).end(Err(status));
+    }
+
+    fn reply<'a>(&'a mut self, outlet: Outlet<'a>) -> StreamReply<'a> {
+        StreamReply {
+            outlet,
+            progress: &mut self.progress,
+            request_was_compressed: false,
+        }
+    }
+
+    /// Goes on with what is in the inbox.
+    fn go_on(&mut self, outlet: Outlet<'_>, limit_bytes: usize) {
+        if self.waits != Waits::No {
+            return;
+        }
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let mut rest = inbox.octets();
+        self.run(outlet, &mut rest, limit_bytes);
+        let left_bytes = rest.len();
+        inbox.keep_last(left_bytes);
+        self.inbox = inbox;
+    }
+
+    /// Calls the handler as long as it has something to do and there is room for what it sends;
+    /// takes what it was handed off the front of `body`.
+    fn run(&mut self, outlet: Outlet<'_>, body: &mut &[u8], limit_bytes: usize) {
+        let StreamCall {
+            machine,
+            encoding,
+            client,
+            progress,
+            waits,
+            owed_ready,
+            ..
+        } = self;
+        progress.begin_turn();
+        let mut reply = StreamReply {
+            outlet,
+            progress,
+            request_was_compressed: false,
+        };
+        loop {
+            if reply.ended() {
+                return;
+            }
+            *waits = reply.shortage();
+            if *waits != Waits::No {
+                return;
+            }
+            if std::mem::take(owed_ready) {
+                machine.get().on_ready(&mut reply);
+            } else {
+                match split_first(body, limit_bytes) {
+                    Ok(Some((message, behind))) => {
+                        *body = behind;
+                        machine.take(message, *encoding, limit_bytes, &mut reply);
+                    }
+                    Ok(None) if *client != ClientSide::Ended => return,
+                    Ok(None) if !body.is_empty() => reply.end(Err(unary::cut_off())),
+                    Ok(None) => {
+                        *client = ClientSide::EndTold;
+                        machine.get().on_end(&mut reply);
+                    }
+                    Err(error) => reply.end(Err(unary::unreadable(error))),
+                }
+            }
+            *owed_ready = reply.is_full();
+        }
     }
 }
 
-fn unreadable(error: MessageError) -> Status {
-    match error {
-        MessageError::TooLarge {
-            declared_bytes,
-            limit_bytes,
-        } => unary::too_large(declared_bytes as usize, limit_bytes),
-        MessageError::BadFlag(_) => internal(error.to_string()),
+/// A handler that is dropped without harm: one whose `drop` panics costs nobody anything.
+struct Machine(Option<Box<dyn InlineStream>>);
+
+impl Machine {
+    fn get(&mut self) -> &mut dyn InlineStream {
+        let handler = self.0.as_deref_mut();
+        handler.expect("it is there until it is dropped")
+    }
+
+    fn take(
+        &mut self,
+        message: Message<'_>,
+        encoding: Encoding,
+        limit_bytes: usize,
+        reply: &mut StreamReply<'_>,
+    ) {
+        reply.request_was_compressed = message.compressed;
+        if !message.compressed {
+            return self.get().on_message(message.octets, reply);
+        }
+        match encoding.inflate(message.octets, limit_bytes) {
+            Ok(inflated) => self.get().on_message(&inflated, reply),
+            Err(status) => reply.end(Err(status)),
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let handler = self.0.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
     }
 }

@@ -1,6 +1,10 @@
 //! The one message of a unary request.
 
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::message::{Message, split_first};
+use bookend_wire::grpc::{Code, MessageError, Status};
+
+use crate::compression::Encoding;
+use crate::reply::internal;
 
 /// A message is preceded by a flag octet and four octets of length.
 const PREFIX_BYTES: usize = 5;
@@ -25,22 +29,27 @@ impl Gathered {
     ///
     /// # Errors
     /// What the call is to end with, as soon as it is plain that the body will not do.
-    pub fn push(&mut self, data: &[u8], limit_bytes: usize) -> Result<(), Status> {
+    pub fn push(
+        &mut self,
+        data: &[u8],
+        encoding: Encoding,
+        limit_bytes: usize,
+    ) -> Result<(), Status> {
         self.body.extend_from_slice(data);
         let Some((&[compressed, a, b, c, d], message)) = self.body.split_first_chunk() else {
             return Ok(());
         };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
-        if compressed != 0 {
-            return Err(unexpected_compression());
+        match compressed {
+            0 => {}
+            1 => encoding.check_flag()?,
+            flag => return Err(unreadable(MessageError::BadFlag(flag))),
         }
         if length > limit_bytes {
             return Err(too_large(length, limit_bytes));
         }
         if message.len() > length {
-            return Err(cardinality(
-                "more than one message was sent to a method that takes one",
-            ));
+            return Err(too_many_messages());
         }
         Ok(())
     }
@@ -49,11 +58,14 @@ impl Gathered {
     ///
     /// # Errors
     /// What the call is to end with if the body is not whole.
-    pub fn message(&self) -> Result<&[u8], Status> {
+    pub fn message(&self) -> Result<Message<'_>, Status> {
         if self.body.is_empty() {
             return Err(no_message());
         }
-        whole_message(&self.body, usize::MAX).ok_or_else(cut_off)
+        match split_first(&self.body, usize::MAX).map_err(unreadable)? {
+            Some((message, [])) => Ok(message),
+            _ => Err(cut_off()),
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -65,14 +77,29 @@ pub(crate) fn no_message() -> Status {
     cardinality("no message was sent to a method that takes one")
 }
 
+pub(crate) fn too_many_messages() -> Status {
+    cardinality("more than one message was sent to a method that takes one")
+}
+
 /// The wrong number of messages, for which gRPC's tests want `UNIMPLEMENTED`.
 fn cardinality(message: &str) -> Status {
     Status::new(Code::Unimplemented, message)
 }
 
-pub(crate) fn too_large(length: usize, limit_bytes: usize) -> Status {
+fn too_large(length: usize, limit_bytes: usize) -> Status {
     let message = format!("a message of {length} bytes is larger than the limit of {limit_bytes}");
     Status::new(Code::ResourceExhausted, message)
+}
+
+/// A body that is no sequence of messages.
+pub(crate) fn unreadable(error: MessageError) -> Status {
+    match error {
+        MessageError::TooLarge {
+            declared_bytes,
+            limit_bytes,
+        } => too_large(declared_bytes as usize, limit_bytes),
+        MessageError::BadFlag(_) => internal(error.to_string()),
+    }
 }
 
 pub(crate) fn no_room(limit_bytes: usize) -> Status {
@@ -87,6 +114,10 @@ pub(crate) fn unexpected_compression() -> Status {
         Code::Internal,
         "a compressed message came without grpc-encoding",
     )
+}
+
+pub(crate) fn undecodable(why: &dyn std::fmt::Display) -> Status {
+    internal(format!("the request cannot be decoded: {why}"))
 }
 
 pub(crate) fn cut_off() -> Status {
@@ -124,23 +155,29 @@ mod tests {
         let body = framed(b"hello");
         for split in 0..=body.len() {
             let mut gathered = Gathered::default();
-            gathered.push(&body[..split], 5).unwrap();
-            gathered.push(&body[split..], 5).unwrap();
-            assert_eq!(gathered.message().unwrap(), b"hello");
+            gathered
+                .push(&body[..split], Encoding::Identity, 5)
+                .unwrap();
+            gathered
+                .push(&body[split..], Encoding::Identity, 5)
+                .unwrap();
+            assert_eq!(gathered.message().unwrap().octets, b"hello");
         }
         let mut gathered = Gathered::default();
         for octet in &body {
             assert!(gathered.message().is_err());
-            gathered.push(std::slice::from_ref(octet), 5).unwrap();
+            gathered
+                .push(std::slice::from_ref(octet), Encoding::Identity, 5)
+                .unwrap();
         }
-        assert_eq!(gathered.message().unwrap(), b"hello");
+        assert_eq!(gathered.message().unwrap().octets, b"hello");
     }
 
     #[test]
     fn each_mistake_has_its_code() {
         let code = |body: &[u8]| {
             let mut gathered = Gathered::default();
-            match gathered.push(body, 8) {
+            match gathered.push(body, Encoding::Identity, 8) {
                 Err(status) => status.code,
                 Ok(()) => gathered.message().unwrap_err().code,
             }
@@ -153,6 +190,7 @@ mod tests {
         );
         assert_eq!(code(b""), Code::Unimplemented);
         assert_eq!(code(&[1, 0, 0, 0, 0]), Code::Internal);
+        assert_eq!(code(&[2, 0, 0, 0, 0]), Code::Internal);
         assert_eq!(code(&[0, 0, 0, 0, 2, b'x']), Code::Internal);
     }
 }

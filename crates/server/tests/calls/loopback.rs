@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
-use bookend_server::{BindError, Handle, Io, Server};
-use bookend_wire::{Config, Connection, Role, Stream};
+use bookend_server::{BindError, Code, Handle, Io, Server};
+use bookend_wire::{Block, Config, Connection, Role, Stream};
 
 use crate::pair::{Heard, Listener, head};
 use crate::shop::{self, Item, Money, Waiting};
@@ -36,10 +36,14 @@ impl Client {
     }
 
     fn start(&mut self, path: &str, item: &str) -> Stream {
+        self.start_with(head(path), item)
+    }
+
+    fn start_with(&mut self, mut head: Block, item: &str) -> Stream {
         let message = Item { name: item.into() }.encode_to_vec();
         self.connection
             .sender
-            .request(&mut head(path), &[], &message)
+            .request(&mut head, &[], &message)
             .unwrap()
     }
 
@@ -146,6 +150,22 @@ fn answers_from_other_threads_wake_every_driver() {
         }
         server.stop();
         assert_eq!(server.join().unwrap().calls.answered_ok, 6);
+    }
+}
+
+#[test]
+fn every_driver_looks_at_the_clock_for_calls_that_have_a_deadline() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        let (server, waiting) = serve(io);
+        let mut client = Client::connect(server.local_address());
+        let mut head = head(PLACE);
+        head.push(b"grpc-timeout", b"20m");
+        let placed = client.start_with(head, "wait");
+        assert_eq!(client.wait_for(placed).code(), Code::DeadlineExceeded);
+        waiting.lock().unwrap().clear();
+        server.stop();
+        let counts = server.join().unwrap().calls;
+        assert_eq!((counts.answered_error, counts.late), (1, 1), "{io:?}");
     }
 }
 

@@ -1,10 +1,14 @@
 //! Calls of a small service, from a client's connection to a server's shard without a socket.
 
+mod compression;
+mod endings;
 mod loopback;
+mod metadata;
 mod pair;
 mod raw;
 mod reflection;
 mod shop;
+mod streams;
 
 use bookend_server::io::Shard;
 use bookend_server::prost::Message;
@@ -218,11 +222,6 @@ fn bodies_that_are_no_message_are_internal_errors() {
         pair.pump();
         assert_eq!(pair.heard(stream).code(), Code::Internal, "{body:?}");
     }
-    let mut compressed = fields(PRICE).to_vec();
-    compressed.push(("grpc-encoding", "gzip"));
-    let stream = pair.open(&compressed, true);
-    pair.pump();
-    assert_eq!(pair.heard(stream).code(), Code::Unimplemented);
 }
 
 #[test]

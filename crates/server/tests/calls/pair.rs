@@ -5,16 +5,17 @@ use std::net::SocketAddr;
 
 use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
 use bookend_server::prost::Message as _;
-use bookend_server::{Code, Limits, Server, ServerShard};
+use bookend_server::{Code, Limits, Server, ServerShard, Service, Services};
 use bookend_wire::grpc::message::Message;
-use bookend_wire::grpc::{Assembler, percent};
+use bookend_wire::grpc::{Assembler, gzip, percent};
 use bookend_wire::{
     Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
     Stream, Visitor,
 };
 
 use crate::raw::Raw;
-use crate::shop::{self, Item, Money, Waiting};
+use crate::shop::{self, Cancellations, Item, Money, Waiting};
+use crate::streams::Streams;
 
 /// What a client has heard about one call.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub struct Heard {
     pub fields: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub messages: Vec<Vec<u8>>,
+    /// Which of them came compressed; they are kept inflated.
+    pub compressed: Vec<bool>,
     pub header_blocks: usize,
     pub ended: bool,
     pub reset: Option<ErrorCode>,
@@ -35,12 +38,19 @@ impl Heard {
     }
 
     fn assemble(&mut self, data: &[u8]) {
-        let keep = |message: Message<'_>| self.messages.push(message.octets.to_vec());
+        let keep = |message: Message<'_>| {
+            self.compressed.push(message.compressed);
+            self.messages.push(match message.compressed {
+                true => inflated(message.octets),
+                false => message.octets.to_vec(),
+            });
+        };
         self.assembler.push(data, usize::MAX, keep).unwrap();
     }
 
     pub fn code(&self) -> Code {
-        assert!(self.ended, "{self:?}");
+        let (fields, reset) = (&self.fields, self.reset);
+        assert!(self.ended, "{fields:?} {reset:?}");
         Code::parse(self.field("grpc-status").expect("a status").as_bytes())
     }
 
@@ -50,7 +60,7 @@ impl Heard {
 
     /// The replies of a call that went well.
     pub fn cents(&self) -> Vec<i64> {
-        assert_eq!(self.code(), Code::Ok, "{self:?}");
+        assert_eq!(self.code(), Code::Ok, "{:?}", self.fields);
         self.messages
             .iter()
             .map(|message| Money::decode(&**message).unwrap().cents)
@@ -62,6 +72,9 @@ impl Heard {
 pub struct Listener {
     pub calls: BTreeMap<u32, Heard>,
     pub goaway: Option<u32>,
+    /// Gives no credit back for what comes, as a client does whose program does not read.
+    pub idles: bool,
+    unread: Vec<(Stream, usize)>,
 }
 
 impl Visitor for Listener {
@@ -93,7 +106,10 @@ impl Visitor for Listener {
         if heard.field("content-type") == Some("application/grpc") {
             heard.assemble(data);
         }
-        sender.release(stream, data.len());
+        match self.idles {
+            true => self.unread.push((stream, data.len())),
+            false => sender.release(stream, data.len()),
+        }
     }
 
     fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, _: Blame) {
@@ -111,12 +127,18 @@ pub struct Pair {
     pub shard: ServerShard,
     pub turn: Turn,
     pub waiting: Waiting,
+    pub cancellations: Cancellations,
+    pub streams: Streams,
     /// Reads of the server, and those after which it had something to write.
     pub reads: usize,
     pub writes: usize,
+    /// The longest of those writes, bytes.
+    pub longest_write: usize,
+    /// Turns that the shard asked for.
+    pub turns: usize,
     pub closed: bool,
-    session: Session,
-    listener: Listener,
+    pub session: Session,
+    pub listener: Listener,
     unread: Vec<u8>,
 }
 
@@ -148,28 +170,48 @@ impl Pair {
 
     fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
-        let shop = shop::service(&waiting);
+        let cancellations = Cancellations::default();
+        let shop = shop::cancellable_service(&waiting, &cancellations);
+        let streams = Streams::default();
         let mut builder = Server::builder()
             .add_service(shop)
             .add_service(Raw)
+            .add_service(streams.clone())
             .reflection()
             .limits(limits);
         if let Some(page) = page {
             builder = builder.page(page);
         }
-        let services = builder.build().unwrap();
+        Self {
+            waiting,
+            cancellations,
+            streams,
+            ..Self::join(builder.build().unwrap(), client)
+        }
+    }
+
+    /// A client that speaks to services of a test's own.
+    pub fn over(service: impl Service) -> Self {
+        let services = Server::builder().add_service(service).build().unwrap();
+        Self::greet(Self::join(services, &Config::trusted()))
+    }
+
+    fn join(services: Services, client: &Config) -> Self {
         let mut turn = Turn::default();
-        let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
-        let session = turn.connect(nowhere, 0);
+        let session = turn.connect(nowhere(), 0);
         let mut shard = services.shard(Waker::new().unwrap());
         shard.opened(session, Opened::Accepted, &mut turn);
         Pair {
             client: Connection::new(Role::Client, client),
             shard,
             turn,
-            waiting,
+            waiting: Waiting::default(),
+            cancellations: Cancellations::default(),
+            streams: Streams::default(),
             reads: 0,
             writes: 0,
+            longest_write: 0,
+            turns: 0,
             closed: false,
             session,
             listener: Listener::default(),
@@ -177,19 +219,51 @@ impl Pair {
         }
     }
 
-    /// Moves bytes both ways until neither end has anything to say.
+    /// Moves bytes both ways, and calls the shard as often as it wants to be called at once, until
+    /// neither end has anything to say.
     pub fn pump(&mut self) {
-        loop {
-            let sent = std::mem::take(&mut self.client.sender.output);
-            let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
-            if quiet || self.closed {
-                return;
+        while !self.closed && self.exchange() {
+            if self.wants_a_turn() {
+                self.shard.woken(&mut self.turn);
+                self.turns += 1;
             }
-            if !sent.is_empty() {
-                self.server_reads(&sent);
-            }
-            self.client_reads();
         }
+    }
+
+    /// Moves bytes both ways once. False if there were none, and the shard wants no turn.
+    pub fn exchange(&mut self) -> bool {
+        let sent = std::mem::take(&mut self.client.sender.output);
+        let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
+        if !sent.is_empty() {
+            self.server_reads(&sent);
+        }
+        self.client_reads();
+        !quiet || self.wants_a_turn()
+    }
+
+    /// Whether the shard is to be called before anything else happens.
+    pub fn wants_a_turn(&self) -> bool {
+        self.shard.next_deadline() == Some(0)
+    }
+
+    /// Lets time pass, a little more than nothing: a turn reads the clock once. The sessions of the
+    /// new one are those of the old one.
+    pub fn later(&mut self) {
+        assert!(self.turn.output(self.session).is_empty());
+        let (then_ns, session) = (self.turn.now_ns(), self.session);
+        while self.turn.now_ns() <= then_ns + 1 {
+            self.turn = Turn::default();
+            assert_eq!(self.turn.connect(nowhere(), 0), session);
+        }
+    }
+
+    /// The client's program reads what it had left unread, and whatever comes from now on.
+    pub fn read_on(&mut self) {
+        self.listener.idles = false;
+        for (stream, bytes) in std::mem::take(&mut self.listener.unread) {
+            self.client.sender.release(stream, bytes);
+        }
+        self.pump();
     }
 
     /// Gives the server what the client has written, in pieces of at most `piece` bytes.
@@ -218,6 +292,7 @@ impl Pair {
 
     fn client_reads(&mut self) {
         let answered = std::mem::take(self.turn.output(self.session));
+        self.longest_write = self.longest_write.max(answered.len());
         let read = self.client.receive(&answered, &mut self.listener).unwrap();
         assert_eq!(read, answered.len(), "the server writes whole frames");
     }
@@ -279,6 +354,10 @@ impl Pair {
     }
 }
 
+fn nowhere() -> SocketAddr {
+    ([127, 0, 0, 1], 9).into()
+}
+
 pub fn fields(path: &str) -> [(&str, &str); 6] {
     [
         (":method", "POST"),
@@ -302,6 +381,22 @@ fn extra<'a>(metadata: &'a [(&str, &str)]) -> Vec<ExtraField<'a>> {
         indexing: Indexing::Without,
     };
     metadata.iter().map(field).collect()
+}
+
+/// What compressed octets stand for.
+fn inflated(octets: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    gzip::decompress(octets, usize::MAX, &mut message).unwrap();
+    message
+}
+
+/// A message as it stands in a body, compressed.
+pub fn deflated(message: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    gzip::compress(message, &mut octets);
+    let mut body = framed(&octets);
+    body[0] = 1;
+    body
 }
 
 /// A message as it stands in a body.

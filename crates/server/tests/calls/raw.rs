@@ -54,15 +54,15 @@ impl Service for Raw {
 
 /// Echoes until it is asked to break.
 impl InlineStream for Raw {
-    fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
+    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
         match message {
-            b"break" => reply.message(broken_encoder),
-            _ => reply.message(|output| output.extend_from_slice(message)),
+            b"break" => replies.message(broken_encoder),
+            _ => replies.message(|output| output.extend_from_slice(message)),
         }
     }
 
-    fn on_end(&mut self, reply: &mut StreamReply<'_>) {
-        reply.end(Ok(()));
+    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
+        replies.end(Ok(()));
     }
 }
 

@@ -81,6 +81,7 @@ fn all_services_are_listed_in_both_versions() {
             "grpc.reflection.v1alpha.ServerReflection",
             "shop.v1.Orders",
             "test.Raw",
+            "test.Streams",
         ];
         assert_eq!(names, expected);
     }

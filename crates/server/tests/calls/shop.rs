@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{Code, Context, Replies, Responder, Status, StreamHandler, prost};
+use bookend_server::{
+    Cancellation, Code, Context, Replies, Responder, Status, StreamHandler, prost,
+};
 
 include!("../../../codegen/tests/snapshots/shop.v1.rs");
 
@@ -27,11 +29,21 @@ pub type Waiting = Arc<Mutex<Vec<(Item, Responder<Money>)>>>;
 
 pub struct Shop {
     pub waiting: Waiting,
+    /// Of the calls of `Place` that are named "cancel".
+    pub cancellations: Cancellations,
 }
 
+pub type Cancellations = Arc<Mutex<Vec<Cancellation>>>;
+
 pub fn service(waiting: &Waiting) -> OrdersServer<Shop> {
-    let waiting = Arc::clone(waiting);
-    OrdersServer::new(Shop { waiting })
+    cancellable_service(waiting, &Cancellations::default())
+}
+
+pub fn cancellable_service(waiting: &Waiting, cancellations: &Cancellations) -> OrdersServer<Shop> {
+    OrdersServer::new(Shop {
+        waiting: Arc::clone(waiting),
+        cancellations: Arc::clone(cancellations),
+    })
 }
 
 impl Orders for Shop {
@@ -68,6 +80,10 @@ impl Orders for Shop {
         }
         if request.name == "echo" {
             context.add_trailer("x-after", b"later");
+        }
+        if request.name == "cancel" {
+            let cancellation = context.cancellation();
+            self.cancellations.lock().unwrap().push(cancellation);
         }
         self.waiting.lock().unwrap().push((request, responder));
     }

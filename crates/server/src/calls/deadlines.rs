@@ -1,0 +1,69 @@
+//! Deadlines of a connection's calls.
+
+use bookend_wire::grpc::{Code, Status};
+use bookend_wire::{ErrorCode, Sender, Stream};
+
+use super::{Calls, Handling};
+use crate::call::Phase;
+use crate::deadlines::Deadline;
+use crate::heads::HeadIndex;
+use crate::limits::Limits;
+
+impl Handling<'_> {
+    /// Has a call that waits for something end at its deadline, if it has one.
+    pub(super) fn watch(&mut self, stream: Stream) {
+        if let Some(at_ns) = self.calls.call(stream).deadline_ns {
+            self.deadlines.add(Deadline {
+                at_ns,
+                session: self.calls.address.session,
+                stream,
+            });
+        }
+    }
+
+    /// Answers a call whose deadline has passed before its handler could begin.
+    #[cold]
+    pub(super) fn too_late(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex) {
+        self.calls.heads.give_back(index);
+        self.calls.answers.fail(sender, stream, &exceeded());
+    }
+}
+
+impl Calls {
+    /// Whether that call is not over yet.
+    pub fn is_going_on(&self, stream: Stream) -> bool {
+        let call = self.calls.get(stream.key as usize);
+        call.is_some_and(|call| call.is(stream) && !matches!(call.phase, Phase::Over { .. }))
+    }
+
+    /// Ends a call whose deadline has passed, if it is still going on.
+    pub fn expire(&mut self, sender: &mut Sender, due: Deadline, limits: &Limits) {
+        let stream = due.stream;
+        if !self.is_going_on(stream) {
+            return;
+        }
+        match &mut self.call(stream).phase {
+            Phase::Over { .. } => {}
+            Phase::Awaiting | Phase::Gathering(_) => self.fail(sender, stream, &exceeded()),
+            Phase::Deferred(fields) => {
+                let fields = fields.take();
+                self.leave(stream);
+                self.answers
+                    .deferred(sender, stream, fields.as_deref(), &Err(exceeded()));
+            }
+            Phase::Streaming(_) if sender.held_back_bytes(stream) > 0 => {
+                // The status would have to wait behind what the client does not read.
+                self.leave(stream);
+                self.answers.tally.error += 1;
+                sender.reset(stream, ErrorCode::CANCEL);
+            }
+            Phase::Streaming(_) => self.stream_step(sender, stream, limits, |call, outlet, _| {
+                call.fail(outlet, exceeded());
+            }),
+        }
+    }
+}
+
+pub(super) fn exceeded() -> Status {
+    Status::new(Code::DeadlineExceeded, "the deadline has passed")
+}

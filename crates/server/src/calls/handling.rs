@@ -1,0 +1,221 @@
+//! What one read brings becomes work for services. The way of a unary call that is answered where
+//! it arrives is the short one here; everything else lies beside it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bookend_io::{HeldSignals, Turn};
+use bookend_wire::grpc::{Code, Status};
+use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+
+use super::Calls;
+use crate::Context;
+use crate::call::{Call, Phase};
+use crate::deadlines::Deadlines;
+use crate::heads::HeadIndex;
+use crate::limits::Limits;
+use crate::reply::{Outcome, Reply, internal};
+use crate::router::Router;
+use crate::service::Kind;
+use crate::stream_call::StreamCall;
+use crate::unary;
+
+/// Handles what one read has brought.
+pub(crate) struct Handling<'a> {
+    pub calls: &'a mut Calls,
+    pub router: &'a Router,
+    pub limits: &'a Limits,
+    pub turn: &'a Turn,
+    pub deadlines: &'a mut Deadlines,
+    /// While deferred handlers hand their calls to other threads: those are called once for all.
+    pub held: Option<HeldSignals>,
+}
+
+impl Visitor for Handling<'_> {
+    fn headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        if self.calls.has(stream) {
+            // Trailers of a request carry nothing that gRPC reads.
+            self.ended(sender, stream);
+            return None;
+        }
+        let index = self.calls.heads.take();
+        match self.calls.heads.head_mut(index).read(fields, self.router) {
+            Ok(()) => {
+                let known = self.calls.heads.recognise(index);
+                self.begin(sender, stream, known.unwrap_or(index), end_stream);
+                known.map(|index| index.0)
+            }
+            Err(refusal) => {
+                self.calls.heads.give_back(index);
+                self.calls.enter(stream, Call::over(stream));
+                self.calls
+                    .answers
+                    .refuse(sender, stream, &refusal, self.router.page());
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+        self.begin(sender, stream, HeadIndex(memo), end_stream);
+    }
+
+    #[inline]
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        let limit = self.limits.max_message_bytes;
+        let call = self.calls.call(stream);
+        if end_stream
+            && let Phase::Awaiting = call.phase
+            && let Some(head) = call.head
+            && let Some(message) = unary::whole_message(data, limit)
+        {
+            call.head = None;
+            call.phase = Phase::OVER;
+            let deadline_ns = call.deadline_ns;
+            self.handle(sender, stream, head, deadline_ns, message, false);
+            // Of an answered call there is nothing left; one that waits is to cost no window.
+            sender.release(stream, data.len());
+        } else {
+            self.data_slowly(sender, stream, data, end_stream);
+        }
+    }
+
+    fn reset(&mut self, sender: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+        if self.calls.has(stream) {
+            self.calls.leave(stream);
+        }
+        if !self.calls.resets.take(|| self.turn.now_ns()) && !self.calls.too_much {
+            self.calls.too_much = true;
+            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, b"too many streams were reset");
+        }
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.calls.greeted = true;
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+
+    fn drained(&mut self, sender: &mut Sender, stream: Stream) {
+        if self.calls.has(stream) {
+            self.stream_step(sender, stream, StreamCall::drained);
+        }
+    }
+}
+
+impl Handling<'_> {
+    #[inline]
+    fn begin(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex, end_stream: bool) {
+        let head = self.calls.heads.head(index);
+        let until = |timeout_ns| self.turn.now_ns().saturating_add(timeout_ns);
+        let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
+        self.calls
+            .enter(stream, Call::awaiting(stream, index, deadline_ns));
+        match kind {
+            Kind::Inline => {}
+            Kind::Deferred => self.check_waiting(sender, stream),
+            Kind::Stream => self.open_stream(sender, stream, index, deadline_ns),
+        }
+        if end_stream {
+            self.ended(sender, stream);
+        }
+    }
+
+    /// Handlers that have not answered count as long as they run: a client that resets its streams
+    /// gets no more of them than one that waits.
+    fn check_waiting(&mut self, sender: &mut Sender, stream: Stream) {
+        let limit = self
+            .limits
+            .http2
+            .settings
+            .max_concurrent_streams
+            .unwrap_or(u32::MAX);
+        if self.calls.answers.waiting >= limit {
+            let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
+            self.calls.fail(sender, stream, &status);
+        }
+    }
+
+    /// Runs the handler of a unary call whose request is there.
+    #[inline]
+    pub(super) fn handle(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        index: HeadIndex,
+        deadline_ns: Option<u64>,
+        message: &[u8],
+        compressed: bool,
+    ) {
+        let mut now_ns = 0;
+        if let Some(deadline_ns) = deadline_ns {
+            now_ns = self.turn.now_ns();
+            if now_ns >= deadline_ns {
+                return self.too_late(sender, stream, index);
+            }
+        }
+        let calls = &mut *self.calls;
+        let head = calls.heads.head(index);
+        match head.route.kind {
+            Kind::Deferred => {
+                self.held.get_or_insert_with(HeldSignals::begin);
+            }
+            // It should not wait for another thread. If it does, that one must have been called.
+            Kind::Inline | Kind::Stream => self.held = None,
+        }
+        let target = self.router.target(head.route);
+        let context = Context {
+            head,
+            compressed,
+            response: &calls.metadata,
+            deadline_ns,
+            now_ns,
+        };
+        calls.answers.outcome = Outcome::Nothing;
+        let reply = Reply {
+            sender: &mut *sender,
+            answers: &mut calls.answers,
+            metadata: &calls.metadata,
+            address: &calls.address,
+            stream,
+        };
+        let call = || target.service.call(target.method, message, &context, reply);
+        let panicked = catch_unwind(AssertUnwindSafe(call)).is_err();
+        if panicked || calls.answers.outcome != Outcome::Answered {
+            self.not_answered(sender, stream, panicked);
+        }
+        self.calls.heads.give_back(index);
+    }
+
+    #[cold]
+    fn not_answered(&mut self, sender: &mut Sender, stream: Stream, panicked: bool) {
+        let calls = &mut *self.calls;
+        calls.panics += u64::from(panicked);
+        let fields = calls.metadata.used().then(|| calls.metadata.take());
+        match calls.answers.outcome {
+            Outcome::Answered => {}
+            Outcome::HeadSent { output_bytes } => {
+                calls.answers.encoder_panicked(sender, stream, output_bytes);
+            }
+            Outcome::Deferred if !panicked => {
+                calls.call(stream).phase = Phase::Deferred(fields.map(Box::new));
+                self.watch(stream);
+            }
+            Outcome::Nothing | Outcome::Deferred => {
+                let why = if panicked {
+                    "panicked"
+                } else {
+                    "gave no answer"
+                };
+                let status = internal(format!("the handler {why}"));
+                calls.answers.fail(sender, stream, &status);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Messages that are compressed, and the fields that say so.
+
+use bookend_wire::grpc::gzip;
+use bookend_wire::grpc::message::PREFIX_BYTES;
+use bookend_wire::grpc::{Code, GzipError, Status};
+
+use crate::reply::internal;
+use crate::unary;
+
+/// How the messages of a request are encoded that are flagged as compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Encoding {
+    /// None may be.
+    #[default]
+    Identity,
+    Gzip,
+}
+
+/// The value of `grpc-accept-encoding`: what [`Encoding::parse`] knows.
+pub(crate) const ACCEPTED: &[u8] = b"identity,gzip";
+
+/// The value of `grpc-encoding` of answers that may be compressed.
+pub(crate) const GZIP: &[u8] = b"gzip";
+
+impl Encoding {
+    /// The value of `grpc-encoding`.
+    pub fn parse(name: &[u8]) -> Option<Self> {
+        match name {
+            b"identity" => Some(Encoding::Identity),
+            GZIP => Some(Encoding::Gzip),
+            _ => None,
+        }
+    }
+
+    /// What a message flagged as compressed stands for.
+    ///
+    /// # Errors
+    /// What its call is to end with: the octets are no gzip, they come to more than `limit_bytes`
+    /// (which is told before more than that is stored), or the head announced no compression.
+    pub fn inflate(self, octets: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Status> {
+        self.check_flag()?;
+        let mut message = Vec::new();
+        match gzip::decompress(octets, limit_bytes, &mut message) {
+            Ok(()) => Ok(message),
+            Err(error @ GzipError::Corrupt(_)) => Err(internal(error.to_string())),
+            Err(error @ GzipError::TooLarge { .. }) => {
+                Err(Status::new(Code::ResourceExhausted, error.to_string()))
+            }
+        }
+    }
+
+    /// Whether a message may be flagged as compressed.
+    ///
+    /// # Errors
+    /// What its call is to end with where it may not.
+    pub fn check_flag(self) -> Result<(), Status> {
+        match self {
+            Encoding::Gzip => Ok(()),
+            Encoding::Identity => Err(unary::unexpected_compression()),
+        }
+    }
+}
+
+/// Whether gzip is in a `grpc-accept-encoding`.
+pub(crate) fn lists_gzip(accepted: &[u8]) -> bool {
+    accepted
+        .split(|octet| *octet == b',')
+        .any(|name| name.trim_ascii() == GZIP)
+}
+
+/// A message, compressed, with its prefix.
+pub(crate) fn deflated(message: &[u8]) -> Vec<u8> {
+    let mut framed = vec![0; PREFIX_BYTES];
+    gzip::compress(message, &mut framed);
+    // The length field has four octets (gRPC over HTTP/2, "Length-Prefixed-Message").
+    let length = (framed.len() - PREFIX_BYTES) as u32;
+    framed[0] = 1;
+    framed[1..PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
+    framed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_found_among_what_a_client_accepts() {
+        for list in ["gzip", "identity,gzip", "deflate, gzip ,zstd"] {
+            assert!(lists_gzip(list.as_bytes()), "{list}");
+        }
+        for list in ["", "identity", "gzip2", "x-gzip"] {
+            assert!(!lists_gzip(list.as_bytes()), "{list}");
+        }
+    }
+
+    #[test]
+    fn what_is_deflated_inflates_within_the_limit() {
+        let framed = deflated(&[7; 10_000]);
+        let (prefix, octets) = framed.split_at(PREFIX_BYTES);
+        assert_eq!(prefix[0], 1);
+        assert_eq!(prefix[1..], (octets.len() as u32).to_be_bytes());
+        let inflated = Encoding::Gzip.inflate(octets, 10_000).unwrap();
+        assert_eq!(inflated, [7; 10_000]);
+        let code = |encoding: Encoding, octets, limit_bytes| {
+            encoding.inflate(octets, limit_bytes).unwrap_err().code
+        };
+        assert_eq!(code(Encoding::Gzip, octets, 9_999), Code::ResourceExhausted);
+        assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);
+        assert_eq!(code(Encoding::Identity, octets, 10_000), Code::Internal);
+    }
+}

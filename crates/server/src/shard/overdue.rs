@@ -1,0 +1,43 @@
+//! Calls whose deadline has passed.
+
+use bookend_io::Turn;
+
+use super::{Accepted, ServerShard, find};
+use crate::deadlines::Deadline;
+use crate::limits::Limits;
+
+impl ServerShard {
+    /// Ends the calls whose deadline has passed.
+    pub(super) fn end_overdue(&mut self, turn: &mut Turn) {
+        if self.deadlines.next().is_none() {
+            return;
+        }
+        let now_ns = turn.now_ns();
+        while let Some(due) = self.deadlines.take_due(now_ns) {
+            if let Some(accepted) = find(&mut self.sessions, due.session) {
+                accepted.expire(due, &self.limits, turn);
+                accepted.calls.report(&mut self.counts);
+                self.turns.add_if_ready(accepted);
+            }
+        }
+    }
+
+    /// Forgets the deadlines of calls that are over.
+    #[cold]
+    pub(super) fn sweep_deadlines(&mut self) {
+        let sessions = &mut self.sessions;
+        self.deadlines.sweep(|deadline| {
+            find(sessions, deadline.session)
+                .is_some_and(|accepted| accepted.calls.is_going_on(deadline.stream))
+        });
+    }
+}
+
+impl Accepted {
+    fn expire(&mut self, due: Deadline, limits: &Limits, turn: &mut Turn) {
+        let sender = &mut self.connection.sender;
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+        self.calls.expire(sender, due, limits);
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+    }
+}

@@ -1,0 +1,72 @@
+//! Connections whose streams wait for their turn, one after the other.
+
+use std::collections::VecDeque;
+
+use bookend_io::{Session, Turn};
+
+use super::{Accepted, ServerShard, find};
+use crate::budgets::CONNECTION_OUTPUT_BYTES;
+use crate::limits::Limits;
+
+/// The connections that are to have a turn, the one that waits longest first. Each stands here once.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    waiting: VecDeque<Session>,
+}
+
+impl Turns {
+    /// Whether the shard is to be called again at once.
+    #[inline]
+    pub fn are_due(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+}
+
+impl ServerShard {
+    /// Gives each connection in the queue one turn. What takes longer than that comes after all
+    /// others, and after what has come meanwhile.
+    pub(super) fn take_turns(&mut self, turn: &mut Turn) {
+        for _ in 0..self.turns.waiting.len() {
+            let Some(session) = self.turns.waiting.pop_front() else {
+                return;
+            };
+            let Some(accepted) = find(&mut self.sessions, session) else {
+                continue;
+            };
+            accepted.in_turns = false;
+            // Who asks hears of it when the driver has written everything: see `writable`.
+            if turn.backlog(session) < CONNECTION_OUTPUT_BYTES {
+                accepted.take_turns(&self.limits, turn);
+                accepted.calls.report(&mut self.counts);
+                self.turns.add_if_ready(accepted);
+            }
+        }
+    }
+
+    /// All output of that connection is written: its streams go on.
+    pub(super) fn go_on(&mut self, session: Session) {
+        if let Some(accepted) = find(&mut self.sessions, session) {
+            self.turns.add_if_ready(accepted);
+        }
+    }
+}
+
+impl Turns {
+    /// Puts a connection in the queue if its streams can make use of a turn.
+    #[inline]
+    pub fn add_if_ready(&mut self, accepted: &mut Accepted) {
+        if accepted.calls.is_ready() && !accepted.in_turns {
+            accepted.in_turns = true;
+            self.waiting.push_back(accepted.session);
+        }
+    }
+}
+
+impl Accepted {
+    fn take_turns(&mut self, limits: &Limits, turn: &mut Turn) {
+        let sender = &mut self.connection.sender;
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+        self.calls.take_turns(sender, limits);
+        std::mem::swap(turn.output(self.session), &mut sender.output);
+    }
+}
