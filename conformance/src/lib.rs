@@ -4,6 +4,8 @@
 //! have checked, and fail where one is missing. `scripts/conformance` builds what they need.
 #![forbid(unsafe_code)]
 
+pub mod connect;
+pub mod interop;
 mod program;
 mod serving;
 
