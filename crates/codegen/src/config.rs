@@ -13,10 +13,17 @@ use crate::service::Generator;
 const PROST: &str = "::bookend_server::prost";
 const PROST_TYPES: &str = "::bookend_server::prost_types";
 
+/// The methods, as `package.Service/Method`, that are handled otherwise than where the bytes arrive.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    pub deferred: BTreeSet<String>,
+    pub on_pool: BTreeSet<String>,
+}
+
 /// What is to be generated, and where to.
 pub struct Config {
     prost: prost_build::Config,
-    deferred: BTreeSet<String>,
+    choices: Choices,
     out_dir: Option<PathBuf>,
 }
 
@@ -27,7 +34,7 @@ impl Config {
         prost.prost_path(PROST).prost_types_path(PROST_TYPES);
         Config {
             prost,
-            deferred: BTreeSet::new(),
+            choices: Choices::default(),
             out_dir: None,
         }
     }
@@ -35,7 +42,14 @@ impl Config {
     /// Gives the unary method `package.Service/Method` a responder, so that another thread may
     /// answer it later.
     pub fn deferred(mut self, method: impl Into<String>) -> Self {
-        self.deferred.insert(method.into());
+        self.choices.deferred.insert(method.into());
+        self
+    }
+
+    /// Handles the method `package.Service/Method`, unary or streaming, on the server's pool, where it
+    /// may block.
+    pub fn pool(mut self, method: impl Into<String>) -> Self {
+        self.choices.on_pool.insert(method.into());
         self
     }
 
@@ -62,8 +76,8 @@ impl Config {
     /// `PACKAGE.rs` for each package, and the descriptors that server reflection needs.
     ///
     /// # Errors
-    /// Where a file is missing or wrong, a deferred method does not exist or streams, or the output
-    /// cannot be written.
+    /// Where a file is missing or wrong, a method that was named does not exist, was named twice or
+    /// cannot be deferred since it streams, or the output cannot be written.
     pub fn compile(
         mut self,
         protos: &[impl AsRef<Path>],
@@ -75,7 +89,7 @@ impl Config {
             .include_imports(true)
             .open_files(protos)?;
         let descriptors = compiler.file_descriptor_set();
-        self.check_deferred(&descriptors)?;
+        self.choices.check(&descriptors)?;
         if self.out_dir.is_none() {
             announce_inputs(compiler.files().filter_map(|file| file.path()));
         }
@@ -87,20 +101,8 @@ impl Config {
             .encode_file_descriptor_set();
         let embedded = write_descriptors(&out_dir, &bare)?;
         self.prost
-            .service_generator(Box::new(Generator::new(self.deferred, embedded)));
+            .service_generator(Box::new(Generator::new(self.choices, embedded)));
         self.prost.out_dir(&out_dir).compile_fds(descriptors)?;
-        Ok(())
-    }
-
-    fn check_deferred(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
-        let methods = unary_by_method(descriptors);
-        for wanted in &self.deferred {
-            match methods.iter().find(|(name, _)| name == wanted) {
-                None => return Err(Error::UnknownMethod(wanted.clone())),
-                Some((_, false)) => return Err(Error::StreamingMethod(wanted.clone())),
-                Some((_, true)) => {}
-            }
-        }
         Ok(())
     }
 
@@ -116,6 +118,25 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Config::new()
+    }
+}
+
+impl Choices {
+    fn check(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
+        let methods = unary_by_method(descriptors);
+        for wanted in self.deferred.union(&self.on_pool) {
+            match methods.iter().find(|(name, _)| name == wanted) {
+                None => return Err(Error::UnknownMethod(wanted.clone())),
+                Some((_, false)) if self.deferred.contains(wanted) => {
+                    return Err(Error::StreamingMethod(wanted.clone()));
+                }
+                Some(_) => {}
+            }
+        }
+        match self.deferred.intersection(&self.on_pool).next() {
+            Some(both) => Err(Error::ChosenTwice(both.clone())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -10,10 +10,13 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// [`Config::deferred`](crate::Config::deferred) names a method that no file has.
+    /// [`Config::deferred`](crate::Config::deferred) or [`Config::pool`](crate::Config::pool) names
+    /// a method that no file has.
     UnknownMethod(String),
     /// [`Config::deferred`](crate::Config::deferred) names a streaming method.
     StreamingMethod(String),
+    /// The method is named for both.
+    ChosenTwice(String),
     /// The output could not be written; also when `OUT_DIR` is not set and no folder was given.
     Write(io::Error),
 }
@@ -31,12 +34,15 @@ impl fmt::Display for Error {
             } => f.write_str(message),
             Error::UnknownMethod(name) => write!(
                 f,
-                "deferred(\"{name}\"): no such method; write it as \"package.Service/Method\""
+                "\"{name}\": no such method; write it as \"package.Service/Method\""
             ),
             Error::StreamingMethod(name) => write!(
                 f,
                 "deferred(\"{name}\"): a streaming method answers when it likes as it is"
             ),
+            Error::ChosenTwice(name) => {
+                write!(f, "\"{name}\" is either deferred or handled on the pool")
+            }
             Error::Write(error) => write!(f, "cannot write the generated code: {error}"),
         }
     }

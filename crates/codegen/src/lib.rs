@@ -22,6 +22,17 @@
 //! | unary | answers where it is called: `-> Result<Reply, Status>` |
 //! | unary, named with [`Config::deferred`] | is handed a `Responder<Reply>` for later |
 //! | streaming in either direction or both | returns a `Box<dyn StreamHandler<Request, Reply>>` |
+//! | any, named with [`Config::pool`] | may block, on a thread of its own: see below |
+//!
+//! On the pool, a side with one message is an argument or the result, and a side with any number of
+//! them is an iterator, `Requests<Request>`, or a `ReplySender<Reply>`:
+//!
+//! | method | arguments | result |
+//! |---|---|---|
+//! | unary | `Request`, `&CallContext` | `Result<Reply, Status>` |
+//! | server streaming | `Request`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
+//! | client streaming | `Requests<Request>`, `&CallContext` | `Result<Reply, Status>` |
+//! | streaming both ways | `Requests<Request>`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
 //!
 //! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on
 //! prost of its own.

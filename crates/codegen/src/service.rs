@@ -1,36 +1,33 @@
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use prost_build::{Method, Service, ServiceGenerator};
 
-use crate::config::qualified;
+use crate::config::{Choices, qualified};
 
 /// Writes a trait and a server type for each service.
 pub(crate) struct Generator {
-    deferred: BTreeSet<String>,
+    choices: Choices,
     descriptors: String,
 }
 
 impl Generator {
     /// `descriptors` is the name of the file, beside the generated ones, with the encoded set.
-    pub(crate) fn new(deferred: BTreeSet<String>, descriptors: String) -> Self {
+    pub(crate) fn new(choices: Choices, descriptors: String) -> Self {
         Generator {
-            deferred,
+            choices,
             descriptors,
         }
     }
 
     fn shape(&self, service: &Service, method: &Method) -> Shape {
         let service = qualified(&service.package, &service.proto_name);
-        if method.client_streaming || method.server_streaming {
-            Shape::Stream
-        } else if self
-            .deferred
-            .contains(&format!("{service}/{}", method.proto_name))
-        {
-            Shape::Deferred
-        } else {
-            Shape::Inline
+        let name = format!("{service}/{}", method.proto_name);
+        let unary = !method.client_streaming && !method.server_streaming;
+        match unary {
+            _ if self.choices.on_pool.contains(&name) => Shape::Pool(Sides::of(method)),
+            true if self.choices.deferred.contains(&name) => Shape::Deferred,
+            true => Shape::Inline,
+            false => Shape::Stream(Sides::of(method)),
         }
     }
 
@@ -63,11 +60,33 @@ impl ServiceGenerator for Generator {
     }
 }
 
+/// How the calls of a method are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Inline,
     Deferred,
-    Stream,
+    Stream(Sides),
+    Pool(Sides),
+}
+
+/// Which side of a method has more than one message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    Neither,
+    Server,
+    Client,
+    Both,
+}
+
+impl Sides {
+    fn of(method: &Method) -> Self {
+        match (method.client_streaming, method.server_streaming) {
+            (false, false) => Sides::Neither,
+            (false, true) => Sides::Server,
+            (true, false) => Sides::Client,
+            (true, true) => Sides::Both,
+        }
+    }
 }
 
 type Methods<'a> = [(&'a Method, Shape)];
@@ -95,21 +114,44 @@ fn write_trait(service: &Service, methods: &Methods, out: &mut String) -> fmt::R
 
 fn write_function(method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
     let (name, request, reply) = (&method.name, &method.input_type, &method.output_type);
+    let context = match shape {
+        Shape::Pool(_) => "&::bookend_server::CallContext",
+        _ => "&::bookend_server::Context<'_>",
+    };
     writeln!(out, "    fn {name}(\n        &self,")?;
-    if shape != Shape::Stream {
-        writeln!(out, "        request: {request},")?;
-    }
-    writeln!(out, "        context: &::bookend_server::Context<'_>,")?;
     match shape {
-        Shape::Inline => writeln!(
+        Shape::Stream(_) => {}
+        Shape::Inline | Shape::Deferred | Shape::Pool(Sides::Neither | Sides::Server) => {
+            writeln!(out, "        request: {request},")?;
+        }
+        Shape::Pool(Sides::Client | Sides::Both) => {
+            writeln!(
+                out,
+                "        requests: ::bookend_server::Requests<{request}>,"
+            )?;
+        }
+    }
+    if let Shape::Pool(Sides::Server | Sides::Both) = shape {
+        writeln!(
+            out,
+            "        replies: ::bookend_server::ReplySender<{reply}>,"
+        )?;
+    }
+    writeln!(out, "        context: {context},")?;
+    match shape {
+        Shape::Inline | Shape::Pool(Sides::Neither | Sides::Client) => writeln!(
             out,
             "    ) -> ::core::result::Result<{reply}, ::bookend_server::Status>;"
+        ),
+        Shape::Pool(Sides::Server | Sides::Both) => writeln!(
+            out,
+            "    ) -> ::core::result::Result<(), ::bookend_server::Status>;"
         ),
         Shape::Deferred => writeln!(
             out,
             "        responder: ::bookend_server::Responder<{reply}>,\n    );"
         ),
-        Shape::Stream => writeln!(
+        Shape::Stream(_) => writeln!(
             out,
             "    ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<{request}, {reply}>>;"
         ),
@@ -159,6 +201,7 @@ fn write_implementation(service: &Service, methods: &Methods, out: &mut String) 
     )?;
     write_dispatch(methods, out)?;
     write_stream_dispatch(methods, out)?;
+    write_pool_dispatch(methods, out)?;
     writeln!(out, "}}")
 }
 
@@ -166,7 +209,9 @@ fn write_method_entry(method: &Method, shape: Shape, out: &mut String) -> fmt::R
     let kind = match shape {
         Shape::Inline => "Inline",
         Shape::Deferred => "Deferred",
-        Shape::Stream => "Stream",
+        Shape::Stream(_) => "Stream",
+        Shape::Pool(Sides::Neither | Sides::Server) => "Pool",
+        Shape::Pool(Sides::Client | Sides::Both) => "PoolStream",
     };
     writeln!(
         out,
@@ -186,7 +231,8 @@ fn write_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
          \x20       reply: ::bookend_server::Reply<'_>,\n\
          \x20   ) {{\n"
     )?;
-    if methods.iter().all(|(_, shape)| *shape == Shape::Stream) {
+    let is_called = |shape| matches!(shape, Shape::Inline | Shape::Deferred);
+    if !methods.iter().any(|(_, shape)| is_called(*shape)) {
         writeln!(out, "        let _ = (method, request, context);")?;
         return writeln!(out, "        reply.no_such_method()\n    }}");
     }
@@ -216,18 +262,23 @@ fn write_arm(index: usize, method: &Method, shape: Shape, out: &mut String) -> f
              \x20               self.0.{name}(request, context, responder)\n\
              \x20           }}),\n"
         ),
-        Shape::Stream => Ok(()),
+        Shape::Stream(_) | Shape::Pool(_) => Ok(()),
     }
 }
 
 fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
-    let streams = || {
-        methods
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, shape))| *shape == Shape::Stream)
-    };
-    if streams().next().is_none() {
+    let joined: Vec<_> = methods
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (method, shape))| match shape {
+            // What joins the handler to a connection knows which side has one message.
+            Shape::Stream(Sides::Client) => Some((index, method, "client_stream")),
+            Shape::Stream(Sides::Both) => Some((index, method, "stream")),
+            Shape::Stream(_) => Some((index, method, "server_stream")),
+            _ => None,
+        })
+        .collect();
+    if joined.is_empty() {
         return Ok(());
     }
     write!(
@@ -239,8 +290,8 @@ fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
          \x20   ) -> ::core::option::Option<::std::boxed::Box<dyn ::bookend_server::InlineStream>> {{\n\
          \x20       match method {{\n"
     )?;
-    for (index, (method, _)) in streams() {
-        let (name, join) = (&method.name, joining_function(method));
+    for (index, method, join) in joined {
+        let name = &method.name;
         write!(
             out,
             "            {index} => ::core::option::Option::Some(\n\
@@ -252,11 +303,42 @@ fn write_stream_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
     writeln!(out, "        }}\n    }}")
 }
 
-/// What joins the handler of a streaming method to a connection: it knows which side is unary.
-fn joining_function(method: &Method) -> &'static str {
-    match (method.client_streaming, method.server_streaming) {
-        (false, _) => "server_stream",
-        (true, false) => "client_stream",
-        (true, true) => "stream",
+fn write_pool_dispatch(methods: &Methods, out: &mut String) -> fmt::Result {
+    let pooled: Vec<_> = methods
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (method, shape))| match shape {
+            Shape::Pool(sides) => Some((index, method, *sides)),
+            _ => None,
+        })
+        .collect();
+    if pooled.is_empty() {
+        return Ok(());
+    }
+    write!(
+        out,
+        "\x20   fn work(&self, method: usize, call: ::bookend_server::PoolCall) {{\n\
+         \x20       match method {{\n"
+    )?;
+    for (index, method, sides) in pooled {
+        let (name, (function, arguments)) = (&method.name, pool_function(sides));
+        write!(
+            out,
+            "            {index} => ::bookend_server::codec::{function}(call, |{arguments}| {{\n\
+             \x20               self.0.{name}({arguments})\n\
+             \x20           }}),\n"
+        )?;
+    }
+    writeln!(out, "            _ => call.no_such_method(),")?;
+    writeln!(out, "        }}\n    }}")
+}
+
+/// What joins a handler to a call on the pool, and what the handler gets.
+fn pool_function(sides: Sides) -> (&'static str, &'static str) {
+    match sides {
+        Sides::Neither => ("pool_unary", "request, context"),
+        Sides::Server => ("pool_server_stream", "request, replies, context"),
+        Sides::Client => ("pool_client_stream", "requests, context"),
+        Sides::Both => ("pool_stream", "requests, replies, context"),
     }
 }

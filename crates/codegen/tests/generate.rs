@@ -38,7 +38,12 @@ fn services(code: &str) -> &str {
 
 #[test]
 fn the_code_of_a_service_is_as_recorded() {
-    let config = Config::new().deferred("shop.v1.Orders/Place");
+    let config = Config::new()
+        .deferred("shop.v1.Orders/Place")
+        .pool("shop.v1.Orders/Appraise")
+        .pool("shop.v1.Orders/Search")
+        .pool("shop.v1.Orders/Import")
+        .pool("shop.v1.Orders/Haggle");
     let code = generate(config, &folder("snapshot")).unwrap();
     let code = services(&code);
     if std::env::var_os("BOOKEND_RECORD_SNAPSHOTS").is_some() {
@@ -93,6 +98,18 @@ fn a_deferred_method_must_exist_and_be_unary() {
     assert!(matches!(&unknown, Err(Error::UnknownMethod(name)) if name.ends_with("Plaice")));
     let streams = generate(Config::new().deferred("shop.v1.Orders/Follow"), &out_dir);
     assert!(matches!(streams, Err(Error::StreamingMethod(_))));
+}
+
+#[test]
+fn a_method_on_the_pool_must_exist_and_not_be_deferred_as_well() {
+    let out_dir = folder("pool");
+    let unknown = generate(Config::new().pool("shop.v1.Orders/Hagle"), &out_dir);
+    assert!(matches!(unknown, Err(Error::UnknownMethod(_))));
+    let both = Config::new()
+        .pool("shop.v1.Orders/Place")
+        .deferred("shop.v1.Orders/Place");
+    let both = generate(both, &out_dir);
+    assert!(matches!(both, Err(Error::ChosenTwice(name)) if name.ends_with("Place")));
 }
 
 #[test]

@@ -3,10 +3,12 @@
 mod body;
 mod deadlines;
 mod handling;
+mod pool;
 mod streams;
 
 use std::collections::VecDeque;
 
+use bookend_wire::grpc::Status;
 use bookend_wire::{Sender, Stream};
 
 use crate::call::{Call, Phase};
@@ -14,7 +16,7 @@ use crate::heads::Heads;
 use crate::limits::Limits;
 use crate::patience::ResetBudget;
 use crate::reply::Answers;
-use crate::responder::{Answer, ReturnAddress};
+use crate::responder::{Letter, News, ReturnAddress};
 use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
@@ -59,10 +61,33 @@ impl Calls {
         }
     }
 
+    /// Acts on what another thread says about a call. False if it came too late.
+    pub fn receive(&mut self, sender: &mut Sender, letter: Letter, limits: &Limits) -> bool {
+        let stream = letter.stream;
+        match letter.news {
+            News::Answer(result) => {
+                self.answers.waiting -= 1;
+                self.deliver(sender, stream, &result)
+            }
+            News::Look => {
+                self.look(sender, stream, limits);
+                true
+            }
+            News::HandlerEnded { late, .. } => {
+                self.answers.waiting -= 1;
+                self.look(sender, stream, limits);
+                !late
+            }
+        }
+    }
+
     /// Sends an answer that was put off. False if the call is over already.
-    pub fn deliver(&mut self, sender: &mut Sender, answer: Answer) -> bool {
-        let stream = answer.stream;
-        self.answers.waiting -= 1;
+    fn deliver(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        result: &Result<Vec<u8>, Status>,
+    ) -> bool {
         if !self.has(stream) || !sender.is_open(stream) {
             return false;
         }
@@ -73,7 +98,7 @@ impl Calls {
         let fields = fields.take();
         call.phase = Phase::OVER;
         self.answers
-            .deferred(sender, stream, fields.as_deref(), &answer.result);
+            .deferred(sender, stream, fields.as_deref(), result);
         true
     }
 

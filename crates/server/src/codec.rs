@@ -6,8 +6,12 @@ use prost::Message;
 use crate::Reply;
 use crate::responder::Responder;
 
+mod pool;
 mod stream;
 
+pub use pool::{
+    ReplySender, Requests, pool_client_stream, pool_server_stream, pool_stream, pool_unary,
+};
 pub use stream::{Replies, StreamHandler, client_stream, server_stream, stream};
 
 /// Answers a unary call at once.

@@ -78,6 +78,7 @@ mod inbox;
 mod limits;
 mod metadata;
 mod patience;
+mod pool;
 mod quick_hash;
 pub mod reflection;
 mod reply;
@@ -100,10 +101,11 @@ pub use budgets::{
     STREAM_TURN_BYTES,
 };
 pub use cancellation::Cancellation;
-pub use codec::{Replies, StreamHandler};
+pub use codec::{Replies, ReplySender, Requests, StreamHandler};
 pub use context::Context;
 pub use limits::{Limits, ResetLimit};
 pub use metadata::{MalformedBinary, Metadata};
+pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
 pub use prost;
 pub use prost_types;
 pub use reply::Reply;

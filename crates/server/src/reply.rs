@@ -63,8 +63,7 @@ impl Reply<'_> {
     /// added so far goes with that answer.
     pub fn defer(self) -> Answerer {
         self.answers.outcome = Outcome::Deferred;
-        self.answers.tally.deferred += 1;
-        self.answers.waiting += 1;
+        self.answers.is_put_off();
         self.address.answerer(self.stream)
     }
 }
@@ -113,6 +112,12 @@ impl Answers {
             waiting: 0,
             tally: Tally::default(),
         }
+    }
+
+    /// The answer to a call comes later, from another thread.
+    pub fn is_put_off(&mut self) {
+        self.tally.deferred += 1;
+        self.waiting += 1;
     }
 
     /// A unary answer. If `encode` panics, [`Outcome::HeadSent`] says what is in the output.

@@ -38,9 +38,7 @@ impl<T> Responder<T> {
 /// A [`Responder`] that does not know how messages are encoded.
 pub struct Answerer {
     /// `None` once the call is answered.
-    mailbox: Option<Mailbox<Answer>>,
-    session: Session,
-    stream: Stream,
+    notifier: Option<Notifier>,
 }
 
 impl Answerer {
@@ -63,44 +61,96 @@ impl Answerer {
     }
 
     fn post(&mut self, result: Result<Vec<u8>, Status>) {
-        if let Some(mailbox) = self.mailbox.take() {
-            mailbox.push(Answer {
-                session: self.session,
-                stream: self.stream,
-                result,
-            });
+        if let Some(notifier) = self.notifier.take() {
+            notifier.post(News::Answer(result));
         }
     }
 }
 
 impl Drop for Answerer {
     fn drop(&mut self) {
-        if self.mailbox.is_some() {
+        if self.notifier.is_some() {
             self.post(Err(internal("the handler dropped the call")));
         }
     }
 }
 
-/// An answer on its way to the shard that has the call.
+/// Something about a call, on its way to the shard that has it.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Letter {
     pub session: Session,
     pub stream: Stream,
-    pub result: Result<Vec<u8>, Status>,
+    pub news: News,
 }
 
-/// Where answers to the calls of one connection go.
+/// What a shard hears from other threads about a call.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// The answer to a deferred call.
+    Answer(Result<Vec<u8>, Status>),
+    /// A handler on the pool has left something, or has made room.
+    Look,
+    /// A handler on the pool has come to its end; whether nobody had waited for it any more, and
+    /// whether it panicked.
+    HandlerEnded { late: bool, panicked: bool },
+}
+
+impl News {
+    /// Whether nothing follows.
+    pub fn is_last(&self) -> bool {
+        !matches!(self, News::Look)
+    }
+
+    pub fn is_panic(&self) -> bool {
+        matches!(self, News::HandlerEnded { panicked: true, .. })
+    }
+
+    /// Whether this is an answer that nobody waits for, now that the connection is gone.
+    pub fn is_late(&self) -> bool {
+        match self {
+            News::Answer(_) => true,
+            News::Look => false,
+            News::HandlerEnded { late, .. } => *late,
+        }
+    }
+}
+
+/// Whoever has this can reach the shard that has one call.
+#[derive(Debug)]
+pub(crate) struct Notifier {
+    mailbox: Mailbox<Letter>,
+    session: Session,
+    stream: Stream,
+}
+
+impl Notifier {
+    pub fn post(&self, news: News) {
+        self.mailbox.push(Letter {
+            session: self.session,
+            stream: self.stream,
+            news,
+        });
+    }
+}
+
+/// Where letters about the calls of one connection go.
 pub(crate) struct ReturnAddress {
-    pub mailbox: Mailbox<Answer>,
+    pub mailbox: Mailbox<Letter>,
     pub session: Session,
 }
 
 impl ReturnAddress {
-    pub fn answerer(&self, stream: Stream) -> Answerer {
-        Answerer {
-            mailbox: Some(self.mailbox.clone()),
+    pub fn notifier(&self, stream: Stream) -> Notifier {
+        Notifier {
+            mailbox: self.mailbox.clone(),
             session: self.session,
             stream,
+        }
+    }
+
+    pub fn answerer(&self, stream: Stream) -> Answerer {
+        Answerer {
+            notifier: Some(self.notifier(stream)),
         }
     }
 }

@@ -45,6 +45,14 @@ const RESERVED: [&str; 8] = [
 const STATUS_DETAILS: &str = "grpc-status-details-bin";
 
 impl ResponseFields {
+    /// Adds to what goes before the messages.
+    ///
+    /// # Errors
+    /// What is wrong with the field.
+    pub fn add_header(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+        add(&mut self.headers, name, value)
+    }
+
     /// Adds to what goes behind the messages.
     ///
     /// # Errors
@@ -78,7 +86,7 @@ fn add(metadata: &mut Metadata, name: &str, value: &[u8]) -> Result<(), String> 
 
 impl ResponseMetadata {
     pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.change(|fields| add(&mut fields.headers, name, value));
+        self.change(|fields| fields.add_header(name, value));
     }
 
     pub fn add_trailer(&self, name: &str, value: &[u8]) {

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use bookend_io::{Io, Listener, ServeOptions, Stopper, listen, serve};
 
 use crate::limits::Limits;
+use crate::pool::PoolLimits;
 use crate::reflection;
 use crate::router::DuplicateService;
 use crate::service::Service;
@@ -27,6 +28,7 @@ impl Server {
         Builder {
             services: Vec::new(),
             limits: Limits::internet(),
+            pool: PoolLimits::default(),
             reflection: false,
             page: None,
         }
@@ -37,6 +39,7 @@ impl Server {
 pub struct Builder {
     services: Vec<Arc<dyn Service>>,
     limits: Limits,
+    pool: PoolLimits,
     reflection: bool,
     page: Option<String>,
 }
@@ -51,6 +54,12 @@ impl Builder {
     /// What is taken from clients.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// How many handlers may block, and how many calls may wait for that.
+    pub fn pool(mut self, pool: PoolLimits) -> Self {
+        self.pool = pool;
         self
     }
 
@@ -75,7 +84,7 @@ impl Builder {
         if self.reflection {
             self.services.extend(reflection::services(&self.services));
         }
-        Services::new(&self.services, self.limits, self.page)
+        Services::new(&self.services, self.limits, self.pool, self.page)
     }
 
     /// Listens on the first of these addresses that can be had; port 0 takes a free one. Clients

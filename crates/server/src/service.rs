@@ -1,6 +1,6 @@
 //! What a server serves, without a word about how messages are encoded.
 
-use crate::{Context, Reply, StreamReply};
+use crate::{Context, PoolCall, Reply, StreamReply};
 
 /// A gRPC service. Usually implemented by generated code; by hand for other codecs than protobuf.
 pub trait Service: Send + Sync + 'static {
@@ -25,6 +25,13 @@ pub trait Service: Send + Sync + 'static {
     /// is signalled to them once the handlers beside it have run: one that waits for such a thread
     /// waits for ever.
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>);
+
+    /// Handles a call of a [`Kind::Pool`] or [`Kind::PoolStream`] method, on a thread of the server's
+    /// pool, which it may block. A call that is dropped ends with `INTERNAL`.
+    fn work(&self, method: usize, call: PoolCall) {
+        let _ = method;
+        call.no_such_method();
+    }
 
     /// Begins a call of a [`Kind::Stream`] method; `None` where there is no such method.
     fn open(&self, method: usize, context: &Context<'_>) -> Option<Box<dyn InlineStream>> {
@@ -51,6 +58,12 @@ pub enum Kind {
     Deferred,
     /// Any number of messages in both directions, handled by an [`InlineStream`].
     Stream,
+    /// One request and any number of replies, handled by [`Service::work`]. No thread waits for the
+    /// request: it is there when the handler is called.
+    Pool,
+    /// Any number of messages in both directions, handled by [`Service::work`]. A client holds a
+    /// thread of the pool for as long as its call lasts.
+    PoolStream,
 }
 
 /// One streaming call: a state machine that runs where the bytes arrive and must not block.

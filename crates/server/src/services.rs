@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bookend_io::Waker;
 
 use crate::limits::Limits;
+use crate::pool::{Pool, PoolLimits};
 use crate::router::{DuplicateService, Router};
 use crate::service::Service;
 use crate::shard::{Counts, ServerShard};
@@ -12,29 +13,31 @@ use crate::shard::{Counts, ServerShard};
 /// Made by [`crate::Builder::build`], for who drives shards with loops of their own.
 #[derive(Clone)]
 pub struct Services {
-    router: Arc<Router>,
-    limits: Limits,
-    totals: Totals,
+    pub(crate) router: Arc<Router>,
+    pub(crate) limits: Limits,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) totals: Totals,
 }
 
 impl Services {
     pub(crate) fn new(
         services: &[Arc<dyn Service>],
         limits: Limits,
+        pool: PoolLimits,
         page: Option<String>,
     ) -> Result<Self, DuplicateService> {
         let router = Arc::new(Router::new(services, page)?);
         Ok(Services {
             router,
             limits,
+            pool: Arc::new(Pool::new(pool)),
             totals: Totals::default(),
         })
     }
 
     /// The shard of one thread, for the driver that `waker` calls.
     pub fn shard(&self, waker: Waker) -> ServerShard {
-        let (router, totals) = (Arc::clone(&self.router), self.totals.clone());
-        ServerShard::new(router, self.limits.clone(), totals, waker)
+        ServerShard::new(self.clone(), waker)
     }
 
     /// What all shards that have ended did together.

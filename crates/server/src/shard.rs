@@ -12,17 +12,19 @@ use crate::calls::{Calls, Handling};
 use crate::deadlines::Deadlines;
 use crate::limits::Limits;
 use crate::patience::Greetings;
-use crate::responder::{Answer, ReturnAddress};
+use crate::pool::Pool;
+use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
-use crate::services::Totals;
+use crate::services::{Services, Totals};
 use turns::Turns;
 
 /// One thread's share of a server: connections that it accepted and their calls.
 pub struct ServerShard {
     router: Arc<Router>,
     limits: Limits,
-    mailbox: Mailbox<Answer>,
-    inbox: Vec<Answer>,
+    pool: Arc<Pool>,
+    mailbox: Mailbox<Letter>,
+    inbox: Vec<Letter>,
     sessions: Vec<Option<Box<Accepted>>>,
     greetings: Greetings,
     deadlines: Deadlines,
@@ -40,7 +42,7 @@ pub struct Counts {
     pub answered_ok: u64,
     /// Calls answered with another code.
     pub answered_error: u64,
-    /// Answers of deferred calls that nobody waited for any more.
+    /// Answers of deferred calls, and of handlers on the pool, that nobody waited for any more.
     pub late: u64,
     /// Handlers that panicked. Their calls are among the errors.
     pub panics: u64,
@@ -77,10 +79,17 @@ struct Accepted {
 
 impl ServerShard {
     /// `waker` is the one of the driver that will run this shard.
-    pub(crate) fn new(router: Arc<Router>, limits: Limits, totals: Totals, waker: Waker) -> Self {
+    pub(crate) fn new(services: Services, waker: Waker) -> Self {
+        let Services {
+            router,
+            limits,
+            pool,
+            totals,
+        } = services;
         ServerShard {
             router,
             limits,
+            pool,
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
@@ -99,16 +108,23 @@ impl ServerShard {
         self.counts
     }
 
-    fn deliver_all(&mut self, turn: &mut Turn) {
+    /// Acts on what other threads say about calls.
+    fn read_letters(&mut self, turn: &mut Turn) {
         let mut inbox = std::mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
-        for answer in inbox.drain(..) {
-            self.outstanding -= 1;
-            let delivered = match find(&mut self.sessions, answer.session) {
-                Some(accepted) => accepted.deliver(answer, turn, &mut self.counts),
-                None => false,
+        for letter in inbox.drain(..) {
+            self.outstanding -= u64::from(letter.news.is_last());
+            self.counts.panics += u64::from(letter.news.is_panic());
+            let late = match find(&mut self.sessions, letter.session) {
+                None => letter.news.is_late(),
+                Some(accepted) => {
+                    let in_time = accepted.receive(letter, &self.limits, turn);
+                    accepted.calls.report(&mut self.counts);
+                    self.turns.add_if_ready(accepted);
+                    !in_time
+                }
             };
-            self.counts.late += u64::from(!delivered);
+            self.counts.late += u64::from(late);
         }
         self.inbox = inbox;
     }
@@ -215,6 +231,7 @@ impl Shard for ServerShard {
             limits: &self.limits,
             turn,
             deadlines: &mut self.deadlines,
+            pool: &self.pool,
             held: None,
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
@@ -260,7 +277,7 @@ impl Shard for ServerShard {
     }
 
     fn woken(&mut self, turn: &mut Turn) {
-        self.deliver_all(turn);
+        self.read_letters(turn);
         self.end_overdue(turn);
         self.take_turns(turn);
         self.hang_up_on_silent(turn);
@@ -283,13 +300,12 @@ impl Shard for ServerShard {
 }
 
 impl Accepted {
-    fn deliver(&mut self, answer: Answer, turn: &mut Turn, counts: &mut Counts) -> bool {
+    fn receive(&mut self, letter: Letter, limits: &Limits, turn: &mut Turn) -> bool {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        let delivered = self.calls.deliver(sender, answer);
+        let in_time = self.calls.receive(sender, letter, limits);
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.report(counts);
-        delivered
+        in_time
     }
 
     fn say_goodbye(&mut self, turn: &mut Turn) {

@@ -1,5 +1,6 @@
 //! One streaming call: what has come and what may go, and whose turn it is.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::grpc::Status;
@@ -7,6 +8,7 @@ use bookend_wire::grpc::message::{Message, split_first};
 
 use crate::compression::Encoding;
 use crate::inbox::Inbox;
+use crate::pool::{PoolSide, Request};
 use crate::service::InlineStream;
 use crate::stream_reply::{Outlet, Progress, StreamReply};
 use crate::unary;
@@ -40,6 +42,8 @@ pub(crate) enum Waits {
     ForTurn,
     /// The client's flow control.
     ForWindow,
+    /// Its handler, which has no room for the next request.
+    ForHandler,
 }
 
 /// How far the requests are.
@@ -53,9 +57,9 @@ enum ClientSide {
 }
 
 impl StreamCall {
-    pub fn new(handler: Box<dyn InlineStream>, encoding: Encoding, progress: Progress) -> Self {
+    pub fn new(machine: Machine, encoding: Encoding, progress: Progress) -> Self {
         StreamCall {
-            machine: Machine(Some(handler)),
+            machine,
             inbox: Inbox::default(),
             encoding,
             client: ClientSide::Open,
@@ -86,7 +90,9 @@ impl StreamCall {
     pub fn take_releasable(&mut self) -> usize {
         let kept_bytes = match self.waits {
             Waits::No => 0,
-            Waits::ForTurn | Waits::ForWindow => self.inbox.len().min(self.unreleased_bytes),
+            Waits::ForTurn | Waits::ForWindow | Waits::ForHandler => {
+                self.inbox.len().min(self.unreleased_bytes)
+            }
         };
         let releasable_bytes = self.unreleased_bytes - kept_bytes;
         self.unreleased_bytes = kept_bytes;
@@ -96,6 +102,12 @@ impl StreamCall {
     /// All octets that are charged to the client, for a call that is over.
     pub fn take_unreleased(&mut self) -> usize {
         std::mem::take(&mut self.unreleased_bytes)
+    }
+
+    /// The one request was handed over when the call was begun, and no more can come.
+    pub fn without_requests(mut self) -> Self {
+        self.client = ClientSide::EndTold;
+        self
     }
 
     /// Part of the body has come.
@@ -130,6 +142,15 @@ impl StreamCall {
             self.waits = Waits::No;
             self.go_on(outlet, limit_bytes);
         }
+    }
+
+    /// Its handler, on another thread, has left something or has made room.
+    pub fn look(&mut self, outlet: Outlet<'_>, limit_bytes: usize) {
+        self.owed_ready = true;
+        if self.waits == Waits::ForHandler {
+            self.waits = Waits::No;
+        }
+        self.go_on(outlet, limit_bytes);
     }
 
     pub fn fail(&mut self, outlet: Outlet<'_>, status: Status) {
@@ -184,18 +205,26 @@ impl StreamCall {
                 return;
             }
             if std::mem::take(owed_ready) {
-                machine.get().on_ready(&mut reply);
+                machine.go_on(&mut reply);
             } else {
                 match split_first(body, limit_bytes) {
+                    Ok(Some(_)) if !machine.takes_requests() => {
+                        *waits = Waits::ForHandler;
+                        return;
+                    }
                     Ok(Some((message, behind))) => {
                         *body = behind;
-                        machine.take(message, *encoding, limit_bytes, &mut reply);
+                        reply.request_was_compressed = message.compressed;
+                        match plain(message, *encoding, limit_bytes) {
+                            Ok(octets) => machine.take(octets, &mut reply),
+                            Err(status) => reply.end(Err(status)),
+                        }
                     }
                     Ok(None) if *client != ClientSide::Ended => return,
                     Ok(None) if !body.is_empty() => reply.end(Err(unary::cut_off())),
                     Ok(None) => {
                         *client = ClientSide::EndTold;
-                        machine.get().on_end(&mut reply);
+                        machine.end_requests(&mut reply);
                     }
                     Err(error) => reply.end(Err(unary::unreadable(error))),
                 }
@@ -205,36 +234,78 @@ impl StreamCall {
     }
 }
 
+/// Who handles a call.
+pub(crate) enum Machine {
+    Inline(Handler),
+    /// A thread of the pool.
+    Pool(PoolSide),
+}
+
 /// A handler that is dropped without harm: one whose `drop` panics costs nobody anything.
-struct Machine(Option<Box<dyn InlineStream>>);
+pub(crate) struct Handler(Option<Box<dyn InlineStream>>);
 
 impl Machine {
-    fn get(&mut self) -> &mut dyn InlineStream {
-        let handler = self.0.as_deref_mut();
-        handler.expect("it is there until it is dropped")
+    pub fn inline(handler: Box<dyn InlineStream>) -> Self {
+        Machine::Inline(Handler(Some(handler)))
     }
 
-    fn take(
-        &mut self,
-        message: Message<'_>,
-        encoding: Encoding,
-        limit_bytes: usize,
-        reply: &mut StreamReply<'_>,
-    ) {
-        reply.request_was_compressed = message.compressed;
-        if !message.compressed {
-            return self.get().on_message(message.octets, reply);
+    /// Whether the next request may be handed over.
+    fn takes_requests(&self) -> bool {
+        match self {
+            Machine::Inline(_) => true,
+            Machine::Pool(side) => side.has_room(),
         }
-        match encoding.inflate(message.octets, limit_bytes) {
-            Ok(inflated) => self.get().on_message(&inflated, reply),
-            Err(status) => reply.end(Err(status)),
+    }
+
+    fn take(&mut self, octets: Cow<'_, [u8]>, reply: &mut StreamReply<'_>) {
+        match self {
+            Machine::Inline(handler) => handler.get().on_message(&octets, reply),
+            Machine::Pool(side) => side.hand_over(Request {
+                octets: octets.into_owned(),
+                was_compressed: reply.request_was_compressed,
+            }),
+        }
+    }
+
+    fn end_requests(&mut self, reply: &mut StreamReply<'_>) {
+        match self {
+            Machine::Inline(handler) => handler.get().on_end(reply),
+            Machine::Pool(side) => side.end_requests(),
+        }
+    }
+
+    fn go_on(&mut self, reply: &mut StreamReply<'_>) {
+        match self {
+            Machine::Inline(handler) => handler.get().on_ready(reply),
+            Machine::Pool(side) => side.send(reply),
         }
     }
 }
 
-impl Drop for Machine {
+impl Handler {
+    fn get(&mut self) -> &mut dyn InlineStream {
+        let handler = self.0.as_deref_mut();
+        handler.expect("it is there until it is dropped")
+    }
+}
+
+impl Drop for Handler {
     fn drop(&mut self) {
         let handler = self.0.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
+    }
+}
+
+/// What a message stands for.
+fn plain<'a>(
+    message: Message<'a>,
+    encoding: Encoding,
+    limit_bytes: usize,
+) -> Result<Cow<'a, [u8]>, Status> {
+    match message.compressed {
+        false => Ok(Cow::Borrowed(message.octets)),
+        true => encoding
+            .inflate(message.octets, limit_bytes)
+            .map(Cow::Owned),
     }
 }

@@ -161,6 +161,22 @@ impl StreamReply<'_> {
         }
     }
 
+    pub(crate) fn head_was_sent(&self) -> bool {
+        self.progress.head_sent
+    }
+
+    /// What was said about the answer elsewhere takes the place of what is known here, as far as it
+    /// was not sent.
+    pub(crate) fn adopt(&mut self, fields: ResponseFields) {
+        if let Some(mistake) = fields.mistake {
+            return self.end(Err(internal(mistake)));
+        }
+        match self.progress.head_sent {
+            true => self.progress.fields.trailers = fields.trailers,
+            false => self.progress.fields = fields,
+        }
+    }
+
     /// Ends the call. A second end is ignored.
     pub fn end(&mut self, result: Result<(), Status>) {
         if result.is_ok() {

@@ -18,6 +18,42 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
         &self,
         context: &::bookend_server::Context<'_>,
     ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<Item, Money>>;
+    /// The method `List`.
+    fn list(
+        &self,
+        context: &::bookend_server::Context<'_>,
+    ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<Item, Money>>;
+    /// The method `Sum`.
+    fn sum(
+        &self,
+        context: &::bookend_server::Context<'_>,
+    ) -> ::std::boxed::Box<dyn ::bookend_server::StreamHandler<Item, Money>>;
+    /// Takes its time.
+    fn appraise(
+        &self,
+        request: Item,
+        context: &::bookend_server::CallContext,
+    ) -> ::core::result::Result<Money, ::bookend_server::Status>;
+    /// The method `Search`.
+    fn search(
+        &self,
+        request: Item,
+        replies: ::bookend_server::ReplySender<Money>,
+        context: &::bookend_server::CallContext,
+    ) -> ::core::result::Result<(), ::bookend_server::Status>;
+    /// The method `Import`.
+    fn import(
+        &self,
+        requests: ::bookend_server::Requests<Item>,
+        context: &::bookend_server::CallContext,
+    ) -> ::core::result::Result<Money, ::bookend_server::Status>;
+    /// The method `Haggle`.
+    fn haggle(
+        &self,
+        requests: ::bookend_server::Requests<Item>,
+        replies: ::bookend_server::ReplySender<Money>,
+        context: &::bookend_server::CallContext,
+    ) -> ::core::result::Result<(), ::bookend_server::Status>;
 }
 /// Serves an implementation of [`Orders`].
 #[derive(Debug, Clone)]
@@ -39,6 +75,12 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
             ::bookend_server::Method { name: "Price", kind: ::bookend_server::Kind::Inline },
             ::bookend_server::Method { name: "Place", kind: ::bookend_server::Kind::Deferred },
             ::bookend_server::Method { name: "Follow", kind: ::bookend_server::Kind::Stream },
+            ::bookend_server::Method { name: "List", kind: ::bookend_server::Kind::Stream },
+            ::bookend_server::Method { name: "Sum", kind: ::bookend_server::Kind::Stream },
+            ::bookend_server::Method { name: "Appraise", kind: ::bookend_server::Kind::Pool },
+            ::bookend_server::Method { name: "Search", kind: ::bookend_server::Kind::Pool },
+            ::bookend_server::Method { name: "Import", kind: ::bookend_server::Kind::PoolStream },
+            ::bookend_server::Method { name: "Haggle", kind: ::bookend_server::Kind::PoolStream },
         ]
     }
     fn descriptors(&self) -> &'static [u8] {
@@ -70,7 +112,30 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
             2 => ::core::option::Option::Some(
                 ::bookend_server::codec::stream(self.0.follow(context)),
             ),
+            3 => ::core::option::Option::Some(
+                ::bookend_server::codec::server_stream(self.0.list(context)),
+            ),
+            4 => ::core::option::Option::Some(
+                ::bookend_server::codec::client_stream(self.0.sum(context)),
+            ),
             _ => ::core::option::Option::None,
+        }
+    }
+    fn work(&self, method: usize, call: ::bookend_server::PoolCall) {
+        match method {
+            5 => ::bookend_server::codec::pool_unary(call, |request, context| {
+                self.0.appraise(request, context)
+            }),
+            6 => ::bookend_server::codec::pool_server_stream(call, |request, replies, context| {
+                self.0.search(request, replies, context)
+            }),
+            7 => ::bookend_server::codec::pool_client_stream(call, |requests, context| {
+                self.0.import(requests, context)
+            }),
+            8 => ::bookend_server::codec::pool_stream(call, |requests, replies, context| {
+                self.0.haggle(requests, replies, context)
+            }),
+            _ => call.no_such_method(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::call::{Call, Phase};
 use crate::deadlines::Deadlines;
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
+use crate::pool::Pool;
 use crate::reply::{Outcome, Reply, internal};
 use crate::router::Router;
 use crate::service::Kind;
@@ -26,6 +27,7 @@ pub(crate) struct Handling<'a> {
     pub limits: &'a Limits,
     pub turn: &'a Turn,
     pub deadlines: &'a mut Deadlines,
+    pub pool: &'a Pool,
     /// While deferred handlers hand their calls to other threads: those are called once for all.
     pub held: Option<HeldSignals>,
 }
@@ -119,7 +121,10 @@ impl Handling<'_> {
             .enter(stream, Call::awaiting(stream, index, deadline_ns));
         match kind {
             Kind::Inline => {}
-            Kind::Deferred => self.check_waiting(sender, stream),
+            Kind::Deferred | Kind::Pool => {
+                self.may_wait(sender, stream);
+            }
+            Kind::PoolStream => self.open_on_pool(sender, stream, index, deadline_ns),
             Kind::Stream => self.open_stream(sender, stream, index, deadline_ns),
         }
         if end_stream {
@@ -128,18 +133,20 @@ impl Handling<'_> {
     }
 
     /// Handlers that have not answered count as long as they run: a client that resets its streams
-    /// gets no more of them than one that waits.
-    fn check_waiting(&mut self, sender: &mut Sender, stream: Stream) {
+    /// gets no more of them than one that waits. If there are too many, the call is over.
+    pub(super) fn may_wait(&mut self, sender: &mut Sender, stream: Stream) -> bool {
         let limit = self
             .limits
             .http2
             .settings
             .max_concurrent_streams
             .unwrap_or(u32::MAX);
-        if self.calls.answers.waiting >= limit {
+        let may = self.calls.answers.waiting < limit;
+        if !may {
             let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
             self.calls.fail(sender, stream, &status);
         }
+        may
     }
 
     /// Runs the handler of a unary call whose request is there.
@@ -168,6 +175,16 @@ impl Handling<'_> {
             }
             // It should not wait for another thread. If it does, that one must have been called.
             Kind::Inline | Kind::Stream => self.held = None,
+            Kind::Pool | Kind::PoolStream => {
+                return self.handle_on_pool(
+                    sender,
+                    stream,
+                    index,
+                    deadline_ns,
+                    message,
+                    compressed,
+                );
+            }
         }
         let target = self.router.target(head.route);
         let context = Context {

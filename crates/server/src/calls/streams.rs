@@ -14,7 +14,7 @@ use crate::call::Phase;
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
 use crate::reply::internal;
-use crate::stream_call::{StreamCall, Waits};
+use crate::stream_call::{Machine, StreamCall, Waits};
 use crate::stream_reply::{Outlet, Progress};
 use crate::unary;
 
@@ -49,7 +49,8 @@ impl Handling<'_> {
                     return self.calls.fail(sender, stream, &internal(mistake));
                 }
                 let progress = Progress::new(fields, accepts_gzip);
-                let call = Box::new(StreamCall::new(handler, encoding, progress));
+                let machine = Machine::inline(handler);
+                let call = Box::new(StreamCall::new(machine, encoding, progress));
                 self.calls.call(stream).phase = Phase::Streaming(call);
                 self.watch(stream);
             }
@@ -82,6 +83,13 @@ impl Calls {
     #[inline]
     pub fn is_ready(&self) -> bool {
         !self.ready.is_empty() && self.held_bytes < CONNECTION_SEND_BUFFER_BYTES
+    }
+
+    /// A handler on another thread has left something, or has made room.
+    pub fn look(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+        if self.has(stream) {
+            self.stream_step(sender, stream, limits, StreamCall::look);
+        }
     }
 
     /// Gives each stream that waits for it one turn, as long as the connection's output has room.

@@ -15,18 +15,22 @@ use crate::{PLACE, PRICE};
 /// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Client {
+pub struct Client {
     socket: TcpStream,
-    connection: Connection,
-    listener: Listener,
+    pub connection: Connection,
+    pub listener: Listener,
     unread: Vec<u8>,
 }
 
 impl Client {
     fn connect(address: SocketAddr) -> Self {
+        Self::connect_with(address, &Config::trusted())
+    }
+
+    pub fn connect_with(address: SocketAddr, config: &Config) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        let connection = Connection::new(Role::Client, &Config::trusted());
+        let connection = Connection::new(Role::Client, config);
         Client {
             socket,
             connection,
@@ -35,11 +39,11 @@ impl Client {
         }
     }
 
-    fn start(&mut self, path: &str, item: &str) -> Stream {
+    pub fn start(&mut self, path: &str, item: &str) -> Stream {
         self.start_with(head(path), item)
     }
 
-    fn start_with(&mut self, mut head: Block, item: &str) -> Stream {
+    pub fn start_with(&mut self, mut head: Block, item: &str) -> Stream {
         let message = Item { name: item.into() }.encode_to_vec();
         self.connection
             .sender
@@ -47,7 +51,7 @@ impl Client {
             .unwrap()
     }
 
-    fn flush(&mut self) {
+    pub fn flush(&mut self) {
         let output = std::mem::take(&mut self.connection.sender.output);
         self.socket.write_all(&output).unwrap();
     }
@@ -65,18 +69,31 @@ impl Client {
         length > 0
     }
 
-    fn wait_for(&mut self, stream: Stream) -> &Heard {
+    pub fn wait_for(&mut self, stream: Stream) -> &Heard {
+        self.wait_until(stream, |heard| heard.ended)
+    }
+
+    /// Reads until that is true of what was heard about the call.
+    pub fn wait_until(&mut self, stream: Stream, met: impl Fn(&Heard) -> bool) -> &Heard {
         self.flush();
-        while !self
-            .listener
-            .calls
-            .get(&stream.id)
-            .is_some_and(|heard| heard.ended)
-        {
+        while !self.listener.calls.get(&stream.id).is_some_and(&met) {
             assert!(self.read(), "the server closed before it answered");
+            self.flush();
         }
-        self.flush();
         &self.listener.calls[&stream.id]
+    }
+
+    /// Opens a stream with this head and no body yet.
+    pub fn open(&mut self, mut head: Block) -> Stream {
+        let sender = &mut self.connection.sender;
+        let stream = sender.open().unwrap();
+        sender.headers(stream, &mut head, false);
+        stream
+    }
+
+    pub fn send(&mut self, stream: Stream, body: &[u8], end_stream: bool) {
+        self.connection.sender.data(stream, body, end_stream);
+        self.flush();
     }
 }
 

@@ -5,6 +5,7 @@ mod endings;
 mod loopback;
 mod metadata;
 mod pair;
+mod pool;
 mod raw;
 mod reflection;
 mod shop;

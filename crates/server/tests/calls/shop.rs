@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use bookend_server::{
-    Cancellation, Code, Context, Replies, Responder, Status, StreamHandler, prost,
+    CallContext, Cancellation, Code, Context, Replies, ReplySender, Requests, Responder, Status,
+    StreamHandler, prost,
 };
 
 include!("../../../codegen/tests/snapshots/shop.v1.rs");
@@ -88,8 +89,81 @@ impl Orders for Shop {
         self.waiting.lock().unwrap().push((request, responder));
     }
 
+    fn list(&self, _: &Context<'_>) -> Box<dyn StreamHandler<Item, Money>> {
+        Box::new(Follow { told: 0 })
+    }
+
+    fn sum(&self, _: &Context<'_>) -> Box<dyn StreamHandler<Item, Money>> {
+        Box::new(Sum(0))
+    }
+
+    fn appraise(&self, request: Item, context: &CallContext) -> Result<Money, Status> {
+        assert_ne!(request.name, "panic", "as it was asked to");
+        if request.name == "echo" {
+            let octets = context.metadata().find_binary("x-octets-bin")?;
+            context.add_binary_header("x-before-bin", &octets.unwrap_or_default());
+            context.add_trailer("x-after", b"bye");
+        }
+        Ok(Money {
+            cents: request.name.len() as i64,
+        })
+    }
+
+    /// A reply for each letter, and an error for an exclamation mark.
+    fn search(
+        &self,
+        request: Item,
+        replies: ReplySender<Money>,
+        _: &CallContext,
+    ) -> Result<(), Status> {
+        for letter in request.name.bytes() {
+            if letter == b'!' {
+                return Err(Status::new(Code::Aborted, "a bad letter"));
+            }
+            replies.send(&Money {
+                cents: letter.into(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn import(&self, requests: Requests<Item>, _: &CallContext) -> Result<Money, Status> {
+        let mut cents = 0;
+        for request in requests {
+            cents += request?.name.len() as i64;
+        }
+        Ok(Money { cents })
+    }
+
+    fn haggle(
+        &self,
+        requests: Requests<Item>,
+        replies: ReplySender<Money>,
+        _: &CallContext,
+    ) -> Result<(), Status> {
+        for request in requests {
+            let cents = request?.name.len() as i64;
+            replies.send(&Money { cents })?;
+        }
+        Ok(())
+    }
+
     fn follow(&self, _: &Context<'_>) -> Box<dyn StreamHandler<Item, Money>> {
         Box::new(Follow { told: 0 })
+    }
+}
+
+struct Sum(i64);
+
+impl StreamHandler<Item, Money> for Sum {
+    fn on_message(&mut self, request: Item, _: &mut Replies<'_, '_, Money>) -> Result<(), Status> {
+        self.0 += request.name.len() as i64;
+        Ok(())
+    }
+
+    fn on_end(&mut self, replies: &mut Replies<'_, '_, Money>) -> Result<(), Status> {
+        replies.send(&Money { cents: self.0 });
+        Ok(())
     }
 }
 
