@@ -63,10 +63,11 @@ func (c client) callers(connectionPerCall bool) []contract.Caller {
 	for i := range callers {
 		connection := connections[i%len(connections)]
 		awaitConnection(context.Background(), connection)
+		stub := benchmark.NewHelloClient(connection)
 		callers[i] = func() (time.Duration, error) {
 			ctx, cancel := c.context()
 			defer cancel()
-			return 0, c.say(ctx, connection)
+			return 0, c.say(ctx, stub)
 		}
 	}
 	return callers
@@ -79,12 +80,12 @@ func (c client) connectAndSay() (time.Duration, error) {
 	defer connection.Close()
 	awaitConnection(ctx, connection)
 	start := time.Now()
-	err := c.say(ctx, connection)
+	err := c.say(ctx, benchmark.NewHelloClient(connection))
 	return time.Since(start), err
 }
 
-func (c client) say(ctx context.Context, connection *grpc.ClientConn) error {
-	reply, err := benchmark.NewHelloClient(connection).Say(ctx, c.request)
+func (c client) say(ctx context.Context, stub benchmark.HelloClient) error {
+	reply, err := stub.Say(ctx, c.request)
 	if err == nil && reply.GetField1() != "OK" {
 		return status.Errorf(codes.DataLoss, "field1 of the reply is %q", reply.GetField1())
 	}

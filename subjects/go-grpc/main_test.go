@@ -12,6 +12,7 @@ import (
 
 	"bookend-contract-go/trial"
 
+	"go-grpc/generated/benchmark"
 	"go-grpc/generated/complex"
 	"go-grpc/generated/helloworld"
 )
@@ -117,7 +118,7 @@ func TestEveryServiceAnswers(t *testing.T) {
 		t.Error(echo, err)
 	}
 	say := client{request: &message{Field1: "sent"}}
-	if err := say.say(context.Background(), connection); err != nil {
+	if err := say.say(context.Background(), benchmark.NewHelloClient(connection)); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,13 @@ func serveOn(listener net.Listener) error {
 	listen := func(net.Addr) (net.Listener, error) { return listener, nil }
 	socket := thrift.NewTServerSocketFromFactoryTimeout(listen, listener.Addr(), 0)
 	processor := benchmark.NewGreeterProcessor(greeter{})
-	return thrift.NewTSimpleServer4(processor, socket, framed, binary).Serve()
+	server := thrift.NewTSimpleServer4(processor, socket, framed, binary)
+	// What Serve does, which keeps to itself why no more connections are accepted.
+	server.SetLogContext(context.Background())
+	if err := server.Listen(); err != nil {
+		return err
+	}
+	return server.AcceptLoop()
 }
 
 type message = benchmark.BenchmarkMessage

@@ -14,22 +14,30 @@ class Plan:
     """What a client is to do: by the variables, else by the flags of the published scripts."""
 
     def __init__(self, *variants: str) -> None:
-        words = dict(os.environ) if UNDER_CONTRACT else command_line(variants)
+        words = os.environ if UNDER_CONTRACT else command_line(variants)
+        # What is set to nothing is not set.
+        words = {name: word for name, word in words.items() if word}
         if words.get("BOOKEND_CONNECTION_PER_CALL") == "1":
             unsupported("a channel's connection is for all of its calls, never for one")
-        if words.get("BOOKEND_VARIANT") not in variants:
+        self.variant = words.get("BOOKEND_VARIANT", variants[0])
+        if self.variant not in variants:
             unsupported(f"{sys.argv[0]} has the variants {', '.join(variants)}")
         if words.get("BOOKEND_METHOD", "echo.Echo/Hi") != "echo.Echo/Hi":
             unsupported(f"no calls of {words['BOOKEND_METHOD']}, only of echo.Echo/Hi")
-        self.variant = words["BOOKEND_VARIANT"]
         self.target = words["BOOKEND_TARGET"]
         file = words.get("BOOKEND_REQUEST_FILE")
         self.request = Path(file).read_bytes() if file else b"\x0a\x04ping"
-        self.concurrency = int(words["BOOKEND_CONCURRENCY"])
-        self.calls = int(words.get("BOOKEND_CALLS") or 0)
-        self.warmup_s = int(words.get("BOOKEND_WARMUP_MS") or 0) / 1000
-        self.window_s = int(words.get("BOOKEND_MEASURE_MS") or 0) / 1000
-        self.deadline_s = int(words.get("BOOKEND_DEADLINE_MS") or 0) / 1000 or None
+        self.concurrency = int(words.get("BOOKEND_CONCURRENCY", 1))
+        self.connections = int(words.get("BOOKEND_CONNECTIONS", self.concurrency))
+        self.calls = int(words.get("BOOKEND_CALLS", 0))
+        self.warmup_s = int(words.get("BOOKEND_WARMUP_MS", 0)) / 1000
+        self.window_s = int(words.get("BOOKEND_MEASURE_MS", 1000)) / 1000
+        self.deadline_s = int(words.get("BOOKEND_DEADLINE_MS", 0)) / 1000 or None
+
+    def require_own_connections(self) -> None:
+        """For clients that open a connection for each call in flight, and could open no fewer."""
+        if self.connections != self.concurrency:
+            unsupported(f"{self.concurrency} in flight are {self.concurrency} connections here")
 
 
 def command_line(variants: tuple[str, ...]) -> dict[str, str]:

@@ -55,7 +55,8 @@ class Phases:
             yield f"{ended} {count}" if isinstance(ended, int) else f"error {ended} {count}"
         warmup, ok, drained = map(latencies_ns, (self.warmup, self.window, self.drained))
         yield from (f"warmup {len(warmup)}", f"ok {len(ok)}", f"drained {len(drained)}")
-        yield f"unfinished {pending + len(self.drained) - len(drained)}"
+        errors_outside = len(self.warmup + self.drained) - len(warmup + drained)
+        yield f"unfinished {pending + errors_outside}"
 
     def published(self, window_s: float) -> Iterator[str]:
         """The figures of the published table, latencies in seconds."""

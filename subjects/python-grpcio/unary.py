@@ -26,6 +26,8 @@ class Client:
         count = 1 if self.plan.variant.endswith("-one-channel") else self.plan.concurrency
         # Channels to one address share one connection unless they are told not to.
         own = self.plan.variant.endswith("-own-connection")
+        if own:
+            self.plan.require_own_connections()
         options = [("grpc.use_local_subchannel_pool", 1)] if own else []
         channels = [self.open_channel(self.plan.target, options) for _ in range(count)]
         stubs = [EchoStub(channel) for channel in channels] * (self.plan.concurrency // count)

@@ -55,5 +55,6 @@ class Client:
 
 
 plan = Plan("asyncio", "uvloop")
+plan.require_own_connections()
 run = uvloop.run if plan.variant == "uvloop" else asyncio.run
 run(Client(plan).run())

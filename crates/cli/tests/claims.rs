@@ -1,5 +1,6 @@
 //! `bookend claims`: the committed page is what the committed claims, tables and records give.
 
+use bookend_lab::claims::{Ledger, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -23,25 +24,22 @@ fn the_page_is_what_claims_and_records_give() {
     assert_eq!(checked.status.code(), Some(0), "{said}");
 }
 
-/// The fields of a line of a Markdown table.
-fn fields(line: &str) -> Vec<&str> {
-    let fields = line.trim_matches('|').split('|');
-    fields.map(str::trim).collect()
-}
-
 #[test]
-fn the_readme_counts_the_verdicts_as_the_page_does() {
-    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
-    let (page, readme) = (read("docs/claims.md"), read("README.md"));
-    let overview = page.lines().filter(|line| line.starts_with("| ["));
-    let overview: Vec<Vec<&str>> = overview.map(fields).collect();
-    assert_eq!(overview.len(), 5);
-    for one in overview {
-        let (title, _) = one[0][1..].split_once(']').unwrap();
-        let begins = format!("| {title} | ");
-        let line = readme.lines().find(|line| line.starts_with(&begins));
-        let line = fields(line.unwrap_or_else(|| panic!("README.md lacks {title}")));
-        assert_eq!(line[2..], one[1..5], "{title}");
+fn the_readme_counts_the_verdicts_as_they_are() {
+    let ledger = Ledger::read(&root().join("suites"), &root().join("records"));
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for suite in &ledger.unwrap().suites {
+        let judgements = suite.judgements();
+        let count = |verdict| {
+            let same = judgements.iter().filter(|one| one.verdict == verdict);
+            same.count()
+        };
+        let [held, not, unknown] = Verdict::ALL.map(count);
+        let counts = format!("| {} | {held} | {not} | {unknown} |", judgements.len());
+        let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
+        let row = readme.lines().find(|line| line.starts_with(&page));
+        let row = row.unwrap_or_else(|| panic!("no row begins with {page}"));
+        assert!(row.ends_with(&counts), "{row} should end with {counts}");
     }
 }
 

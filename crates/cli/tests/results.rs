@@ -34,7 +34,12 @@ fn bench() -> TempDir {
         home.path().join("suites").join(SUITE),
     );
     fs::create_dir_all(&to).expect("created");
-    for name in ["suite.toml", "results.toml", "published.csv"] {
+    for name in [
+        "suite.toml",
+        "results.toml",
+        "published.csv",
+        "published-profile.csv",
+    ] {
         fs::copy(from.join(name), to.join(name)).expect("copied");
     }
     let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");

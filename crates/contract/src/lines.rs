@@ -50,7 +50,8 @@ pub enum Line {
     /// `drained N`: calls answered after the window, by those that can tell them apart from
     /// `unfinished`.
     Drained(u64),
-    /// `unfinished N`: calls sent but neither answered nor failed when the process stopped waiting.
+    /// `unfinished N`: calls sent that are in none of the other lines: without an answer when the
+    /// process stopped waiting, or failed outside the window.
     Unfinished(u64),
     /// `note NAME NUMBER`: a fact beside the figures, such as `note goroutines_peak 10012`.
     Note {

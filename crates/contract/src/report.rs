@@ -98,11 +98,12 @@ pub struct Extension {
     pub ok: u64,
     /// Failed calls of the window by gRPC code name in capitals (`UNAVAILABLE`).
     pub errors: BTreeMap<String, u64>,
-    /// Calls answered before the window.
+    /// Calls answered OK before the window.
     pub warmup: u64,
-    /// Calls answered after the window while draining.
+    /// Calls answered OK after the window while draining.
     pub drained: u64,
-    /// Calls sent but neither answered nor failed at the end of the drain.
+    /// Calls sent that are in none of the other counts: without an answer at the end of the drain,
+    /// or failed outside the window.
     pub unfinished: u64,
     /// `ok` over the CPU seconds of this process.
     pub requests_per_cpu_second: f64,

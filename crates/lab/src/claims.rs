@@ -21,7 +21,8 @@ pub use verdict::{Judgement, Verdict};
 
 use crate::audit::{Conditions, Coverage, Document, DocumentFinding, Rule, Span, audit_document};
 use crate::declaration::{DeclarationError, read_text};
-use crate::record::{Record, RecordError, file_of};
+use crate::profile::{self, Profile};
+use crate::record::{Record, RecordError, file_of, profile_folder};
 use crate::suite::{Extent, PublishedError};
 use model::Model;
 use serde::Deserialize;
@@ -54,6 +55,8 @@ pub struct SuiteLedger {
     pub coverage: Vec<Coverage>,
     /// Our full run. `None`: it was not recorded yet.
     pub record: Option<Record>,
+    /// Where the CPU time went in it, if that was kept.
+    pub profile: Option<Profile>,
 }
 
 /// A checked `claims.toml`.
@@ -199,7 +202,9 @@ impl SuiteLedger {
         });
         let tables = printed::tables(&folder, &read_folder(&folder)?)?;
         let document = printed::document(&tables, claims.conditions);
-        Ok(Self::new(suite, claims, document, record.transpose()?))
+        let profile = kept_profile(records, suite)?;
+        let ledger = Self::new(suite, claims, document, record.transpose()?);
+        Ok(Self { profile, ..ledger })
     }
 
     /// Puts the audit to the document, and names the cases of claims that name none.
@@ -218,6 +223,7 @@ impl SuiteLedger {
             findings,
             coverage,
             record,
+            profile: None,
         }
     }
 
@@ -255,6 +261,15 @@ impl SuiteClaims {
                 }
             }
         }
+    }
+}
+
+fn kept_profile(records: &Path, suite: &str) -> Result<Option<Profile>, ClaimsError> {
+    let folder = profile_folder(records, suite);
+    match profile::read(&folder) {
+        Ok(profile) => Ok(Some(profile)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ClaimsError::Folder(folder, error.to_string())),
     }
 }
 
@@ -303,7 +318,7 @@ fn read_folder(folder: &Path) -> Result<Vec<String>, ClaimsError> {
 /// Why the ledger cannot be read. Always the fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimsError {
-    /// A folder, and what the operating system said.
+    /// A folder, or the profile in it, and what is wrong with it.
     Folder(PathBuf, String),
     /// A `claims.toml`.
     Declared(Box<DeclarationError>),

@@ -41,6 +41,9 @@ pub const WINDOW_MAX_MS: u64 = 20_000;
 /// The shortest warm-up before it, milliseconds.
 pub const WARMUP_MIN_MS: u64 = 1_000;
 
+/// What the name of a metric begins with that is a share of the samples: `profile.network_in`.
+pub const PROFILE_METRIC: &str = "profile.";
+
 /// The version of [`Profile`] as it is kept. Raised when a field changes its meaning or goes.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -135,6 +138,24 @@ impl ProfileSettings {
             warmup_ms: plan.warmup_ms.max(WARMUP_MIN_MS),
             window_ms: plan.window_ms.clamp(WINDOW_MIN_MS, WINDOW_MAX_MS),
         }
+    }
+}
+
+impl Profile {
+    /// The samples of a cell, where there are any. Without an instrument: of the first.
+    pub fn samples_of(
+        &self,
+        subject: &str,
+        case: &str,
+        instrument: Option<&str>,
+    ) -> Option<&Samples> {
+        let case = case.parse::<Case>().ok()?;
+        let mut cells = self.cells.iter();
+        let own = cells.find(|one| {
+            let is_meant = instrument.is_none_or(|instrument| one.instrument == instrument);
+            one.subject == subject && one.case == case && is_meant
+        });
+        own?.samples()
     }
 }
 

@@ -13,6 +13,7 @@ mod metric;
 mod notes;
 mod page;
 mod presentation;
+mod profiled;
 mod rows;
 mod summary;
 mod text;
@@ -42,6 +43,7 @@ pub struct Page<'a> {
     presentation: Presentation,
     published: PublishedTable,
     histogram: Option<PublishedTable>,
+    published_profile: Option<PublishedTable>,
     verdicts: String,
     profile: Option<Profile>,
 }
@@ -59,11 +61,13 @@ impl<'a> Page<'a> {
         };
         let published = read_table(&suite.path(file))?;
         presentation.check(&published)?;
-        let histogram = presentation.histogram.as_ref();
+        let read = |file: &Option<String>| {
+            let file = file.as_ref();
+            file.map(|file| read_table(&suite.path(file))).transpose()
+        };
         Ok(Self {
-            histogram: histogram
-                .map(|file| read_table(&suite.path(file)))
-                .transpose()?,
+            histogram: read(&presentation.histogram)?,
+            published_profile: read(&presentation.profile)?,
             record,
             presentation,
             published,

@@ -199,6 +199,27 @@ fn a_claim_about_the_document_needs_no_record() {
 }
 
 #[test]
+fn the_median_case_is_the_smaller_of_two_in_the_middle() {
+    let cases = ["C=1 S=1", "C=1 S=10", "C=1 S=100", "C=1 S=1000"];
+    let more = format!(
+        "ours = {{ metric = \"requests_per_second\", of = \"rust-tonic\", cases = {cases:?}, take = \
+         \"median\" }}\nheld = {{ at_least = 1990, at_most = 2010 }}"
+    );
+    // Not in the order of the cases, so that it is the figures that are put in order.
+    let rows = (0_u32..7).flat_map(|number| {
+        let rates = [4_000, 1_000, 3_000, 2_000];
+        cases.into_iter().zip(rates).map(move |(case, rate)| {
+            let outcome = Outcome::Measured(Box::new(measurement(1, rate, 0.5)));
+            row(number, cell("rust-tonic", case), outcome)
+        })
+    });
+    let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
+    let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
+    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert!(why.contains("as the middle of 4 cases"), "{why}");
+}
+
+#[test]
 fn growth_from_case_to_case_is_paired_by_round() {
     let more = "ours = { metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
                 \"C=1 S=100\"], take = \"growth\" }\nheld = { at_least = 1.9, at_most = 2.1 }";

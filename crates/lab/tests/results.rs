@@ -3,6 +3,9 @@
 mod table_rows;
 
 use bookend_lab::measurement::{Outcome, Row};
+use bookend_lab::profile::{
+    Layer, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples, Split,
+};
 use bookend_lab::record::Record;
 use bookend_lab::results::{Page, Presentation, first_difference};
 use bookend_lab::store::Run;
@@ -100,6 +103,55 @@ fn every_published_row_has_its_re_run_beside_it_in_a_full_run() {
             assert!(!pair[1].contains("not planned"), "{}", pair[1]);
         }
     }
+}
+
+/// What was kept of pajamax through ghz: 27 of 200 samples in the layer.
+fn profile(layer: Layer) -> Profile {
+    let split = Split {
+        samples: 200,
+        layers: BTreeMap::from([(layer, 27)]),
+        ..Split::default()
+    };
+    let samples = Samples {
+        event: "cpu-clock".to_owned(),
+        window_seconds: 10.0,
+        ok: 1,
+        split,
+        cost_ratio: None,
+        flame_graph: String::new(),
+        stacks: String::new(),
+        notes: vec![],
+    };
+    Profile {
+        schema_version: SCHEMA_VERSION,
+        suite: "helloworld-profile".to_owned(),
+        frequency_hz: 999,
+        cells: vec![Profiled {
+            subject: "rust-pajamax".to_owned(),
+            case: "C=1 S=50".parse().expect("a case"),
+            instrument: "ghz".to_owned(),
+            language: "Rust".to_owned(),
+            is_baseline: false,
+            outcome: ProfileOutcome::Recorded(Box::new(samples)),
+        }],
+    }
+}
+
+#[test]
+fn every_share_of_a_published_profile_has_ours_beside_it_or_says_that_there_is_none() {
+    let (run, rows) = invented("helloworld-profile", Extent::Quick);
+    let record = Record::of_run(&run, &rows, BTreeMap::new());
+    let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
+    let text = page.with_profile(Some(profile(Layer::NetworkIn))).text();
+    let is_share = |line: &&str| line.contains("| `") && line.contains(" | - | ");
+    let not_ours = text.lines().filter(is_share).count();
+    let recorded = |line: &&str| line.contains("via ghz | 47.55% | 13.50% |");
+    assert_eq!(text.lines().filter(recorded).count(), 1, "{text}");
+    // Those of tonic; what is in other layers of pajamax is nothing, which is a figure.
+    let not_recorded = text.matches("| not recorded |").count();
+    assert_eq!((not_ours, not_recorded), (3, 3), "{text}");
+    let published = published_rows("helloworld-profile/published-profile.csv");
+    assert_eq!(text.matches("| `").count(), published);
 }
 
 #[test]

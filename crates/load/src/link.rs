@@ -55,10 +55,19 @@ pub(crate) struct Ledger<'a> {
     /// Calls that are counted by number and have ended.
     pub counted_done: &'a mut u64,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: &'a mut u64,
+    pub stragglers: &'a mut Stragglers,
     pub count_errors: bool,
     /// Only calls that were issued in the window count.
     pub by_number: bool,
+}
+
+/// Calls that ended where they do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stragglers {
+    /// Those that ended OK.
+    pub ok: u64,
+    /// Those that failed.
+    pub failed: u64,
 }
 
 /// What requests are made of.
@@ -239,20 +248,21 @@ impl Ledger<'_> {
     #[inline]
     fn belongs(&mut self, call: &Call) -> bool {
         *self.counted_done += u64::from(call.counted);
-        let belongs = call.counted || !self.by_number;
-        *self.stragglers += u64::from(!belongs);
-        belongs
+        call.counted || !self.by_number
     }
 
     #[inline]
     fn ok(&mut self, call: &Call) {
         if self.belongs(call) {
             self.recorder.ok(self.now_ns.saturating_sub(call.start_ns));
+        } else {
+            self.stragglers.ok += 1;
         }
     }
 
     fn failed(&mut self, call: &Call, fault: &Fault) {
         if !self.belongs(call) {
+            self.stragglers.failed += 1;
             return;
         }
         self.recorder.errors.add(fault.code, &fault.text, 1);

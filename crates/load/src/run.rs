@@ -34,12 +34,13 @@ pub struct Outcome {
     pub ok: u64,
     /// Calls of the window that failed.
     pub errors: Errors,
-    /// Calls that ended before the window, answered or failed; in a window by number also those
-    /// that were made before it.
+    /// Calls answered OK before the window; in a window by number also those that were made before
+    /// it.
     pub warmup: u64,
-    /// Calls that ended after the window.
+    /// Calls answered OK after the window.
     pub drained: u64,
-    /// Calls that had not ended when the run did.
+    /// Calls that may have been answered and are in none of the other counts: they had not ended
+    /// when the run did, or failed outside the window.
     pub unfinished: u64,
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
@@ -208,9 +209,9 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
     for worker in measured {
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
-        outcome.warmup += worker.warmup.ok + worker.warmup.errors.total() + worker.stragglers;
-        outcome.drained += worker.drained.ok + worker.drained.errors.total();
-        outcome.unfinished += worker.unfinished;
+        outcome.warmup += worker.warmup.ok + worker.stragglers.ok;
+        outcome.drained += worker.drained.ok;
+        outcome.unfinished += worker.unfinished + worker.failed_outside_window();
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
         latencies.merge(&worker.window.finish());

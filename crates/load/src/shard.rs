@@ -4,7 +4,7 @@ mod connections;
 
 use crate::call::Fault;
 use crate::gate::{Gate, Start};
-use crate::link::{Ledger, Link, Source, Stage};
+use crate::link::{Ledger, Link, Source, Stage, Stragglers};
 use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Driver, Plan, Share};
 use crate::recorder::Recorder;
@@ -63,7 +63,7 @@ pub struct Measured {
     /// Calls that ended after it.
     pub drained: Recorder,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: u64,
+    pub stragglers: Stragglers,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
@@ -78,6 +78,14 @@ pub struct Measured {
     pub first_failure: Option<String>,
     /// Whether the run ended before its time.
     pub cancelled: bool,
+}
+
+impl Measured {
+    /// Calls that failed where failures are not told apart. Nobody knows which of them the server
+    /// has answered.
+    pub(crate) fn failed_outside_window(&self) -> u64 {
+        self.warmup.errors.total() + self.drained.errors.total() + self.stragglers.failed
+    }
 }
 
 impl LoadShard {
@@ -209,7 +217,7 @@ impl LoadShard {
         plan: &Plan,
         recorder: &'a mut Recorder,
         counted_done: &'a mut u64,
-        stragglers: &'a mut u64,
+        stragglers: &'a mut Stragglers,
         by_number: bool,
         now_ns: u64,
     ) -> Ledger<'a> {

@@ -212,6 +212,20 @@ fn failed_calls_are_counted_by_code_and_text() {
 }
 
 #[test]
+fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
+    let (server, seen) = serve();
+    let outcome = measure(Plan {
+        path: "/test.Echo/Fail".into(),
+        warmup_ns: SECOND_NS / 50,
+        ..plan(server.local_address(), 100)
+    });
+    assert_eq!((outcome.warmup, outcome.errors.total()), (0, 100));
+    let all = seen.calls.load(Ordering::Relaxed);
+    assert!(all > 100, "the warm-up made calls");
+    assert_eq!(outcome.unfinished, all - 100);
+}
+
+#[test]
 fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
     for driver in [Driver::Blocking, Driver::Epoll] {
         let (server, seen) = serve();

@@ -75,8 +75,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the lab has said; a variable that is set to nothing is not set.
 fn variable(name: &str, default: &str) -> String {
-    env::var(name).unwrap_or_else(|_| default.to_owned())
+    let said = env::var(name).unwrap_or_default();
+    if said.is_empty() {
+        default.to_owned()
+    } else {
+        said
+    }
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {

@@ -4,7 +4,7 @@ use crate::list::{Server, root};
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// How long anything may take before the test gives up: a first build by Maven fetches its plugins.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How long a killed process may take to be gone: its memory is given back page by page.
+/// How long a killed server may take to be gone: its memory is given back page by page.
 const ENDING_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether something has happened.
@@ -29,6 +29,8 @@ pub struct Environment {
 /// A process with everything that it started; ended when dropped.
 pub struct Running {
     child: Child,
+    /// Where it listens, if it is a server.
+    port: Option<u16>,
 }
 
 impl Environment {
@@ -69,19 +71,20 @@ impl Environment {
 
     /// Starts a server and waits until it listens.
     pub fn serve(&self, server: &Server) -> Result<Running, String> {
-        let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_ok();
-        if listens() {
+        if listens(server.port) {
             return Err(format!(
                 "somebody else listens on port {} of the server {}: end that",
                 server.port, server.name
             ));
         }
-        // A server may log every call; that is of interest only when it does not come up.
-        let log = self.folder.path().join("log");
-        let logging = Stdio::from(file(&log));
-        let mut running = self.start(&server.folder, &server.line, Stdio::null(), logging)?;
+        // A server may log every call; that is of interest only when it does not come up. Maven
+        // says on standard output what is wrong.
+        let log = self.folder.path().join(&server.name);
+        let (output, errors) = one_file_twice(&log);
+        let mut running = self.start(&server.folder, &server.line, output, errors)?;
+        running.port = Some(server.port);
         let deadline = Instant::now() + PATIENCE;
-        while !listens() {
+        while !listens(server.port) {
             if running.has_ended() || Instant::now() > deadline {
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
                 return Err(format!(
@@ -113,7 +116,7 @@ impl Environment {
             .process_group(0)
             .spawn();
         let child = child.map_err(|error| format!("cannot be started: {error}"))?;
-        Ok(Running { child })
+        Ok(Running { child, port: None })
     }
 }
 
@@ -133,20 +136,15 @@ impl Running {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Whether any process of the group is left: one that dies may still accept connections.
-    fn has_members(&self) -> bool {
-        self.signal("0")
-    }
-
-    /// Sends a signal to the whole group; whether there was one.
-    fn signal(&self, name: &str) -> bool {
+    /// Sends a signal to the whole group.
+    fn signal(&self, name: &str) {
         let group = format!("-{}", self.child.id());
         let kill = Command::new("kill")
             .args(["-s", name, "--", &group])
-            // That there is none is an answer, not an error.
+            // That it has ended by itself is no error.
             .stderr(Stdio::null())
             .status();
-        kill.expect("kill is a command of every Unix").success()
+        kill.expect("kill is a command of every Unix");
     }
 }
 
@@ -154,13 +152,26 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.signal("KILL");
         let _ = self.child.wait();
+        // What the shell started may accept connections until it is gone, and would be taken for
+        // the next server. Whether its process still has an entry says less: it may wait as a
+        // zombie for somebody who never asks.
         let deadline = Instant::now() + ENDING_PATIENCE;
-        while self.has_members() && Instant::now() < deadline {
+        while self.port.is_some_and(listens) && Instant::now() < deadline {
             sleep(INTERVAL);
         }
     }
 }
 
-fn file(path: &std::path::Path) -> File {
+fn listens(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+fn one_file_twice(path: &Path) -> (Stdio, Stdio) {
+    let output = file(path);
+    let errors = output.try_clone().expect("a descriptor can be doubled");
+    (Stdio::from(output), Stdio::from(errors))
+}
+
+fn file(path: &Path) -> File {
     File::create(path).expect("a file in a temporary folder can be made")
 }

@@ -5,6 +5,8 @@
 
 use crate::audit::{PrintedRow, Span};
 use crate::measurement::{Measurement, Outcome, Row};
+use crate::profile::{PROFILE_METRIC, Split};
+use crate::statistics::Interval;
 use crate::suite::{Case, Unit};
 use crate::table::{
     RoundFigures, cpu_text, memory_text, precise_latency_text, rate_text, significant_text,
@@ -30,6 +32,8 @@ enum Kind {
     Note,
     /// `server_note.goroutines_peak`: what the server noted at its end.
     ServerNote,
+    /// `profile.network_in`: a share of the samples of a profile.
+    Profile,
 }
 
 /// A named figure: its unit, and how a measured row yields it.
@@ -124,12 +128,15 @@ impl Metric {
             Kind::Note
         } else if name.starts_with("server_note.") {
             Kind::ServerNote
+        } else if name.starts_with(PROFILE_METRIC) {
+            Kind::Profile
         } else {
             let other = [
                 "latency_p99",
                 "errors.CODE",
                 "note.NAME",
                 "server_note.NAME",
+                "profile.LAYERS",
             ];
             let figures = FIGURES.iter().map(|figure| figure.0);
             return Err(figures.chain(other).collect());
@@ -148,7 +155,7 @@ impl Metric {
         match self.kind {
             Kind::Figure(index) => FIGURES[index].1,
             Kind::Percentile => Unit::Nanoseconds,
-            Kind::Errors => Unit::Number,
+            Kind::Errors | Kind::Profile => Unit::Number,
             Kind::Note | Kind::ServerNote => match self.name.ends_with("_ns") {
                 true => Unit::Nanoseconds,
                 false => Unit::Number,
@@ -176,8 +183,22 @@ impl Metric {
             }),
             Kind::Note => one.notes.get(after_dot()?).copied(),
             Kind::ServerNote => row.server_notes.get(after_dot()?).copied(),
+            Kind::Profile => None,
         };
         figure.filter(|figure| figure.is_finite())
+    }
+
+    /// Whether it is a share of the samples of a profile, which no row has.
+    pub fn is_of_profile(&self) -> bool {
+        self.kind == Kind::Profile
+    }
+
+    /// The share of the samples, and where it lies if each is taken independently. `None` where
+    /// there is no such layer.
+    pub fn of_samples(&self, split: &Split) -> Option<Span> {
+        let value = split.named_share(self.name.strip_prefix(PROFILE_METRIC)?)?;
+        let Interval { low, high } = split.share_interval(value);
+        Some(Span { low, value, high })
     }
 
     /// The figure of a printed row, as far as its digits tell.
@@ -276,6 +297,7 @@ mod tests {
             "errors.UNAVAILABLE",
             "note.a",
             "server_note.b",
+            "profile.network_in+network_out",
         ] {
             assert_eq!(Metric::named(name).expect("open names").name(), name);
         }

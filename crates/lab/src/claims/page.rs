@@ -30,7 +30,8 @@ records of our runs; a test fails when it is not what they give.
 A figure in *its own table* is worked out from what the document prints; behind it stands what the digits
 lost in printing leave open. *Ours* is the median of the rounds and the 95 % interval of their mean
 (Student's t of the logarithms, of the figures themselves where one is zero; rounds are paired where cells
-are compared). Of a figure in several cases the smallest and the largest median stand there.
+are compared). A share of a profile is of one recording, with the interval of a binomial part. Of a figure
+in several cases the smallest and the largest median stand there.
 
 A claim **held** when the whole interval is within what counts as held, in every case. It **did not hold**
 when the whole interval of a case is outside, even where it is widened for the number of cases (Bonferroni),

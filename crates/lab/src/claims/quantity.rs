@@ -5,10 +5,11 @@ use super::metric::Metric;
 use super::model::Prediction;
 use crate::audit::{Document, Span};
 use crate::measurement::{Outcome, Row};
+use crate::profile::Profile;
 use crate::statistics::{self, CONFIDENCE, Interval};
 use crate::suite::{Case, Unit};
 use serde::Deserialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The instrument of a cell when a claim names none and several made load.
@@ -72,6 +73,8 @@ pub enum Take {
     Least,
     /// The largest, round by round.
     Largest,
+    /// The middle one, of two the smaller: more than half of the cases have at least as much.
+    Median,
     /// Each case over the one before it.
     Growth,
 }
@@ -87,6 +90,8 @@ pub enum Figures<'a> {
         rows: &'a [Row],
         /// When its calls were given up, nanoseconds.
         deadline_ns: Option<f64>,
+        /// Where its CPU time went, if that was kept beside it.
+        profile: Option<&'a Profile>,
     },
 }
 
@@ -117,7 +122,7 @@ impl Quantity {
     /// What its numbers count.
     pub fn unit(&self) -> Unit {
         match (&self.over, self.take) {
-            (None, Take::Each | Take::Least | Take::Largest) => self.metric.unit(),
+            (None, Take::Each | Take::Least | Take::Median | Take::Largest) => self.metric.unit(),
             _ => Unit::Number,
         }
     }
@@ -145,6 +150,7 @@ impl Quantity {
     /// with it what it is needed for; `None` is what cannot be worked out of cases that are there.
     fn taken(&self, series: &[Option<Series>]) -> Vec<(String, Option<Series>)> {
         let cases = self.cases.iter();
+        let last = series.len().saturating_sub(1);
         match self.take {
             Take::Each => {
                 let known = cases.zip(series).filter(|(_, one)| one.is_some());
@@ -160,31 +166,28 @@ impl Quantity {
                 });
                 known.collect()
             }
-            Take::Least => self.extreme("smallest", f64::min, series),
-            Take::Largest => self.extreme("largest", f64::max, series),
+            Take::Least => self.ranked("smallest", 0, series),
+            Take::Median => self.ranked("middle", last / 2, series),
+            Take::Largest => self.ranked("largest", last, series),
         }
     }
 
-    /// The extreme of all cases, round by round.
-    fn extreme(
+    /// The figure of that rank among all cases, counted from the smallest, round by round.
+    fn ranked(
         &self,
         name: &str,
-        of_two: fn(f64, f64) -> f64,
+        rank: usize,
         series: &[Option<Series>],
     ) -> Vec<(String, Option<Series>)> {
-        let Some(mut known) = series.iter().cloned().collect::<Option<VecDeque<_>>>() else {
-            return Vec::new();
-        };
-        let Some(first) = known.pop_front() else {
+        let known: Option<Vec<&Series>> = series.iter().map(Option::as_ref).collect();
+        let Some(known) = known.filter(|known| !known.is_empty()) else {
             return Vec::new();
         };
         let place = match self.cases.as_slice() {
             [case] => format!("at {case}"),
             cases => format!("as the {name} of {} cases", cases.len()),
         };
-        let mut known = known.iter();
-        let extreme = known.try_fold(first, |extreme, one| extreme.extreme(one, of_two));
-        vec![(place, extreme)]
+        vec![(place, Series::ranked(&known, rank))]
     }
 
     fn of_case(
@@ -205,7 +208,7 @@ impl Quantity {
                     Figures::Printed(_) => model.published.predict(),
                     Figures::Recorded { .. } => model.ours.predict(),
                 };
-                Series::Printed(Span::exact(predicted(&self.metric, &prediction)?))
+                Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?))
             }
         };
         own.over(&divisor)
@@ -225,18 +228,18 @@ fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
     })
 }
 
-/// A figure by round, or as printed.
+/// A figure by round, or one that is known within bounds: as printed, or as a profile tells.
 #[derive(Clone, Debug, PartialEq)]
 enum Series {
     Rounds(BTreeMap<u32, f64>),
-    Printed(Span),
+    Bounded(Span),
 }
 
 impl Series {
     /// Divided round by round.
     fn over(&self, divisor: &Series) -> Option<Series> {
         match (self, divisor) {
-            (Self::Printed(own), Self::Printed(divisor)) => own.over(*divisor).map(Self::Printed),
+            (Self::Bounded(own), Self::Bounded(divisor)) => own.over(*divisor).map(Self::Bounded),
             (Self::Rounds(own), Self::Rounds(divisor)) => {
                 let pairs = own.iter().filter_map(|(round, own)| {
                     let divisor = divisor.get(round)?;
@@ -246,37 +249,50 @@ impl Series {
                 let sound = quotients.values().all(|quotient| quotient.is_finite());
                 (sound && !quotients.is_empty()).then_some(Self::Rounds(quotients))
             }
-            (Self::Rounds(own), Self::Printed(divisor)) => {
+            (Self::Rounds(own), Self::Bounded(divisor)) => {
                 let quotient = |(round, own): (&u32, &f64)| (*round, own / divisor.value);
                 Some(Self::Rounds(own.iter().map(quotient).collect()))
             }
-            (Self::Printed(_), Self::Rounds(_)) => None,
+            (Self::Bounded(_), Self::Rounds(_)) => None,
         }
     }
 
-    /// The extreme of the two, round by round.
-    fn extreme(&self, other: &Series, of_two: fn(f64, f64) -> f64) -> Option<Series> {
-        match (self, other) {
-            (Self::Printed(one), Self::Printed(other)) => Some(Self::Printed(Span {
-                low: of_two(one.low, other.low),
-                value: of_two(one.value, other.value),
-                high: of_two(one.high, other.high),
-            })),
-            (Self::Rounds(one), Self::Rounds(other)) => {
-                let both = one.iter().filter_map(|(round, one)| {
-                    let other = other.get(round)?;
-                    Some((*round, of_two(*one, *other)))
-                });
-                Some(Self::Rounds(both.collect()))
+    /// The figure of that rank, round by round; of what is within bounds, bound by bound.
+    fn ranked(all: &[&Series], rank: usize) -> Option<Series> {
+        match all.first()? {
+            Self::Bounded(_) => {
+                let bound = |of: fn(&Span) -> f64| {
+                    let bounds = all.iter().map(|one| match one {
+                        Self::Bounded(span) => Some(of(span)),
+                        Self::Rounds(_) => None,
+                    });
+                    of_rank(bounds.collect::<Option<_>>()?, rank)
+                };
+                Some(Self::Bounded(Span {
+                    low: bound(|span| span.low)?,
+                    value: bound(|span| span.value)?,
+                    high: bound(|span| span.high)?,
+                }))
             }
-            _ => None,
+            Self::Rounds(first) => {
+                let of_round = |round: &u32| {
+                    let figures = all.iter().map(|one| match one {
+                        Self::Rounds(rounds) => rounds.get(round).copied(),
+                        Self::Bounded(_) => None,
+                    });
+                    of_rank(figures.collect::<Option<_>>()?, rank)
+                };
+                let rounds = first.keys();
+                let rounds = rounds.filter_map(|round| Some((*round, of_round(round)?)));
+                Some(Self::Rounds(rounds.collect()))
+            }
         }
     }
 
     /// The estimate, one of `count`.
     fn estimate(&self, place: &str, count: usize) -> Option<Estimate> {
         let (value, interval, joint_interval) = match self {
-            Self::Printed(span) => {
+            Self::Bounded(span) => {
                 let (low, high) = (span.low, span.high);
                 let interval = Some(Interval { low, high });
                 (span.value, interval, interval)
@@ -301,6 +317,11 @@ impl Series {
     }
 }
 
+fn of_rank(mut figures: Vec<f64>, rank: usize) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(rank).copied()
+}
+
 /// Of the logarithms, as long as every value has one.
 fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
     match values.iter().all(|value| *value > 0.0) {
@@ -313,20 +334,32 @@ impl Figures<'_> {
     fn series(&self, metric: &Metric, name: &SubjectName, case: &str) -> Result<Series, String> {
         match self {
             Self::Printed(document) => {
-                let matching = |exactly: bool| {
-                    document.rows.iter().find(|row| {
+                // A document can say different things of one cell in several rows.
+                let printed = |exactly: bool| {
+                    let mut rows = document.rows.iter().filter(|row| {
                         let instrument = name.instrument.as_ref();
                         row.subject == name.subject
                             && row.case == case
                             && (!exactly || instrument.is_none_or(|one| *one == row.instrument))
-                    })
+                    });
+                    rows.find_map(|row| metric.of_printed(row))
                 };
-                let row = matching(true).or_else(|| matching(false));
-                let span = row.and_then(|row| metric.of_printed(row));
-                span.map(Series::Printed)
+                let span = printed(true).or_else(|| printed(false));
+                span.map(Series::Bounded)
                     .ok_or_else(|| format!("{} is not printed for {name} at {case}", metric.name()))
             }
-            Self::Recorded { rows, deadline_ns } => {
+            Self::Recorded { profile, .. } if metric.is_of_profile() => {
+                let instrument = name.instrument.as_deref();
+                let samples =
+                    profile.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
+                let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
+                let span = metric.of_samples(&samples.split);
+                span.map(Series::Bounded)
+                    .ok_or_else(|| format!("a profile has no {}", metric.name()))
+            }
+            Self::Recorded {
+                rows, deadline_ns, ..
+            } => {
                 let figure = |row: &Row| metric.of_row(row, *deadline_ns);
                 recorded(rows, metric.name(), figure, name, case)
             }

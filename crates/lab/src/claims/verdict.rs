@@ -1,7 +1,7 @@
 //! Held, did not hold, cannot tell here: the verdict on a claim, and why.
 
 use super::metric::unit_text;
-use super::quantity::{Estimate, Evaluation, Figures, Take};
+use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
 use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
 use crate::audit::{DocumentFinding, Span};
 use crate::statistics::Interval;
@@ -68,13 +68,10 @@ pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a>
         let figures = Figures::Recorded {
             rows,
             deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
+            profile: ledger.profile.as_ref(),
         };
         let evaluation = quantity.evaluate(figures, &ledger.claims.models);
-        Worked {
-            unit: quantity.unit(),
-            take: quantity.take,
-            evaluation,
-        }
+        Worked::of(quantity, evaluation)
     });
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
     let why = [Some(reason), claim.why.clone()];
@@ -93,15 +90,13 @@ fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
         Derivation::Formula(span) => Worked {
             unit: Unit::Number,
             take: Take::Each,
+            is_over_model: false,
             evaluation: of_span(*span),
         },
         Derivation::Quantity(quantity) => {
             let figures = Figures::Printed(&ledger.document);
-            Worked {
-                unit: quantity.unit(),
-                take: quantity.take,
-                evaluation: quantity.evaluate(figures, &ledger.claims.models),
-            }
+            let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+            Worked::of(quantity, evaluation)
         }
     }
 }
@@ -188,10 +183,20 @@ fn unrefuted(refutation: Option<&Refutation>, ledger: &SuiteLedger) -> (Verdict,
 struct Worked {
     unit: Unit,
     take: Take,
+    is_over_model: bool,
     evaluation: Evaluation,
 }
 
 impl Worked {
+    fn of(quantity: &Quantity, evaluation: Evaluation) -> Self {
+        Self {
+            unit: quantity.unit(),
+            take: quantity.take,
+            is_over_model: matches!(quantity.over, Some(Over::Model(_))),
+            evaluation,
+        }
+    }
+
     fn judge(&self, condition: Condition, judged_by: JudgedBy) -> (Verdict, String) {
         let estimates = &self.evaluation.estimates;
         let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
@@ -260,7 +265,8 @@ impl Worked {
                     _ => "cases",
                 };
                 let (low, high) = (self.number(low), self.number(high));
-                format!("{low} to {high} in {} {what}", several.len())
+                let count = several.len();
+                format!("{low} to {high}{} in {count} {what}", self.of_whom())
             }
         }
     }
@@ -274,9 +280,17 @@ impl Worked {
                 false => format!(" ({} to {})", ends[0], ends[1]),
             }
         });
-        format!("{value}{interval} {}", one.place)
+        format!("{value}{interval}{} {}", self.of_whom(), one.place)
             .trim_end()
             .to_owned()
+    }
+
+    /// A total of 20 s that reads "1.01" would puzzle.
+    fn of_whom(&self) -> &'static str {
+        match self.is_over_model {
+            true => " of the model's",
+            false => "",
+        }
     }
 
     fn number(&self, value: f64) -> String {

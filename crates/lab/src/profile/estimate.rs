@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub const SHARED_SAMPLES_MIN: u64 = 10;
 
 /// 97.5 percent of a normal distribution lie below so many standard deviations.
-const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+pub(super) const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// Calls per CPU-second of one server over those of another, as its samples tell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -61,7 +61,7 @@ pub fn cell_name(cell: &CellId, names_instrument: bool) -> String {
 }
 
 fn csv(profile: &Profile) -> String {
-    let layers = Layer::ALL.map(|layer| layer.word().replace('-', "_"));
+    let layers = Layer::ALL.map(Layer::name);
     let mut text = format!(
         "suite,case,subject,instrument,result,event,samples,{},rest,shared_work,cost_ratio,\
          cost_ratio_low,cost_ratio_high\n",

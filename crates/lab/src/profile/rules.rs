@@ -87,6 +87,15 @@ impl Layer {
         }
     }
 
+    /// Its name in files of figures, where words are joined by `_`.
+    pub fn name(self) -> String {
+        self.word().replace('-', "_")
+    }
+
+    pub(super) fn of_name(name: &str) -> Option<Layer> {
+        Layer::ALL.into_iter().find(|layer| layer.name() == name)
+    }
+
     fn of_word(word: &str) -> Option<Layer> {
         Layer::ALL.into_iter().find(|layer| layer.word() == word)
     }

@@ -1,9 +1,14 @@
 //! How the samples of one recording divide over the layers.
 
+use super::estimate::NORMAL_QUANTILE;
 use super::folded::Folded;
 use super::rules::{Layer, Rules};
+use crate::statistics::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The name of what handlers of one language do alike.
+const SHARED_WORK: &str = "shared_work";
 
 /// Counts of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +51,26 @@ impl Split {
         self.part(self.layers.get(&layer).copied().unwrap_or(0))
     }
 
+    /// The part that a name stands for: `network_in`, `http2_grpc+runtime` for both together,
+    /// `shared_work`. `None`: there is no such layer.
+    pub fn named_share(&self, name: &str) -> Option<f64> {
+        if name == SHARED_WORK {
+            return Some(self.shared_work_share());
+        }
+        let layers = name.split('+').map(Layer::of_name);
+        layers.map(|layer| Some(self.share(layer?))).sum()
+    }
+
+    /// Where the true share lies in 95 of 100 recordings that find `share`, if each sample is
+    /// taken independently of the others.
+    pub fn share_interval(&self, share: f64) -> Interval {
+        let deviation = (share * (1.0 - share) / self.samples as f64).sqrt();
+        Interval {
+            low: (share - NORMAL_QUANTILE * deviation).max(0.0),
+            high: (share + NORMAL_QUANTILE * deviation).min(1.0),
+        }
+    }
+
     /// The part that is in no layer.
     pub fn rest(&self) -> f64 {
         let placed: u64 = self.layers.values().sum();
@@ -66,6 +91,28 @@ impl Split {
         match self.samples {
             0 => 0.0,
             all => samples as f64 / all as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_names_and_add_up() {
+        let split = Split {
+            samples: 100,
+            layers: BTreeMap::from([(Layer::NetworkIn, 40), (Layer::Protocol, 25)]),
+            shared_work: 3,
+            nameless: 0,
+        };
+        let share = |name| split.named_share(name);
+        assert_eq!(share("network_in"), Some(0.40));
+        assert_eq!(share("network_in+http2_grpc+runtime"), Some(0.65));
+        assert_eq!(share("shared_work"), Some(0.03));
+        for wrong in ["network", "network-in", "network_in+", ""] {
+            assert_eq!(share(wrong), None, "{wrong}");
         }
     }
 }

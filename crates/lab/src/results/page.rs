@@ -2,7 +2,7 @@
 
 use super::figures::Cells;
 use super::text::{fenced, lines as text_lines, section};
-use super::{Look, Page, ResultTable, besides, grid, lines, notes, summary};
+use super::{Look, Page, ResultTable, besides, grid, lines, notes, profiled, summary};
 use crate::export::Report;
 use crate::profile::{Profile, estimates, notes as profile_notes, split_table};
 use crate::record::{file_of, profile_folder};
@@ -22,12 +22,7 @@ pub(super) fn text(page: &Page<'_>) -> String {
     let besides = besides::table(page, &cells);
     text.push_str(&section("Measured besides", &besides));
     text.push_str(&section("Noted besides", &notes::table(page)));
-    if let Some(profile) = &page.profile {
-        text.push_str(&section(
-            "Where the time goes",
-            &where_time_goes(page, profile),
-        ));
-    }
+    text.push_str(&section("Where the time goes", &where_time_goes(page)));
     let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
     if !doubts.is_empty() {
         text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));
@@ -51,8 +46,20 @@ fn origin(page: &Page<'_>) -> String {
     )
 }
 
+/// What the document says of it with ours beside it, then all of ours.
+fn where_time_goes(page: &Page<'_>) -> String {
+    let published = profiled::table(page);
+    let own = page
+        .profile
+        .as_ref()
+        .map(|profile| own_profile(page, profile));
+    let parts = [Some(published), own].into_iter().flatten();
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
+}
+
 /// Samples by layer, and the ratio of costs that follows from work which all do alike.
-fn where_time_goes(page: &Page<'_>, profile: &Profile) -> String {
+fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
     let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
     format!(
         "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \

@@ -22,6 +22,8 @@ pub struct Presentation {
     pub tables: Vec<ResultTable>,
     /// File with the published histograms, relative to the suite's folder.
     pub histogram: Option<String>,
+    /// File with the published shares of profiles, relative to the suite's folder.
+    pub profile: Option<String>,
     /// What to hold against the published figures before reading them: prose.
     pub reading: String,
     /// What to know when the page is made of a quick run: prose.
@@ -98,6 +100,7 @@ struct Declared {
     environment: Vec<String>,
     parameters: Vec<String>,
     histogram: Option<String>,
+    profile: Option<String>,
     #[serde(default)]
     reading: String,
     #[serde(default)]
@@ -163,6 +166,7 @@ impl Presentation {
             parameters: declared.parameters,
             commands: declared.commands,
             histogram: declared.histogram,
+            profile: declared.profile,
             reading: declared.reading,
             quick: declared.quick,
             planned_only: declared.planned_only,

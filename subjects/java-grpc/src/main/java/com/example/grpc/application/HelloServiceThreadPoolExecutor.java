@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /** HelloService on a pool of fixed size, whose queue is bounded. */
 public final class HelloServiceThreadPoolExecutor {
   public static void main(String[] arguments) throws Exception {
-    var service = new HelloService(LoopbackServer.to(LoopbackServer.PERSISTENCE));
+    var service = new HelloService(LoopbackServer.toPersistence());
     var pool = pool(HelloServiceThreadPoolExecutor::onlyLog);
     LoopbackServer.on(9902).executor(pool).addService(service).build().start().awaitTermination();
   }

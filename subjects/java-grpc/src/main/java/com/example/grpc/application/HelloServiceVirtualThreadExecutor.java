@@ -6,7 +6,7 @@ import java.util.concurrent.Executors;
 /** HelloService on virtual threads: a new one for every task. */
 public final class HelloServiceVirtualThreadExecutor {
   public static void main(String[] arguments) throws Exception {
-    var service = new HelloService(LoopbackServer.to(LoopbackServer.PERSISTENCE));
+    var service = new HelloService(LoopbackServer.toPersistence());
     var executor = Executors.newVirtualThreadPerTaskExecutor();
     var server = LoopbackServer.on(9903).executor(executor).addService(service).build();
     server.start().awaitTermination();

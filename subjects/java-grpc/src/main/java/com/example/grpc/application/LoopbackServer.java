@@ -9,17 +9,15 @@ import java.net.InetSocketAddress;
 
 /** What all servers here have alike: they differ in service, port and executor. */
 final class LoopbackServer {
-  /** Where {@link PersistenceServiceApplication} listens. */
-  static final String PERSISTENCE = "localhost:9999";
-
   /** A server on 127.0.0.1 that answers reflection. Port 0 lets the kernel choose. */
   static ServerBuilder<?> on(int port) {
     return NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", port))
         .addService(ProtoReflectionServiceV1.newInstance());
   }
 
-  /** One connection for all calls to {@code target}. */
-  static Channel to(String target) {
+  /** One connection to the lab's backend, or else to {@link PersistenceServiceApplication}. */
+  static Channel toPersistence() {
+    String target = ContractServer.variable("BOOKEND_BACKEND", "localhost:9999");
     return ManagedChannelBuilder.forTarget(target).usePlaintext().build();
   }
 }

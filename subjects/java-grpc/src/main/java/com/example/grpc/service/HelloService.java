@@ -18,7 +18,7 @@ public class HelloService extends HelloServiceGrpc.HelloServiceImplBase {
 
   private final PersistenceServiceBlockingStub persistence;
 
-  /** A service that asks the PersistenceService behind {@code channel}, without a deadline. */
+  /** Asks the PersistenceService behind {@code channel}; gRPC hands on the caller's deadline. */
   public HelloService(Channel channel) {
     persistence = PersistenceServiceGrpc.newBlockingStub(channel);
   }
