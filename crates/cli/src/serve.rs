@@ -3,6 +3,7 @@
 mod delay;
 mod echoes;
 mod greeters;
+mod interop;
 
 use crate::failure::Failure;
 use std::env;
@@ -101,6 +102,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .add_service(echoes::short())
         .add_service(echoes::forty_fields())
         .add_service(delay::service()?)
+        .add_service(interop::service())
         .reflection()
         .page(include_str!("serve/page.txt"))
         .limits(limits)

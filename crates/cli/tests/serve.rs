@@ -76,6 +76,20 @@ fn the_echoes_send_back_what_came() {
 }
 
 #[test]
+fn the_interoperability_service_answers_as_it_is_asked() {
+    let served = serve();
+    let call = |method: &str, request: &str| {
+        served.reply(&format!("grpc.testing.TestService/{method}"), request)
+    };
+    assert_eq!(call("EmptyCall", "{}"), "");
+    // Field 1, five bytes: field 2, three bytes, all 0.
+    let three = r#"{"response_size": 3}"#;
+    assert_eq!(call("UnaryCall", three), "CgUSAwAAAA==");
+    assert_eq!(call("CacheableUnaryCall", three), "CgUSAwAAAA==");
+    served.end();
+}
+
+#[test]
 fn an_address_that_is_taken_is_one_line_and_no_success() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();

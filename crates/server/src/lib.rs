@@ -6,7 +6,9 @@
 //!
 //! - an **inline** one answers before it returns, and must not block;
 //! - a **deferred** one is given a [`Responder`], which any thread may use later;
-//! - a **stream** is a state machine that is told of each message: [`StreamHandler`].
+//! - a **stream** is a state machine that is told of each message, and stops when it is full:
+//!   [`StreamHandler`];
+//! - one on the **pool** may block, and has requests to wait for: [`Requests`], [`ReplySender`].
 //!
 //! Services are generated from `.proto` files by `bookend-codegen`, in a build script:
 //!

@@ -129,7 +129,8 @@ impl Shared {
     fn work(&self) {
         while let Some(job) = self.next_job() {
             if !job.call.is_over() {
-                let work = || job.service.work(job.method, job.call);
+                let call = job.call.begin();
+                let work = || job.service.work(job.method, call);
                 // What the handler leaves undone, the call itself does when it is dropped.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }

@@ -212,6 +212,7 @@ impl StreamReply<'_> {
     /// it.
     pub fn room_bytes(&mut self) -> usize {
         let held_bytes = self.held_back_bytes();
+        // Some of it may be written already, so this is never less than what is left.
         let output_bytes = self.outlet.sender.output.len();
         let all_held_bytes = self.outlet.others_held_bytes + held_bytes;
         let turn = STREAM_TURN_BYTES.saturating_sub(self.progress.turn_bytes);

@@ -204,16 +204,18 @@ impl Handling<'_> {
         };
         let call = || target.service.call(target.method, message, &context, reply);
         let panicked = catch_unwind(AssertUnwindSafe(call)).is_err();
-        if panicked || calls.answers.outcome != Outcome::Answered {
-            self.not_answered(sender, stream, panicked);
+        let answered = calls.answers.outcome == Outcome::Answered;
+        if panicked || !answered || calls.metadata.used() {
+            self.not_simply_answered(sender, stream, panicked);
         }
         self.calls.heads.give_back(index);
     }
 
     #[cold]
-    fn not_answered(&mut self, sender: &mut Sender, stream: Stream, panicked: bool) {
+    fn not_simply_answered(&mut self, sender: &mut Sender, stream: Stream, panicked: bool) {
         let calls = &mut *self.calls;
         calls.panics += u64::from(panicked);
+        // Also what came after the answer, so that it does not go with that of another call.
         let fields = calls.metadata.used().then(|| calls.metadata.take());
         match calls.answers.outcome {
             Outcome::Answered => {}

@@ -41,10 +41,12 @@ impl Handling<'_> {
             now_ns,
         };
         let open = || target.service.open(target.method, &context);
-        match catch_unwind(AssertUnwindSafe(open)) {
+        let opened = catch_unwind(AssertUnwindSafe(open));
+        let (encoding, accepts_gzip) = (head.encoding, head.accepts_gzip);
+        // In any case: what one handler has said must not go with the answer of the next.
+        let fields = self.calls.metadata.take();
+        match opened {
             Ok(Some(handler)) => {
-                let (encoding, accepts_gzip) = (head.encoding, head.accepts_gzip);
-                let fields = self.calls.metadata.take();
                 if let Some(mistake) = fields.mistake {
                     return self.calls.fail(sender, stream, &internal(mistake));
                 }

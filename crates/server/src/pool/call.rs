@@ -17,7 +17,15 @@ use crate::response_metadata::ResponseFields;
 /// before [`PoolCall::finish`] ends with `INTERNAL`.
 pub struct PoolCall {
     context: CallContext,
-    finished: bool,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Queued,
+    /// The handler has it.
+    Begun,
+    Finished,
 }
 
 /// What a handler on the pool can know about its call, and add to its answer.
@@ -42,7 +50,7 @@ impl PoolCall {
                 metadata,
                 deadline_ns,
             },
-            finished: false,
+            progress: Progress::Queued,
         }
     }
 
@@ -70,12 +78,13 @@ impl PoolCall {
 
     /// Ends the call. A status `OK` as an error is a mistake and sent as `INTERNAL`.
     pub fn finish(mut self, result: Result<(), Status>) {
-        self.finished = true;
+        self.progress = Progress::Finished;
         let result = result.map_err(|status| match status.code {
             Code::Ok => internal("the handler failed with the status OK"),
             _ => status,
         });
-        self.context.channel.finish(result, false);
+        let late = self.is_over();
+        self.context.channel.finish(result, late, false);
     }
 
     /// Ends the call because the service has no method of that number.
@@ -91,23 +100,31 @@ impl PoolCall {
         self.context.channel.is_over()
     }
 
-    /// Takes back a call that was not begun.
+    pub(crate) fn begin(mut self) -> Self {
+        self.progress = Progress::Begun;
+        self
+    }
+
+    /// Takes back a call that its shard does not count on.
     pub(crate) fn withdraw(mut self) {
-        self.finished = true;
+        self.progress = Progress::Finished;
     }
 }
 
 impl Drop for PoolCall {
     fn drop(&mut self) {
-        if self.finished {
+        if self.progress == Progress::Finished {
             return;
         }
+        // A call that was given up before a handler had it misses nobody's answer.
+        let late = self.progress == Progress::Begun && self.is_over();
         let panicked = thread::panicking();
         let why = match panicked {
             true => "the handler panicked",
             false => "the handler dropped the call",
         };
-        self.context.channel.finish(Err(internal(why)), panicked);
+        let channel = &self.context.channel;
+        channel.finish(Err(internal(why)), late, panicked);
     }
 }
 
@@ -122,6 +139,14 @@ impl CallContext {
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
         Some(Duration::from_nanos(deadline_ns.saturating_sub(clock_ns())))
+    }
+
+    /// Does nothing for so long, or until the call is over.
+    ///
+    /// # Errors
+    /// When the call is over.
+    pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
+        self.channel.sleep(duration)
     }
 
     /// Whether nobody waits for the answer any more: for work that neither takes requests nor sends

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bookend_wire::grpc::Status;
 
@@ -158,6 +159,19 @@ impl Channel {
         self.call_shard(state);
     }
 
+    /// Waits until the time has passed, or the call is over.
+    pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
+        let goes_on = |_: &mut State| !self.is_over();
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), duration, goes_on);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        match self.is_over() {
+            true => Err(CallOver),
+            false => Ok(()),
+        }
+    }
+
     /// Changes what goes before and behind the replies.
     pub fn change_fields(&self, change: impl FnOnce(&mut ResponseFields)) {
         change(&mut self.lock().fields);
@@ -171,11 +185,8 @@ impl Channel {
     }
 
     /// The handler has come to its end.
-    pub fn finish(&self, result: Result<(), Status>, panicked: bool) {
-        let mut state = self.lock();
-        state.result = Some(result);
-        let late = self.is_over();
-        drop(state);
+    pub fn finish(&self, result: Result<(), Status>, late: bool, panicked: bool) {
+        self.lock().result = Some(result);
         self.notifier.post(News::HandlerEnded { late, panicked });
     }
 }

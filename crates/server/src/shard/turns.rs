@@ -34,12 +34,15 @@ impl ServerShard {
                 continue;
             };
             accepted.in_turns = false;
-            // Who asks hears of it when the driver has written everything: see `writable`.
-            if turn.backlog(session) < CONNECTION_OUTPUT_BYTES {
-                accepted.take_turns(&self.limits, turn);
-                accepted.calls.report(&mut self.counts);
-                self.turns.add_if_ready(accepted);
+            // As the streams measure it, who would find no room otherwise and come back at once.
+            if turn.output(session).len() >= CONNECTION_OUTPUT_BYTES {
+                // Who asks is told when the driver has written everything: see `writable`.
+                turn.backlog(session);
+                continue;
             }
+            accepted.take_turns(&self.limits, turn);
+            accepted.calls.report(&mut self.counts);
+            self.turns.add_if_ready(accepted);
         }
     }
 

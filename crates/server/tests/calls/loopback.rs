@@ -5,11 +5,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
-use bookend_server::{BindError, Code, Handle, Io, Server};
+use bookend_server::{BindError, Code, Handle, Io, Limits, Server};
 use bookend_wire::{Block, Config, Connection, Role, Stream};
 
 use crate::pair::{Heard, Listener, head};
 use crate::shop::{self, Item, Money, Waiting};
+use crate::streams::{Streams, ask};
 use crate::{PLACE, PRICE};
 
 /// Longer than any answer takes on the slowest machine: only a test that fails waits for it.
@@ -203,6 +204,32 @@ fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
         assert_eq!(client.wait_for(placed).cents(), [5]);
         while client.read() {}
         assert_eq!(server.join().unwrap().calls.answered_ok, 2);
+    }
+}
+
+#[test]
+fn a_client_that_reads_slowly_does_not_keep_the_server_busy() {
+    for io in [Io::Blocking, Io::Epoll] {
+        let builder = Server::builder().add_service(Streams::default());
+        let builder = builder.limits(Limits::trusted());
+        let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
+        let server = bound.spawn().unwrap();
+        let mut client = Client::connect(server.local_address());
+        let streams: Vec<_> = (0..8)
+            .map(|_| {
+                let stream = client.open(head("/test.Streams/List"));
+                client.send(stream, &ask(4_000, 1_000), true);
+                stream
+            })
+            .collect();
+        for stream in streams {
+            assert_eq!(client.wait_for(stream).messages.len(), 4_000);
+        }
+        server.stop();
+        let io_statistics = server.join().unwrap().io;
+        // Each turn of the driver reads, writes, or hands a connection its turn before a write.
+        let moves = io_statistics.reads + io_statistics.writes;
+        assert!(io_statistics.turns <= 3 * moves, "{io_statistics:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod compression;
 mod endings;
+mod examples;
 mod loopback;
 mod metadata;
 mod pair;

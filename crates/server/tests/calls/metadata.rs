@@ -48,6 +48,10 @@ impl Service for Notes {
     }
 
     fn call(&self, _: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
+        if request == b"afterthought" {
+            reply.message(|_| {});
+            return context.add_trailer("x-afterthought", b"1");
+        }
         match Notes::note(context) {
             Err(status) => reply.fail(status),
             Ok(()) if request == b"fail" => reply.fail(Status::new(Code::Aborted, "as asked")),
@@ -56,6 +60,10 @@ impl Service for Notes {
     }
 
     fn open(&self, _: usize, context: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        if context.metadata().find("x-refuse").is_some() {
+            context.add_header("x-afterthought", b"1");
+            return None;
+        }
         Some(Box::new(Chat(Notes::note(context))))
     }
 }
@@ -195,4 +203,17 @@ fn metadata_that_is_none_is_a_mistake_of_the_handlers() {
         [b"on"],
         "the mistake is forgotten"
     );
+}
+
+#[test]
+fn what_one_handler_adds_goes_with_no_other_answer() {
+    let mut pair = Pair::over(Notes);
+    call(&mut pair, "Unary", &[], b"afterthought");
+    call(&mut pair, "Chat", &[("x-refuse", "1")], b"");
+    for method in ["Unary", "Chat"] {
+        let stream = call(&mut pair, method, &[], b"on");
+        let heard = pair.heard(stream);
+        assert_eq!(heard.code(), Code::Ok);
+        assert_eq!(heard.field("x-afterthought"), None);
+    }
 }

@@ -285,6 +285,7 @@ fn beyond_threads_and_queue_calls_end_at_once() {
     assert_eq!(client.wait_for(takes_its_place).cents(), [7]);
     let counts = test.end();
     assert_eq!((counts.answered_ok, counts.answered_error), (3, 2));
+    assert_eq!(counts.late, 0, "nobody had begun with what was given up");
 }
 
 #[test]

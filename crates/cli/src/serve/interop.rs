@@ -1,0 +1,319 @@
+//! `grpc.testing.TestService`, by which gRPC's implementations are tested against each other.
+
+use std::time::Duration;
+
+use bookend_server::{
+    CallContext, Code, Context, Metadata, Replies, ReplySender, Requests, Status, StreamHandler,
+};
+
+use messages::{
+    BoolValue, EchoStatus, Empty, Payload, PayloadType, ResponseParameters, SimpleRequest,
+    SimpleResponse, StreamingInputCallRequest, StreamingInputCallResponse,
+    StreamingOutputCallRequest, StreamingOutputCallResponse, TestService, TestServiceServer,
+};
+
+mod messages {
+    bookend_server::include_proto!("grpc.testing");
+}
+
+const ECHOED_BEFORE: &str = "x-grpc-test-echo-initial";
+const ECHOED_BEHIND: &str = "x-grpc-test-echo-trailing-bin";
+
+/// The largest payload that a request can ask for: fifty times what the tests do, and little enough
+/// for a server that strangers may call.
+const PAYLOAD_MAX_BYTES: usize = 16 << 20;
+
+/// Parameters that `HalfDuplexCall` keeps until its client has ended; the tests send four.
+const KEPT_PARAMETERS_MAX: usize = 10_000;
+
+/// `grpc.testing.TestService`.
+pub fn service() -> TestServiceServer<Interop> {
+    TestServiceServer::new(Interop)
+}
+
+/// Does what requests say.
+#[derive(Debug)]
+pub struct Interop;
+
+impl TestService for Interop {
+    fn empty_call(&self, _: Empty, context: &Context<'_>) -> Result<Empty, Status> {
+        echo_metadata(context)?;
+        Ok(Empty {})
+    }
+
+    fn unary_call(
+        &self,
+        request: SimpleRequest,
+        context: &Context<'_>,
+    ) -> Result<SimpleResponse, Status> {
+        echo_metadata(context)?;
+        check_compression(request.expect_compressed, context.request_was_compressed())?;
+        fail_as_asked(request.response_status)?;
+        if is_true(request.response_compressed) {
+            context.compress_replies();
+        }
+        let payload = payload(request.response_type, request.response_size)?;
+        Ok(SimpleResponse {
+            payload: Some(payload),
+        })
+    }
+
+    fn cacheable_unary_call(
+        &self,
+        request: SimpleRequest,
+        context: &Context<'_>,
+    ) -> Result<SimpleResponse, Status> {
+        self.unary_call(request, context)
+    }
+
+    fn streaming_input_call(
+        &self,
+        context: &Context<'_>,
+    ) -> Box<dyn StreamHandler<StreamingInputCallRequest, StreamingInputCallResponse>> {
+        Box::new(Adding {
+            metadata: echo_metadata(context),
+            sum_bytes: 0,
+        })
+    }
+
+    fn streaming_output_call(
+        &self,
+        request: StreamingOutputCallRequest,
+        replies: ReplySender<StreamingOutputCallResponse>,
+        context: &CallContext,
+    ) -> Result<(), Status> {
+        echo_metadata(context)?;
+        context.compress_replies();
+        answer(request, &replies, context)
+    }
+
+    fn full_duplex_call(
+        &self,
+        requests: Requests<StreamingOutputCallRequest>,
+        replies: ReplySender<StreamingOutputCallResponse>,
+        context: &CallContext,
+    ) -> Result<(), Status> {
+        echo_metadata(context)?;
+        context.compress_replies();
+        for request in requests {
+            answer(request?, &replies, context)?;
+        }
+        Ok(())
+    }
+
+    fn half_duplex_call(
+        &self,
+        requests: Requests<StreamingOutputCallRequest>,
+        replies: ReplySender<StreamingOutputCallResponse>,
+        context: &CallContext,
+    ) -> Result<(), Status> {
+        echo_metadata(context)?;
+        context.compress_replies();
+        let mut kept = Vec::new();
+        let mut parameters = 0;
+        for request in requests {
+            let mut request = request?;
+            // Nobody asks for it again, and it may be large.
+            request.payload = None;
+            parameters += 1 + request.response_parameters.len();
+            if parameters > KEPT_PARAMETERS_MAX {
+                let text = format!("more than {KEPT_PARAMETERS_MAX} responses were asked for");
+                return Err(Status::new(Code::ResourceExhausted, text));
+            }
+            kept.push(request);
+        }
+        kept.into_iter()
+            .try_for_each(|request| answer(request, &replies, context))
+    }
+}
+
+/// Sends what a request of the streaming methods asks for.
+fn answer(
+    request: StreamingOutputCallRequest,
+    replies: &ReplySender<StreamingOutputCallResponse>,
+    context: &CallContext,
+) -> Result<(), Status> {
+    fail_as_asked(request.response_status)?;
+    for parameters in request.response_parameters {
+        let ResponseParameters {
+            size,
+            interval_us,
+            compressed,
+        } = parameters;
+        let interval_us = u64::try_from(interval_us).unwrap_or(0);
+        context.sleep(Duration::from_micros(interval_us))?;
+        let payload = payload(request.response_type, size)?;
+        replies.compress(is_true(compressed));
+        replies.send(&StreamingOutputCallResponse {
+            payload: Some(payload),
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds up what comes.
+struct Adding {
+    /// What came of the request's metadata: an error ends the call with the first message.
+    metadata: Result<(), Status>,
+    sum_bytes: usize,
+}
+
+type Sum = StreamingInputCallResponse;
+
+impl StreamHandler<StreamingInputCallRequest, Sum> for Adding {
+    fn on_message(
+        &mut self,
+        request: StreamingInputCallRequest,
+        replies: &mut Replies<'_, '_, Sum>,
+    ) -> Result<(), Status> {
+        self.metadata.clone()?;
+        check_compression(request.expect_compressed, replies.request_was_compressed())?;
+        self.sum_bytes += request.payload.map_or(0, |payload| payload.body.len());
+        Ok(())
+    }
+
+    fn on_end(&mut self, replies: &mut Replies<'_, '_, Sum>) -> Result<(), Status> {
+        self.metadata.clone()?;
+        let sum = i32::try_from(self.sum_bytes).unwrap_or(i32::MAX);
+        replies.send(&StreamingInputCallResponse {
+            aggregated_payload_size: sum,
+        });
+        Ok(())
+    }
+}
+
+/// Where a call's metadata comes from and goes to.
+trait Echo {
+    fn metadata(&self) -> &Metadata;
+    fn send_before(&self, name: &str, value: &[u8]);
+    fn send_behind(&self, name: &str, octets: &[u8]);
+}
+
+impl Echo for Context<'_> {
+    fn metadata(&self) -> &Metadata {
+        self.metadata()
+    }
+
+    fn send_before(&self, name: &str, value: &[u8]) {
+        self.add_header(name, value);
+    }
+
+    fn send_behind(&self, name: &str, octets: &[u8]) {
+        self.add_binary_trailer(name, octets);
+    }
+}
+
+impl Echo for CallContext {
+    fn metadata(&self) -> &Metadata {
+        self.metadata()
+    }
+
+    fn send_before(&self, name: &str, value: &[u8]) {
+        self.add_header(name, value);
+    }
+
+    fn send_behind(&self, name: &str, octets: &[u8]) {
+        self.add_binary_trailer(name, octets);
+    }
+}
+
+fn echo_metadata(call: &impl Echo) -> Result<(), Status> {
+    for value in call.metadata().find_all(ECHOED_BEFORE) {
+        call.send_before(ECHOED_BEFORE, value);
+    }
+    for octets in call.metadata().find_all_binary(ECHOED_BEHIND) {
+        call.send_behind(ECHOED_BEHIND, &octets?);
+    }
+    Ok(())
+}
+
+fn fail_as_asked(status: Option<EchoStatus>) -> Result<(), Status> {
+    let Some(EchoStatus { code, message }) = status.filter(|status| status.code != 0) else {
+        return Ok(());
+    };
+    let known = usize::try_from(code)
+        .ok()
+        .and_then(|code| Code::ALL.get(code));
+    Err(Status::new(*known.unwrap_or(&Code::Unknown), message))
+}
+
+fn check_compression(expected: Option<BoolValue>, was_compressed: bool) -> Result<(), Status> {
+    match expected {
+        Some(expected) if expected.value != was_compressed => {
+            let text = match was_compressed {
+                true => "the request came compressed",
+                false => "the request did not come compressed",
+            };
+            Err(Status::new(Code::InvalidArgument, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_true(value: Option<BoolValue>) -> bool {
+    value.is_some_and(|value| value.value)
+}
+
+fn payload(kind: i32, size: i32) -> Result<Payload, Status> {
+    if kind != PayloadType::Compressable as i32 {
+        let text = format!("there is no payload of type {kind}");
+        return Err(Status::new(Code::InvalidArgument, text));
+    }
+    let bytes = usize::try_from(size)
+        .ok()
+        .filter(|bytes| *bytes <= PAYLOAD_MAX_BYTES);
+    let Some(bytes) = bytes else {
+        let text = format!("a payload has between 0 and {PAYLOAD_MAX_BYTES} bytes, not {size}");
+        return Err(Status::new(Code::InvalidArgument, text));
+    };
+    Ok(Payload {
+        r#type: kind,
+        body: vec![0; bytes],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_what_was_asked_for() {
+        let ask = |code: i32| {
+            let message = "as asked".to_owned();
+            fail_as_asked(Some(EchoStatus { code, message }))
+        };
+        assert_eq!(fail_as_asked(None), Ok(()));
+        assert_eq!(ask(0), Ok(()));
+        assert_eq!(ask(2), Err(Status::new(Code::Unknown, "as asked")));
+        assert_eq!(ask(16), Err(Status::new(Code::Unauthenticated, "as asked")));
+        for unknown in [17, -1, i32::MAX] {
+            assert_eq!(ask(unknown).unwrap_err().code, Code::Unknown);
+        }
+    }
+
+    #[test]
+    fn the_probe_for_compression_fails_unless_it_is_as_expected() {
+        for (expected, was_compressed, good) in [
+            (None, true, true),
+            (None, false, true),
+            (Some(true), true, true),
+            (Some(true), false, false),
+            (Some(false), true, false),
+            (Some(false), false, true),
+        ] {
+            let expected = expected.map(|value| BoolValue { value });
+            let result = check_compression(expected, was_compressed);
+            assert_eq!(result.is_ok(), good, "{expected:?} {was_compressed}");
+        }
+    }
+
+    #[test]
+    fn a_payload_is_as_large_as_was_asked_for_within_reason() {
+        assert_eq!(payload(0, 314_159).unwrap().body, vec![0; 314_159]);
+        assert_eq!(payload(0, 0).unwrap().body, []);
+        for (kind, size) in [(0, -1), (0, i32::MAX), (1, 1)] {
+            let status = payload(kind, size).unwrap_err();
+            assert_eq!(status.code, Code::InvalidArgument);
+        }
+    }
+}
