@@ -20,12 +20,12 @@ mod thread_kind;
 mod unary_call;
 
 pub use caller::Canceller;
-pub use inbox::Message;
+pub use inbox::ReceivedMessage;
 pub use options::ChannelOptions;
 pub use requests::Requests;
 pub use responses::Responses;
 pub use stream_call::StreamCall;
-pub use stream_state::{End, SendError};
+pub use stream_state::{CallEnd, SendError};
 pub use unary_call::UnaryCall;
 
 use crate::answer::Answer;

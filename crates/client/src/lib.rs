@@ -11,8 +11,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Channel`] is for servers that call servers: any number of calls at once, from any thread, none
-//! of which waits. What comes together goes out in one write, and answers come by callback:
+//! [`Channel`] is for everything else: any number of calls at once, from any thread. What comes
+//! together goes out in one write. [`Channel::unary`] waits for its answer, [`Channel::open`] begins
+//! a call whose messages go one by one, and with [`Channel::call`] nobody waits:
 //!
 //! ```
 //! use bookend_client::{Channel, ChannelOptions, UnaryCall};
@@ -52,6 +53,8 @@
 //! deadline that passes. A [`ConnectError`] or a [`CallError`] means that the connection is of no
 //! use, and says whose fault that is; a [`Channel`] makes a new one and tells its calls by their
 //! status.
+//!
+//! `docs/client.md` tells all of it, with examples.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -72,11 +75,16 @@ pub use answer::Answer;
 pub use bookend_wire::grpc::{Code, Status};
 pub use call::Call;
 pub use channel::{
-    Canceller, Channel, ChannelError, ChannelOptions, End, Message, Requests, Responses, SendError,
-    StreamCall, UnaryCall,
+    CallEnd, Canceller, Channel, ChannelError, ChannelOptions, ReceivedMessage, Requests,
+    Responses, SendError, StreamCall, UnaryCall,
 };
 pub use client::Client;
 pub use encoding::Encoding;
 pub use error::{CallError, ConnectError};
 pub use metadata::{Metadata, MetadataError};
 pub use options::Options;
+
+/// The examples of the guide, which are to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/client.md")]
+struct Guide;

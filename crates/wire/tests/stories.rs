@@ -169,6 +169,44 @@ fn fields_that_vary_are_never_indexed_and_leave_the_table_alone() {
 }
 
 #[test]
+fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() {
+    let client = config_with(|config| config.settings.initial_window_bytes = 65_535);
+    let mut pair = Pair::greeted(&client, &Config::trusted());
+    pair.client.seen.keeps_bodies = true;
+    let mut head = Block::new(&REQUEST);
+    let stream = pair.client.sender().request(&mut head, &[], b"").unwrap();
+    pair.drive();
+    let there = pair.server.seen.streams[&stream.id];
+    let answer = |output: &mut Vec<u8>| output.resize(output.len() + 200_000, 7);
+    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    pair.server
+        .sender()
+        .reply(there, &mut head, &mut trailers, answer);
+    pair.drive();
+    assert_eq!(pair.client.body_of(stream.id).len(), 65_535);
+
+    let updated = |pair: &mut Pair| -> Vec<u32> {
+        let output = pair.client.sender().output.clone();
+        pair.drive();
+        let updates = frames(&output).into_iter();
+        let updates = updates.filter(|(header, _)| header.kind == kind::WINDOW_UPDATE);
+        updates.map(|(header, _)| header.stream_id).collect()
+    };
+    // More than what has come is not given back: it is counted once, whoever asks.
+    pair.client.sender().release_connection_of(stream, 65_535);
+    pair.client.sender().release_connection_of(stream, 1 << 30);
+    assert_eq!(
+        updated(&mut pair),
+        [],
+        "65,535 octets are little of a gigabyte"
+    );
+    assert_eq!(pair.client.body_of(stream.id).len(), 65_535);
+    pair.client.sender().release_stream(stream, 65_535);
+    assert_eq!(updated(&mut pair), [stream.id]);
+    assert_eq!(pair.client.body_of(stream.id).len(), 2 * 65_535);
+}
+
+#[test]
 fn a_large_body_passes_through_tiny_windows() {
     for window_bytes in [1, 7, 100, 65_535] {
         let server = config_with(|config| config.settings.initial_window_bytes = window_bytes);

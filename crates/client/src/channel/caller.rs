@@ -40,7 +40,8 @@ impl Caller {
     }
 }
 
-/// Cancels one streaming call, from any thread. Dropping it does nothing.
+/// Cancels one streaming call, from any thread. Dropping it does nothing; as the halves of the call,
+/// it keeps the channel alive.
 #[derive(Clone)]
 pub struct Canceller(Caller);
 

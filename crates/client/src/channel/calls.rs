@@ -3,7 +3,7 @@
 use super::deadlines::Deadlines;
 use super::gate::Gate;
 use super::on_answer::OnAnswer;
-use super::stream_state::{End, OnEnd, StreamState};
+use super::stream_state::{CallEnd, OnEnd, StreamState};
 use crate::answer::Answer;
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
@@ -15,10 +15,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What other threads send to that of a channel.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are calls, and those are not to be allocated"
-)]
 pub(crate) enum Mail {
     /// A new call.
     Call(Pending),
@@ -67,7 +63,7 @@ impl Pending {
     fn answer(self, answer: Answer) {
         match self.work {
             Work::Unary(_, on_answer) => on_answer.answer(answer),
-            Work::Stream(on_end) => on_end.stream().end(End {
+            Work::Stream(on_end) => on_end.stream().end(CallEnd {
                 status: answer.status,
                 trailers: answer.trailers,
             }),

@@ -11,7 +11,7 @@ const KEPT_BYTES: usize = 64 << 10;
 
 /// One message of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct ReceivedMessage {
     /// The message, without its prefix and as it was before compression.
     pub octets: Vec<u8>,
     /// Whether it came compressed.
@@ -54,7 +54,7 @@ impl Inbox {
     ///
     /// # Errors
     /// What the call ends with: the body is no sequence of messages, or one of them is too large.
-    pub fn next(&mut self, encoding: &AnswerEncoding) -> Result<Option<Message>, Status> {
+    pub fn next(&mut self, encoding: &AnswerEncoding) -> Result<Option<ReceivedMessage>, Status> {
         let rest = &self.octets[self.read_to..];
         let split = split_first(rest, self.max_message_bytes);
         let Some((message, behind)) = split.map_err(|error| unreadable(&error))? else {
@@ -63,7 +63,7 @@ impl Inbox {
         let octets = encoding.open(message, self.max_message_bytes)?;
         let was_compressed = message.compressed;
         self.read_to = self.octets.len() - behind.len();
-        Ok(Some(Message {
+        Ok(Some(ReceivedMessage {
             octets,
             was_compressed,
         }))

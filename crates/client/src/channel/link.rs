@@ -143,7 +143,7 @@ impl Link {
             link.connection.receive(bytes, &mut Hearing { talk, calls })
         });
         drop(held);
-        if !(self.talk.drained.is_empty() && self.talk.given_up.is_empty()) {
+        if self.talk.calls_for_more() {
             self.follow_up(turn);
         }
         received
@@ -154,6 +154,12 @@ impl Link {
     fn follow_up(&mut self, turn: &mut Turn) {
         for stream in mem::take(&mut self.talk.drained) {
             self.send_on(stream, turn);
+        }
+        for stream in mem::take(&mut self.talk.answered_early) {
+            // No message is cut off, so an end does as well as a reset, and nobody counts it.
+            self.with_output(turn, |link, _| {
+                link.connection.sender.data(stream, &[], true)
+            });
         }
         for stream in mem::take(&mut self.talk.given_up) {
             self.give_up(stream);
@@ -188,9 +194,7 @@ impl Link {
     /// Sends calls from the queue, as many as the server and the kernel take, and what streams had
     /// to keep back.
     pub fn send_waiting(&mut self, calls: &mut Calls, turn: &mut Turn) {
-        if !self.crowded.is_empty() {
-            self.send_crowded(turn);
-        }
+        self.send_crowded(turn);
         if !self.talk.greeted || self.connection.sender.may_open() == 0 {
             return;
         }
@@ -281,8 +285,9 @@ impl Link {
         self.with_output(turn, |link, _| link.send_body(stream, has_room));
     }
 
-    #[cold]
-    fn send_crowded(&mut self, turn: &mut Turn) {
+    /// Sends what streams had to keep back because the output was full.
+    #[inline]
+    pub fn send_crowded(&mut self, turn: &mut Turn) {
         for stream in mem::take(&mut self.crowded) {
             if let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) {
                 streaming.is_crowded = false;

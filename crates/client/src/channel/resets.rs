@@ -25,6 +25,8 @@ pub(crate) struct Resets {
     /// When one was last added to `allowed`.
     raised_at_ns: u64,
     owed: VecDeque<Stream>,
+    /// More were to be owed than are worth keeping.
+    overflowed: bool,
 }
 
 impl Resets {
@@ -33,14 +35,19 @@ impl Resets {
             allowed: RESETS_AT_ONCE,
             raised_at_ns: 0,
             owed: VecDeque::new(),
+            overflowed: false,
         }
     }
 
-    /// A stream is to be reset when its turn comes. `is_open` says which ones still matter.
+    /// A stream is to be reset when its turn comes. `is_open` says which ones still matter. Those
+    /// beyond [`RESETS_OWED_MAX`] are not kept: the end of the connection is to tell of them.
     pub fn owe(&mut self, stream: Stream, is_open: impl Fn(Stream) -> bool) {
-        self.owed.push_back(stream);
-        if self.owed.len() > RESETS_OWED_MAX {
+        if self.owed.len() == RESETS_OWED_MAX && !self.overflowed {
             self.owed.retain(|&stream| is_open(stream));
+            self.overflowed = self.owed.len() == RESETS_OWED_MAX;
+        }
+        if !self.overflowed {
+            self.owed.push_back(stream);
         }
     }
 
@@ -75,10 +82,10 @@ impl Resets {
         (!self.owed.is_empty()).then(|| self.raised_at_ns.saturating_add(RESET_INTERVAL_NS))
     }
 
-    /// Whether so many are owed that a new connection costs less.
+    /// Whether so many were owed that a new connection costs less.
     #[inline]
     pub fn are_too_many(&self) -> bool {
-        self.owed.len() > RESETS_OWED_MAX
+        self.overflowed
     }
 }
 
@@ -107,38 +114,50 @@ mod tests {
 
     #[test]
     fn no_window_of_thirty_seconds_sees_what_netty_forbids() {
-        let mut resets = owing(1_000);
+        let mut resets = Resets::new();
         let start_ns = 77 * SECOND_NS;
-        assert_eq!(paid(&mut resets, start_ns), RESETS_AT_ONCE as usize);
-        assert_eq!(paid(&mut resets, start_ns), 0);
-        let mut later = 0;
-        for step in 1..=300 {
-            later += paid(&mut resets, start_ns + step * SECOND_NS / 10);
-        }
-        assert_eq!(later, 150);
+        let mut number = 0;
+        let mut pay_all = |now_ns| {
+            // There are always some that are owed.
+            while resets.owed.len() < RESETS_OWED_MAX {
+                number += 1;
+                resets.owe(stream(number), |_| true);
+            }
+            paid(&mut resets, now_ns)
+        };
+        assert_eq!(pay_all(start_ns), RESETS_AT_ONCE as usize);
+        assert_eq!(pay_all(start_ns), 0);
+        let later = (1..=300).map(|step| pay_all(start_ns + step * SECOND_NS / 10));
+        assert_eq!(later.sum::<usize>(), 150);
+        let after_a_pause = pay_all(u64::MAX);
         assert_eq!(
-            paid(&mut resets, u64::MAX),
-            RESETS_AT_ONCE as usize,
+            after_a_pause, RESETS_AT_ONCE as usize,
             "a pause saves no more"
         );
     }
 
     #[test]
     fn what_has_ended_by_itself_costs_nothing() {
-        let mut resets = owing(100);
-        let is_last = |open: Stream| open == stream(99);
-        assert_eq!(resets.next(SECOND_NS, is_last), Some(stream(99)));
+        let mut resets = owing(30);
+        let is_last = |open: Stream| open == stream(29);
+        assert_eq!(resets.next(SECOND_NS, is_last), Some(stream(29)));
         assert_eq!(resets.allowed, RESETS_AT_ONCE - 1);
         assert_eq!(resets.next_ns(), None);
     }
 
     #[test]
     fn many_that_are_still_open_call_for_a_new_connection() {
-        assert!(!owing(RESETS_OWED_MAX as u32).are_too_many());
-        let mut resets = owing(RESETS_OWED_MAX as u32 + 1);
+        let mut resets = owing(RESETS_OWED_MAX as u32);
+        resets.owe(stream(100), |open| open != stream(7));
+        assert!(!resets.are_too_many(), "one has ended meanwhile");
+        let mut resets = owing(100_000);
         assert!(resets.are_too_many());
-        resets.owe(stream(200), |open| open == stream(200));
-        assert!(!resets.are_too_many());
+        assert_eq!(resets.owed.len(), RESETS_OWED_MAX);
+        assert_eq!(paid(&mut resets, SECOND_NS), RESETS_AT_ONCE as usize);
+        assert!(
+            resets.are_too_many(),
+            "those that were not kept are still open"
+        );
     }
 
     #[test]

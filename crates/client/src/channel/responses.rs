@@ -1,8 +1,8 @@
 //! The half of a streaming call that receives.
 
 use super::caller::{Caller, Canceller};
-use super::inbox::{Inbox, Message};
-use super::stream_state::{Arrived, End, MustNotWait};
+use super::inbox::{Inbox, ReceivedMessage};
+use super::stream_state::{Arrived, CallEnd, MustNotWait};
 use crate::answer::{Answer, no_message, several_messages};
 use crate::encoding::AnswerEncoding;
 use crate::metadata::Metadata;
@@ -24,7 +24,7 @@ pub struct Responses {
     caller: Caller,
     inbox: Inbox,
     head: Option<(Metadata, AnswerEncoding)>,
-    end: Option<End>,
+    end: Option<CallEnd>,
 }
 
 impl Responses {
@@ -55,11 +55,11 @@ impl Responses {
     }
 
     /// Waits for the end of the call, and drops the messages before it.
-    pub fn end(&mut self) -> &End {
+    pub fn end(&mut self) -> &CallEnd {
         self.by_ref().for_each(drop);
         self.end.get_or_insert_with(|| {
             let text = "an answer ended without a status";
-            End::without_trailers(Status::new(Code::Internal, text))
+            CallEnd::without_trailers(Status::new(Code::Internal, text))
         })
     }
 
@@ -76,7 +76,7 @@ impl Responses {
             was_compressed = message.was_compressed;
             messages.push(message.octets);
         }
-        let End {
+        let CallEnd {
             mut status,
             trailers,
         } = self.end().clone();
@@ -103,7 +103,7 @@ impl Responses {
     }
 
     /// The next message; `None` at an end that is good.
-    fn read(&mut self) -> Result<Option<Message>, Status> {
+    fn read(&mut self) -> Result<Option<ReceivedMessage>, Status> {
         loop {
             if self.caller.stream.is_given_up() {
                 self.inbox.clear();
@@ -129,7 +129,7 @@ impl Responses {
     }
 
     /// Waits for more of the body, or for the end.
-    fn fetch(&mut self) -> Result<Option<End>, Status> {
+    fn fetch(&mut self) -> Result<Option<CallEnd>, Status> {
         let stream = &self.caller.stream;
         let wanted_bytes = self.inbox.wanted_bytes();
         let arrived = self
@@ -145,7 +145,7 @@ impl Responses {
         }
     }
 
-    fn conclude(&mut self, end: End) -> Result<Option<Message>, Status> {
+    fn conclude(&mut self, end: CallEnd) -> Result<Option<ReceivedMessage>, Status> {
         let is_good = end.status.code == Code::Ok;
         if is_good && self.inbox.is_cut_off() {
             return Err(cut_off());
@@ -161,12 +161,12 @@ impl Responses {
     /// The call cannot be read on.
     fn give_up(&mut self, status: Status) {
         self.caller.give_up(status.clone());
-        self.end = Some(End::without_trailers(status));
+        self.end = Some(CallEnd::without_trailers(status));
     }
 }
 
 impl Iterator for Responses {
-    type Item = Result<Message, Status>;
+    type Item = Result<ReceivedMessage, Status>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.end.is_some() {

@@ -115,6 +115,7 @@ impl ChannelShard {
             }
         }
         if wishes.cancelled {
+            // The callers have ended it themselves; here it only leaves the books.
             self.calls.fail(ticket, Code::Cancelled, "");
         }
     }
@@ -165,8 +166,11 @@ impl ChannelShard {
                 self.dial_at_ns = Some(self.back_off.lost());
             }
         }
-        for link in self.leaving.iter().filter(|link| link.is_idle()) {
-            turn.close(link.session);
+        for link in &mut self.leaving {
+            link.send_crowded(turn);
+            if link.is_idle() {
+                turn.close(link.session);
+            }
         }
         if self.dial_at_ns.is_some_and(|at_ns| at_ns <= turn.now_ns()) {
             self.dial(turn);

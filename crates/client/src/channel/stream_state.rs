@@ -16,7 +16,7 @@ pub(crate) const OUTBOX_BYTES: usize = 65_535;
 
 /// How a streaming call ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct CallEnd {
     /// What the server said, or why it could not.
     pub status: Status,
     /// Metadata of the trailers.
@@ -87,7 +87,7 @@ struct State {
     body: Vec<u8>,
     /// How much of the body the reader waits for, if it does.
     awaited_bytes: Option<usize>,
-    end: Option<End>,
+    end: Option<CallEnd>,
 }
 
 impl State {
@@ -115,7 +115,7 @@ pub(crate) enum Arrived {
     /// The body goes on.
     Body,
     /// All of the body was given out before.
-    End(End),
+    End(CallEnd),
 }
 
 /// The callers' side.
@@ -158,7 +158,7 @@ impl StreamState {
         self.given_up.store(true, Ordering::Relaxed);
         state.body = Vec::new();
         state.outbox = Vec::new();
-        self.end_locked(&mut state, End::without_trailers(status));
+        self.end_locked(&mut state, CallEnd::without_trailers(status));
         state.notice()
     }
 
@@ -282,14 +282,14 @@ impl StreamState {
     }
 
     /// The call is over. What has come of the answer can still be read. Only the first end counts.
-    pub fn end(&self, end: End) {
+    pub fn end(&self, end: CallEnd) {
         let mut state = self.lock();
         if state.end.is_none() {
             self.end_locked(&mut state, end);
         }
     }
 
-    fn end_locked(&self, state: &mut State, end: End) {
+    fn end_locked(&self, state: &mut State, end: CallEnd) {
         state.end = Some(end);
         self.may_send.notify_all();
         self.may_read.notify_all();
@@ -301,7 +301,7 @@ impl StreamState {
     }
 }
 
-impl End {
+impl CallEnd {
     /// An end of which the server said nothing.
     pub(crate) fn without_trailers(status: Status) -> Self {
         Self {
@@ -342,6 +342,6 @@ impl OnEnd {
 impl Drop for OnEnd {
     fn drop(&mut self) {
         let status = Status::new(Code::Unavailable, "the channel has ended");
-        self.0.end(End::without_trailers(status));
+        self.0.end(CallEnd::without_trailers(status));
     }
 }

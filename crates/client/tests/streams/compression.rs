@@ -2,7 +2,7 @@
 
 use crate::peer::{Peer, body_of, connected};
 use crate::{PATH, careful, talking};
-use bookend_client::{Code, Encoding, Message, Responses, StreamCall, UnaryCall};
+use bookend_client::{Code, Encoding, ReceivedMessage, Responses, StreamCall, UnaryCall};
 use bookend_wire::grpc::gzip;
 use bookend_wire::{Config, Stream};
 use std::sync::mpsc;
@@ -80,8 +80,8 @@ fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses
     (responses, peer, stream)
 }
 
-fn message(octets: &[u8], was_compressed: bool) -> Message {
-    Message {
+fn message(octets: &[u8], was_compressed: bool) -> ReceivedMessage {
+    ReceivedMessage {
         octets: octets.to_vec(),
         was_compressed,
     }

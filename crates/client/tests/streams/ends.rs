@@ -120,10 +120,25 @@ fn a_server_may_answer_before_it_was_asked_everything() {
     let (mut requests, mut responses, mut peer, _listener) = talking(careful());
     let stream = peer.stream(1);
     requests.send(b"the first of many").unwrap();
+    peer.hear(|heard| heard.has_body(22));
     peer.answer(stream, b"enough");
     assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
     assert_eq!(responses.end().status.code, Code::Ok);
     while requests.send(b"more").is_ok() {}
+    // Servers count resets, and an end will do.
+    peer.whole(stream);
+    assert_eq!(peer.settle().resets, []);
+}
+
+#[test]
+fn a_server_that_answers_in_the_middle_of_a_message_is_not_sent_the_rest() {
+    let (mut requests, mut responses, mut peer, _listener) = talking(careful());
+    let stream = peer.stream(1);
+    requests.send(&[0; 100_000]).unwrap();
+    peer.hear(|heard| heard.has_body(65_535));
+    peer.answer(stream, b"enough");
+    assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
+    assert_eq!(responses.end().status.code, Code::Ok);
     cancelled(&mut peer, stream);
 }
 

@@ -1,8 +1,8 @@
 //! Who is slow keeps the other side waiting, and nobody else.
 
-use crate::peer::{Peer, body_of, connected};
+use crate::peer::{Peer, Request, body_of, connected};
 use crate::{PATH, careful, talking};
-use bookend_client::{Requests, StreamCall, UnaryCall};
+use bookend_client::{ChannelOptions, Requests, StreamCall, UnaryCall};
 use bookend_wire::frame::kind;
 use bookend_wire::{Config, Stream};
 use std::sync::Arc;
@@ -149,4 +149,22 @@ fn a_message_larger_than_the_buffer_waits_alone() {
     }
     sending.join().unwrap();
     assert!(peer.whole(stream).body == expected);
+}
+
+#[test]
+fn streams_share_an_output_that_the_network_is_slow_to_take() {
+    const STREAMS: usize = 8;
+    const MESSAGES: usize = 3_000;
+    let (channel, mut peer, _listener) = connected(ChannelOptions::default(), &Config::trusted());
+    let calls = (0..STREAMS).map(|_| {
+        let (requests, responses) = channel.open(StreamCall::new(PATH));
+        (send_many(requests, MESSAGES).1, responses)
+    });
+    let calls: Vec<_> = calls.collect();
+    // No window is in the way: three megabytes of each go out as the socket takes them.
+    let is_whole = |request: &Request| request.ended && request.body.len() == MESSAGES * 1_024;
+    peer.hear(|heard| heard.requests.len() == STREAMS && heard.requests.values().all(is_whole));
+    for (sending, _) in calls {
+        sending.join().unwrap();
+    }
 }

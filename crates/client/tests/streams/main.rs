@@ -8,6 +8,7 @@ mod flow;
 mod lost;
 mod paced;
 mod peer;
+mod storm;
 mod talk;
 mod waiting;
 

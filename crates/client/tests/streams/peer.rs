@@ -81,6 +81,11 @@ pub fn connected(options: ChannelOptions, config: &Config) -> (Channel, Peer, Tc
 impl Peer {
     /// Accepts the next connection and greets it.
     pub fn accept(listener: &TcpListener, config: &Config) -> Self {
+        Self::accept_or_end(listener, config).expect("the client greets")
+    }
+
+    /// As [`Peer::accept`]; `None` where the connection is closed without a greeting.
+    pub fn accept_or_end(listener: &TcpListener, config: &Config) -> Option<Self> {
         let (socket, _) = listener.accept().unwrap();
         let mut peer = Self {
             socket,
@@ -91,10 +96,10 @@ impl Peer {
         };
         peer.write();
         let mut preface = vec![0; PREFACE.len()];
-        peer.socket.read_exact(&mut preface).unwrap();
+        peer.socket.read_exact(&mut preface).ok()?;
         let mut nobody = Heard::default();
         peer.connection.receive(&preface, &mut nobody).unwrap();
-        peer
+        Some(peer)
     }
 
     /// Reads until what was heard satisfies `is_enough`.
@@ -149,6 +154,14 @@ impl Peer {
     /// Waits until so many streams were opened; gives the last.
     pub fn stream(&mut self, count: usize) -> Stream {
         self.hear(|heard| heard.streams.len() >= count).streams[count - 1]
+    }
+
+    /// Waits for the stream behind so many others; `None` if the client closes the connection.
+    pub fn next_stream(&mut self, before: usize) -> Option<Stream> {
+        while self.heard.streams.len() <= before {
+            self.read().then_some(())?;
+        }
+        Some(self.heard.streams[before])
     }
 
     /// Waits for the end of a request.

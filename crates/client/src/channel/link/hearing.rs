@@ -20,6 +20,8 @@ pub(super) struct Talk {
     pub drained: Vec<Stream>,
     /// Streams that are over for us and may not be for the server.
     pub given_up: Vec<Stream>,
+    /// Streams that the server has ended, and we may not have.
+    pub answered_early: Vec<Stream>,
 }
 
 struct InFlight {
@@ -39,6 +41,7 @@ impl Talk {
             goaway: None,
             drained: Vec::new(),
             given_up: Vec::new(),
+            answered_early: Vec::new(),
         }
     }
 
@@ -85,6 +88,12 @@ impl Talk {
         drop(self.take(stream));
     }
 
+    /// Whether something is to be done that could not be done while bytes were read.
+    #[inline]
+    pub fn calls_for_more(&self) -> bool {
+        !(self.drained.is_empty() && self.given_up.is_empty() && self.answered_early.is_empty())
+    }
+
     /// All calls that have no answer yet.
     pub fn into_tickets(self) -> impl Iterator<Item = Ticket> {
         let in_flight = self.in_flight.into_iter().flatten();
@@ -124,9 +133,10 @@ impl Hearing<'_> {
         };
         self.talk.answered = true;
         // The rest of the response, or of the request, is not wanted.
-        let may_go_on = matches!(call.receiving, Receiving::Streaming(_));
-        if !end_stream || may_go_on || sender.held_back_bytes(stream) > 0 {
+        if !end_stream || sender.held_back_bytes(stream) > 0 {
             self.talk.given_up.push(stream);
+        } else if matches!(call.receiving, Receiving::Streaming(_)) {
+            self.talk.answered_early.push(stream);
         }
         if let Some(answer) = call.receiving.into_answer() {
             self.calls.answer(call.ticket, answer);
