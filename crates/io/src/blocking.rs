@@ -9,6 +9,7 @@
 
 use crate::clock::{clock_ns, timespec};
 use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
+use crate::kernel;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
 use crate::serve::Seats;
@@ -18,11 +19,10 @@ use crate::statistics::Statistics;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::sockopt::Timeout;
-use rustix::net::{RecvFlags, Shutdown};
+use rustix::net::RecvFlags;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -125,7 +125,9 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let session = self.worker.turn.reserve();
+        let Ok(session) = self.worker.turn.try_reserve() else {
+            return self.refuse_arrival();
+        };
         self.worker.turn.statistics.accepted += 1;
         self.connection = Some(Connection::new(socket, session, None));
         self.worker.turn.begin();
@@ -165,9 +167,14 @@ impl<S: Shard> Driver<S> {
         for socket in arrived {
             match prepare(&socket) {
                 Ok(()) => self.open_accepted(socket),
-                Err(_) => self.leave_seat(),
+                Err(_) => self.refuse_arrival(),
             }
         }
+    }
+
+    fn refuse_arrival(&mut self) {
+        self.worker.turn.statistics.accept_errors += 1;
+        self.leave_seat();
     }
 
     fn leave_seat(&self) {
@@ -220,14 +227,14 @@ impl<S: Shard> Driver<S> {
         let call = PollFd::new(&event, PollFlags::IN);
         let Some(connection) = &self.connection else {
             let mut polled = [call];
-            poll_for(&mut polled, timeout.as_ref())?;
+            socket::wait(&mut polled, timeout.as_ref())?;
             return Ok((!polled[0].revents().is_empty(), PollFlags::empty()));
         };
         let mut polled = [
             call,
             PollFd::new(&connection.socket, self.interest(connection)),
         ];
-        poll_for(&mut polled, timeout.as_ref())?;
+        socket::wait(&mut polled, timeout.as_ref())?;
         Ok((!polled[0].revents().is_empty(), polled[1].revents()))
     }
 
@@ -404,37 +411,24 @@ impl<S: Shard> Driver<S> {
 
 /// Makes a socket wait in plain reads, for a tick at most, and send at once what it is given.
 fn prepare(socket: &OwnedFd) -> io::Result<()> {
-    rustix::io::ioctl_fionbio(socket, false)?;
-    rustix::net::sockopt::set_tcp_nodelay(socket, true)?;
-    let tick = Some(Duration::from_nanos(TICK_NS));
-    Ok(rustix::net::sockopt::set_socket_timeout(
+    kernel::send_at_once(socket)?;
+    Ok(kernel::wait_in_reads(
         socket,
-        Timeout::Recv,
-        tick,
+        Duration::from_nanos(TICK_NS),
     )?)
 }
 
 /// Drops what still comes on a connection that we have closed, until the peer has closed it too.
 fn linger(socket: &OwnedFd, buffer: &mut [u8]) {
-    if rustix::net::shutdown(socket, Shutdown::Write).is_err() {
+    if kernel::shut_down(socket).is_err() {
         return;
     }
     let until_ns = clock_ns() + LINGER_NS;
     while clock_ns() < until_ns {
-        match socket::receive(socket, buffer, RecvFlags::empty()) {
+        match kernel::receive(socket, buffer, RecvFlags::empty()) {
             Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
             Ok(0) | Err(_) => return,
         }
-    }
-}
-
-fn poll_for(
-    polled: &mut [PollFd<'_>],
-    timeout: Option<&rustix::event::Timespec>,
-) -> io::Result<()> {
-    match poll(polled, timeout) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 

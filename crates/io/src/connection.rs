@@ -1,5 +1,6 @@
 //! One socket and how far it is: what both drivers do with it.
 
+use crate::kernel::{self, Grows};
 use crate::shard::{Closed, Session, Shard, Then};
 use crate::socket;
 use crate::turn::{Turn, Wishes};
@@ -19,6 +20,10 @@ pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 /// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits
 /// 5 s between two reads; a benchmark's peers answer in a round trip.
 pub(crate) const LINGER_NS: u64 = 1_000_000_000;
+
+/// Reads of a connection that cannot be written to. So many hold what the kernel does (6 MiB where
+/// nobody has raised `tcp_rmem`); a peer that goes on sending does not keep the thread to itself.
+const LAST_READS_MAX: usize = 32;
 
 /// A session between two partial frames keeps this much; 10,000 of them keep 5 MiB.
 const LEFTOVER_CAPACITY_KEPT: usize = 512;
@@ -175,7 +180,7 @@ impl Connection {
         buffer[..kept].copy_from_slice(&self.leftover);
         let space = &mut buffer[kept..];
         let space_bytes = space.len();
-        match socket::receive(&self.socket, space, flags) {
+        match kernel::receive(&self.socket, space, flags) {
             Ok(0) => Read::End,
             Ok(count) => {
                 self.drained = count < space_bytes;
@@ -209,7 +214,9 @@ impl Connection {
     #[inline]
     fn deliver<S: Shard>(&mut self, bytes: &[u8], shard: &mut S, turn: &mut Turn) -> Fate {
         let (rest, then) = self.offer(bytes, shard, turn);
-        self.keep(rest);
+        if let Err(error) = self.keep(rest) {
+            return Fate::Gone(Closed::Failed(error.into()));
+        }
         match then {
             Then::Continue | Then::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
                 Fate::Gone(stuck())
@@ -245,13 +252,16 @@ impl Connection {
     }
 
     #[inline]
-    fn keep(&mut self, rest: &[u8]) {
+    fn keep(&mut self, rest: &[u8]) -> Result<(), Errno> {
         self.leftover.clear();
         if !rest.is_empty() {
+            // The peer says how long its frames are.
+            self.leftover.try_grow(rest.len())?;
             self.leftover.extend_from_slice(rest);
         } else if self.leftover.capacity() > LEFTOVER_CAPACITY_KEPT {
             self.leftover = Vec::new();
         }
+        Ok(())
     }
 
     /// Goes on reading, first with what was left over when the shard paused.
@@ -283,7 +293,7 @@ impl Connection {
         let bytes = turn.unwritten(self.session);
         if !bytes.is_empty()
             && !self.blocked
-            && let Ok(count) = socket::send(&self.socket, bytes)
+            && let Ok(count) = kernel::send(&self.socket, bytes)
         {
             self.blocked = !turn.took(self.session, count);
         }
@@ -301,7 +311,7 @@ impl Connection {
             turn.reclaim(self.session);
             return self.ended();
         }
-        match socket::send(&self.socket, bytes) {
+        match kernel::send(&self.socket, bytes) {
             Ok(count) => self.blocked = !turn.took(self.session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),
@@ -317,7 +327,10 @@ impl Connection {
     /// Nothing can be written any more, but the peer's last words (why it went) may wait.
     #[cold]
     fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> Fate {
-        while self.ending.is_none() && !self.paused {
+        for _ in 0..LAST_READS_MAX {
+            if self.ending.is_some() || self.paused {
+                break;
+            }
             match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn) {
                 Read::Bytes(count) => {
                     let Worker {

@@ -2,6 +2,7 @@
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Fate, LINGER_NS, Readiness};
+use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
@@ -12,12 +13,11 @@ use crate::timeouts::Timeouts;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::event::epoll::{self, Event, EventFlags};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown};
+use rustix::net::RecvFlags;
 use std::io;
 use std::mem;
 
@@ -46,15 +46,12 @@ impl Epoll {
     /// # Errors
     /// The machine's: no descriptor can be had, or the kernel is older than Linux 5.11.
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
-        let poll = epoll::create(CreateFlags::CLOEXEC)?;
-        epoll::add(
-            &poll,
-            waker.event(),
-            EventData::new_u64(WAKER_KEY),
-            EventFlags::IN,
-        )?;
-        let at_once = timespec(0);
-        epoll::wait(&poll, &mut [no_event()], Some(&at_once))?;
+        let poll = kernel::epoll_create()?;
+        kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;
+        match kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0))) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
         Ok(Self {
             poll,
             waker,
@@ -69,8 +66,7 @@ impl Epoll {
     /// # Errors
     /// The machine's, where the kernel has no memory for it.
     pub fn accept_from(mut self, listener: Listener) -> io::Result<Self> {
-        let key = EventData::new_u64(LISTENER_KEY);
-        epoll::add(&self.poll, &listener, key, EventFlags::IN)?;
+        kernel::epoll_add(&self.poll, &listener, LISTENER_KEY, EventFlags::IN)?;
         self.listener = Some(listener);
         Ok(self)
     }
@@ -130,6 +126,12 @@ struct Acceptor {
     resume_at_ns: Option<u64>,
 }
 
+impl Acceptor {
+    fn watch(&self, poll: &OwnedFd, interest: EventFlags) -> Result<(), Errno> {
+        kernel::epoll_modify(poll, &self.listener, LISTENER_KEY, interest)
+    }
+}
+
 impl<S: Shard> Driver<S> {
     fn run(&mut self) -> io::Result<()> {
         let mut events = Vec::with_capacity(EVENTS_MAX);
@@ -158,8 +160,7 @@ impl<S: Shard> Driver<S> {
             timeout_ns = Some(0);
         }
         let timeout: Option<Timespec> = timeout_ns.map(timespec);
-        events.clear();
-        match epoll::wait(&self.poll, spare_capacity(events), timeout.as_ref()) {
+        match kernel::epoll_wait(&self.poll, events, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -241,9 +242,20 @@ impl<S: Shard> Driver<S> {
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = EventData::new_u64(entry.connection.session.key());
-            // A registered socket's flags can always be changed: nothing is allocated for it.
-            let _ = epoll::modify(&self.poll, &entry.connection.socket, key, interest);
+            let key = entry.connection.session.key();
+            let socket = &entry.connection.socket;
+            if let Err(error) = kernel::epoll_modify(&self.poll, socket, key, interest) {
+                self.lose(index, error);
+            }
+        }
+    }
+
+    /// A socket that is not watched for what it waits for would wait for ever.
+    #[cold]
+    fn lose(&mut self, index: u32, error: Errno) {
+        match &self.entries[index as usize] {
+            Some(entry) if entry.lingering => self.forget(index),
+            _ => self.close(index, Closed::Failed(error.into())),
         }
     }
 
@@ -252,14 +264,14 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let session = entry.connection.session;
-        let lingers = matches!(why, Closed::Us) && entry.connection.may_have_unread_bytes();
+        let lingers = matches!(why, Closed::Us)
+            && entry.connection.may_have_unread_bytes()
+            && self.may_linger(session);
         let why = entry.connection.told(why);
         if lingers {
-            let _ = rustix::net::shutdown(&entry.connection.socket, Shutdown::Write);
+            let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;
             entry.connection.blocked = false;
-            self.linger_timeouts
-                .push(self.worker.turn.now_ns() + LINGER_NS, session);
             self.entries[index as usize] = Some(entry);
             self.update_interest(index);
             self.worker.close(session, why);
@@ -270,13 +282,19 @@ impl<S: Shard> Driver<S> {
         self.worker.turn.release(index);
     }
 
+    /// Sees to it that a connection that is read on ends in time.
+    fn may_linger(&mut self, session: Session) -> bool {
+        let until_ns = self.worker.turn.now_ns() + LINGER_NS;
+        self.linger_timeouts.push(until_ns, session).is_ok()
+    }
+
     /// Drops what comes on a connection that we have closed, until the peer has closed it too.
     fn read_on(&mut self, index: u32) {
         let Some(entry) = &self.entries[index as usize] else {
             return;
         };
         let buffer = &mut self.worker.buffer;
-        match socket::receive(&entry.connection.socket, buffer, RecvFlags::DONTWAIT) {
+        match kernel::receive(&entry.connection.socket, buffer, RecvFlags::DONTWAIT) {
             Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => {}
             Ok(0) | Err(_) => self.forget(index),
         }
@@ -293,15 +311,13 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let begun = socket::begin_connect(&target)
-            .and_then(|socket| self.register(socket, session, Some(token)));
-        match begun {
-            Ok(()) => {
-                let timeout_ns = self.worker.options.connect_timeout_ns;
-                self.connect_timeouts
-                    .push(self.worker.turn.now_ns() + timeout_ns, session);
-            }
-            Err(error) => self.worker.refuse(session, token, error),
+        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
+        let begun = socket::begin_connect(&target).and_then(|socket| {
+            self.connect_timeouts.push(by_ns, session)?;
+            self.register(socket, session, Some(token))
+        });
+        if let Err(error) = begun {
+            self.worker.refuse(session, token, error);
         }
     }
 
@@ -336,6 +352,9 @@ impl<S: Shard> Driver<S> {
             let Some(acceptor) = &self.acceptor else {
                 return;
             };
+            if acceptor.resume_at_ns.is_some() {
+                return;
+            }
             match acceptor.listener.accept() {
                 Accept::Connection(socket) => self.open_accepted(socket),
                 Accept::Lost => {}
@@ -351,12 +370,16 @@ impl<S: Shard> Driver<S> {
         let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.resume_at_ns = Some(resume_at_ns);
-            watch_listener(&self.poll, &acceptor.listener, EventFlags::empty());
+            // Where this fails, events go on to come, and are left alone.
+            let _ = acceptor.watch(&self.poll, EventFlags::empty());
         }
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let session = self.worker.turn.reserve();
+        let Ok(session) = self.worker.turn.try_reserve() else {
+            self.worker.turn.statistics.accept_errors += 1;
+            return;
+        };
         self.worker.turn.statistics.accepted += 1;
         if self.register(socket, session, None).is_err() {
             self.worker.turn.retire(session);
@@ -393,12 +416,13 @@ impl<S: Shard> Driver<S> {
         } else {
             EventFlags::IN
         };
-        let key = EventData::new_u64(session.key());
-        epoll::add(&self.poll, &socket, key, interest)?;
         let index = session.index as usize;
         if self.entries.len() <= index {
+            let missing = index + 1 - self.entries.len();
+            self.entries.try_grow(missing)?;
             self.entries.resize_with(index + 1, || None);
         }
+        kernel::epoll_add(&self.poll, &socket, session.key(), interest)?;
         let connection = Connection::new(socket, session, connecting);
         self.entries[index] = Some(Entry {
             connection,
@@ -448,8 +472,10 @@ impl<S: Shard> Driver<S> {
         if let Some(acceptor) = &mut self.acceptor
             && acceptor.resume_at_ns.is_some_and(|at_ns| at_ns <= now_ns)
         {
-            acceptor.resume_at_ns = None;
-            watch_listener(&self.poll, &acceptor.listener, EventFlags::IN);
+            acceptor.resume_at_ns = match acceptor.watch(&self.poll, EventFlags::IN) {
+                Ok(()) => None,
+                Err(_) => Some(now_ns + ACCEPT_BACK_OFF_NS),
+            };
         }
     }
 
@@ -498,22 +524,10 @@ fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
     entry_of(entries, key).is_some_and(|entry| entry.lingering)
 }
 
-fn watch_listener(poll: &OwnedFd, listener: impl AsFd, interest: EventFlags) {
-    // A registered socket's flags can always be changed: nothing is allocated for it.
-    let _ = epoll::modify(poll, listener, EventData::new_u64(LISTENER_KEY), interest);
-}
-
 fn readiness(flags: EventFlags) -> Readiness {
     Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
-    }
-}
-
-fn no_event() -> Event {
-    Event {
-        flags: EventFlags::empty(),
-        data: EventData::new_u64(0),
     }
 }

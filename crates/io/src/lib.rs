@@ -54,6 +54,9 @@ pub mod blocking;
 mod clock;
 mod connection;
 mod epoll;
+#[cfg(feature = "faults")]
+pub mod faults;
+mod kernel;
 mod listener;
 mod machine;
 mod mailbox;

@@ -1,9 +1,9 @@
 //! Accepting connections.
 
-use crate::socket;
+use crate::{kernel, socket};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{self, SocketFlags};
+use rustix::net;
 use std::io;
 use std::net::SocketAddr;
 
@@ -30,7 +30,7 @@ pub(crate) enum Accept {
     Nobody,
     /// The one that was waiting has gone again.
     Lost,
-    /// No descriptor or memory for it.
+    /// There is no descriptor or memory for it, or whatever else would fail again at once.
     Exhausted,
 }
 
@@ -43,7 +43,7 @@ pub fn listen(address: SocketAddr) -> io::Result<Listener> {
     let socket = socket::open(&address)?;
     net::sockopt::set_socket_reuseaddr(&socket, true)?;
     // Linux hands the option on to every connection that is accepted here.
-    net::sockopt::set_tcp_nodelay(&socket, true)?;
+    kernel::send_at_once(&socket)?;
     net::bind(&socket, &address)?;
     net::listen(&socket, LISTEN_BACKLOG)?;
     let local_address = net::getsockname(&socket)?.try_into()?;
@@ -61,12 +61,22 @@ impl Listener {
 
     /// Accepts without waiting.
     pub(crate) fn accept(&self) -> Accept {
-        match net::accept_with(&self.socket, SocketFlags::CLOEXEC) {
+        match kernel::accept(&self.socket) {
             Ok(socket) => Accept::Connection(socket),
             Err(Errno::AGAIN) => Accept::Nobody,
-            Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Accept::Exhausted,
             // accept(2): errors of the connection itself are reported here too: "try again".
-            Err(_) => Accept::Lost,
+            Err(
+                Errno::CONNABORTED
+                | Errno::INTR
+                | Errno::NETDOWN
+                | Errno::PROTO
+                | Errno::NOPROTOOPT
+                | Errno::HOSTDOWN
+                | Errno::NONET
+                | Errno::HOSTUNREACH
+                | Errno::NETUNREACH,
+            ) => Accept::Lost,
+            Err(_) => Accept::Exhausted,
         }
     }
 }

@@ -25,7 +25,8 @@ pub struct Statistics {
     pub busy_ns: u64,
     /// Connections accepted.
     pub accepted: u64,
-    /// Accepts that failed for want of descriptors or memory; each made the driver back off.
+    /// Connections that could not be accepted at all, or at the first try: there were no
+    /// descriptors, no memory or no threads.
     pub accept_errors: u64,
 }
 

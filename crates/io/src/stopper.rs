@@ -1,6 +1,6 @@
 //! Ending a server from another thread.
 
-use crate::waker::Waker;
+use crate::waker::{Waker, WeakWaker};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Ends [`crate::serve`]: every driver is stopped, every thread joined.
@@ -13,7 +13,8 @@ pub struct Stopper(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     stopped: bool,
-    wakers: Vec<Waker>,
+    /// Of drivers that are still there, and of a few that are not.
+    wakers: Vec<WeakWaker>,
 }
 
 impl Stopper {
@@ -26,9 +27,8 @@ impl Stopper {
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
-        for waker in &state.wakers {
-            waker.stop();
-        }
+        let there = state.wakers.iter().filter_map(WeakWaker::upgrade);
+        there.for_each(|waker| waker.stop());
     }
 
     /// Whether it was called.
@@ -40,7 +40,8 @@ impl Stopper {
     pub(crate) fn waker(&self) -> std::io::Result<Waker> {
         let waker = Waker::new()?;
         let mut state = self.lock();
-        state.wakers.push(waker.clone());
+        state.wakers.retain(|waker| !waker.is_gone());
+        state.wakers.push(waker.downgrade());
         if state.stopped {
             waker.stop();
         }
@@ -74,6 +75,17 @@ mod tests {
         stopper.clone().stop();
         let after = stopper.waker().unwrap();
         assert!(before.is_stopping() && after.is_stopping() && stopper.is_stopped());
+    }
+
+    #[test]
+    fn a_driver_that_is_gone_keeps_nothing_open() {
+        let stopper = Stopper::new();
+        drop(stopper.waker().unwrap());
+        assert!(stopper.lock().wakers[0].is_gone());
+        let waker = stopper.waker().unwrap();
+        assert_eq!(stopper.lock().wakers.len(), 1);
+        stopper.stop();
+        assert!(waker.is_stopping());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Giving up after a while.
 
+use crate::kernel::Grows;
 use crate::shard::Session;
+use rustix::io::Errno;
 use std::collections::VecDeque;
 
 /// Times at which something is given up. All of one kind wait equally long, so they stand in order.
@@ -8,8 +10,11 @@ use std::collections::VecDeque;
 pub(crate) struct Timeouts(VecDeque<(u64, u64)>);
 
 impl Timeouts {
-    pub fn push(&mut self, at_ns: u64, session: Session) {
+    /// Fails where there is no memory: who is to be given up must not be left waiting for ever.
+    pub fn push(&mut self, at_ns: u64, session: Session) -> Result<(), Errno> {
+        self.0.try_grow(1)?;
         self.0.push_back((at_ns, session.key()));
+        Ok(())
     }
 
     /// The first that still matters; those before it are forgotten.
@@ -46,8 +51,8 @@ mod tests {
     #[test]
     fn what_no_longer_matters_wakes_nobody() {
         let mut timeouts = Timeouts::default();
-        timeouts.push(10, session(1));
-        timeouts.push(20, session(2));
+        timeouts.push(10, session(1)).unwrap();
+        timeouts.push(20, session(2)).unwrap();
         assert_eq!(timeouts.next(|key| key == session(2).key()), Some(20));
         assert_eq!(timeouts.pop_due(19), None);
         assert_eq!(timeouts.pop_due(20), Some(session(2).key()));

@@ -1,8 +1,10 @@
 //! What a shard may ask of its driver during a call.
 
 use crate::clock;
+use crate::kernel::Grows;
 use crate::shard::Session;
 use crate::statistics::Statistics;
+use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
 use std::net::SocketAddr;
@@ -169,6 +171,14 @@ impl Turn {
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.now_ns.set(0);
+    }
+
+    /// Takes a free slot for a connection that a peer asks for, if there is memory for one.
+    pub(crate) fn try_reserve(&mut self) -> Result<Session, Errno> {
+        if self.free.is_empty() {
+            self.slots.try_grow(1)?;
+        }
+        Ok(self.reserve())
     }
 
     /// Takes a free slot.

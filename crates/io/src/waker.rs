@@ -1,12 +1,13 @@
 //! Calling a driver from another thread.
 
-use rustix::event::{EventfdFlags, eventfd};
+use crate::kernel;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
 
 /// The driver is at work and looks at its state before it sleeps.
 const AWAKE: u8 = 0;
@@ -63,6 +64,22 @@ impl Drop for HeldSignals {
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<Shared>);
 
+/// A waker that does not keep anything open: it calls whoever is still there.
+#[derive(Clone, Debug)]
+pub(crate) struct WeakWaker(Weak<Shared>);
+
+impl WeakWaker {
+    /// The waker, if its driver or anybody else still has it.
+    pub fn upgrade(&self) -> Option<Waker> {
+        self.0.upgrade().map(Waker)
+    }
+
+    /// Whether nobody has it any more.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     state: AtomicU8,
@@ -76,7 +93,7 @@ impl Waker {
     /// # Errors
     /// The machine's, where no descriptor can be had.
     pub fn new() -> io::Result<Self> {
-        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let event = kernel::event()?;
         let state = AtomicU8::new(AWAKE);
         Ok(Self(Arc::new(Shared {
             state,
@@ -121,9 +138,13 @@ impl Waker {
     }
 
     fn write_signal(&self) {
-        // The counter cannot overflow: only the first call after a sleep gets here. No other
-        // failure of an eventfd that is open is known.
-        let _ = rustix::io::write(&self.0.event, &1_u64.to_ne_bytes());
+        // The counter cannot overflow: only the first call after a sleep gets here. No failure of
+        // an eventfd that is open is known but a signal's.
+        while kernel::signal(&self.0.event) == Err(Errno::INTR) {}
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakWaker {
+        WeakWaker(Arc::downgrade(&self.0))
     }
 
     /// What the driver waits for while it sleeps.
@@ -148,8 +169,7 @@ impl Waker {
 
     /// Takes the eventfd's signal back, so that it can be waited for again.
     pub(crate) fn clear(&self) {
-        let mut count = [0; 8];
-        let _ = rustix::io::read(&self.0.event, &mut count);
+        let _ = kernel::clear_signal(&self.0.event);
     }
 }
 

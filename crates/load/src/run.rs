@@ -96,16 +96,29 @@ pub fn run(
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
     let wakers = wakers.map_err(RunError::Machine)?;
     let gate = Arc::new(Gate::new(wakers.clone()));
-    let mut workers = Vec::new();
-    for (number, waker) in (0..).zip(wakers) {
-        workers.push(spawn(&plan, &gate, number, waker).map_err(RunError::Machine)?);
-    }
+    let workers = spawn_all(&plan, &gate, wakers).map_err(RunError::Machine)?;
     let bills = watch(&plan, &gate, &workers, interrupt, &mut progress);
-    let measured: Result<Vec<_>, _> = workers.into_iter().map(join).collect();
-    add_up(measured.map_err(RunError::Machine)?, bills, gate.start())
+    let measured = join_all(workers).map_err(RunError::Machine)?;
+    add_up(measured, bills, gate.start())
 }
 
 type Worker = JoinHandle<io::Result<(LoadShard, Statistics)>>;
+
+/// Starts all workers or, where one cannot be had, none.
+fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Result<Vec<Worker>> {
+    let mut workers = Vec::new();
+    for (number, waker) in (0..).zip(wakers) {
+        match spawn(plan, gate, number, waker) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                gate.cancel();
+                let _ = join_all(workers);
+                return Err(error);
+            }
+        }
+    }
+    Ok(workers)
+}
 
 fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
     let shard = LoadShard::new(Arc::clone(plan), Arc::clone(gate), number);
@@ -114,12 +127,46 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         ..Options::default()
     };
     let driver = plan.driver;
+    let mut end = CancelIfLost {
+        gate: Arc::clone(gate),
+        in_order: false,
+    };
     thread::Builder::new()
         .name(format!("load-{number}"))
-        .spawn(move || match driver {
-            Driver::Blocking => blocking::run(shard, waker, options),
-            Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        .spawn(move || {
+            let measured = match driver {
+                Driver::Blocking => blocking::run(shard, waker, options),
+                Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+            }?;
+            end.is_in_order();
+            Ok(measured)
         })
+}
+
+/// A worker that fails or panics never comes to the gate: the others must not wait for it.
+struct CancelIfLost {
+    gate: Arc<Gate>,
+    in_order: bool,
+}
+
+impl CancelIfLost {
+    fn is_in_order(&mut self) {
+        self.in_order = true;
+    }
+}
+
+impl Drop for CancelIfLost {
+    fn drop(&mut self) {
+        if !self.in_order {
+            self.gate.cancel();
+        }
+    }
+}
+
+/// Waits for all workers; the first failure is the run's.
+fn join_all(workers: Vec<Worker>) -> io::Result<Vec<Measured>> {
+    let ended: Vec<_> = workers.into_iter().map(join).collect();
+    ended.into_iter().collect()
 }
 
 fn join(worker: Worker) -> io::Result<Measured> {

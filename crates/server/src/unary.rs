@@ -35,6 +35,10 @@ impl Gathered {
         encoding: Encoding,
         limit_bytes: usize,
     ) -> Result<(), Status> {
+        // The client says how long its message is, and so how much this grows.
+        if self.body.try_reserve(data.len()).is_err() {
+            return Err(no_memory());
+        }
         self.body.extend_from_slice(data);
         let Some((&[compressed, a, b, c, d], message)) = self.body.split_first_chunk() else {
             return Ok(());
@@ -105,6 +109,13 @@ pub(crate) fn unreadable(error: MessageError) -> Status {
 pub(crate) fn no_room(limit_bytes: usize) -> Status {
     let message = format!("unfinished requests of the connection exceed {limit_bytes} bytes");
     Status::new(Code::ResourceExhausted, message)
+}
+
+fn no_memory() -> Status {
+    Status::new(
+        Code::ResourceExhausted,
+        "there is no memory for the message",
+    )
 }
 
 /// A flagged message without `grpc-encoding`, for which gRPC's compression document wants

@@ -61,7 +61,7 @@ const DRAWN: [Edges; 9] = [
     },
 ];
 
-/// What any crate may use in its tests.
+/// What any crate may use in its tests, besides itself with features that only tests have.
 const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
 
 /// Whether a path is the manifest of a crate of the workspace.
@@ -81,7 +81,7 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
     let allowed = |section: Section, to: &str| match section {
         Section::Normal => drawn.to.contains(&to),
         Section::Build => drawn.build.contains(&to),
-        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to),
+        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to) || drawn.from == to,
     };
     let edges = dependencies(path, text)
         .into_iter()
@@ -91,6 +91,28 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
             (!allowed(section, to)).then(|| Offence::of_file(path, what))
         });
     edges.collect()
+}
+
+/// Features that make our own code fail on purpose: for tests alone.
+const TEST_FEATURES: [&str; 1] = ["faults"];
+
+/// Features for tests that a manifest turns on for more than its tests.
+pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
+    let manifest = parse(path, text);
+    let own = manifest.get("features").and_then(Value::as_table);
+    let own_lists = own.into_iter().flat_map(Table::values);
+    let shipped = ["dependencies", "build-dependencies"].map(|key| manifest.get(key));
+    let workspace = manifest.get("workspace");
+    let shared = workspace.and_then(|table| table.get("dependencies"));
+    let tables = shipped.into_iter().chain([shared]).flatten();
+    let entries = tables.filter_map(Value::as_table).flat_map(Table::values);
+    let lists = own_lists.chain(entries.filter_map(|entry| entry.get("features")));
+    let features = lists.filter_map(Value::as_array).flatten();
+    let named = |feature: &&str| TEST_FEATURES.iter().any(|test| feature.ends_with(test));
+    let turned_on = features.filter_map(Value::as_str).filter(named);
+    turned_on
+        .map(|feature| Offence::of_file(path, format!("turns on {feature}, which is for tests")))
+        .collect()
 }
 
 /// What `wire` may be built from: pure functions over octets that have no standard library either.
@@ -188,6 +210,27 @@ fn the_lab_cannot_reach_our_own_tools() {
             "{manifest}"
         );
     }
+}
+
+#[test]
+fn what_is_for_tests_is_turned_on_in_tests_alone() {
+    for manifest in [
+        "[dependencies]\nbookend-io = { path = \"../io\", features = [\"faults\"] }",
+        "[workspace.dependencies]\nbookend-io = { path = \"crates/io\", features = [\"faults\"] }",
+        "[features]\ndefault = [\"faults\"]",
+        "[features]\nfast = [\"bookend-io/faults\"]",
+    ] {
+        assert_eq!(
+            shipped_test_features("Cargo.toml", manifest).len(),
+            1,
+            "{manifest}"
+        );
+    }
+    let for_tests = "\
+[features]\nfaults = []
+[dev-dependencies]\nbookend-io = { workspace = true, features = [\"faults\"] }";
+    assert_eq!(shipped_test_features("crates/io/Cargo.toml", for_tests), []);
+    assert_eq!(undrawn_edges("crates/io/Cargo.toml", for_tests), []);
 }
 
 #[test]

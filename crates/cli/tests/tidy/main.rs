@@ -75,6 +75,14 @@ fn crates_depend_on_each_other_only_along_the_drawn_edges() {
 }
 
 #[test]
+fn what_makes_code_fail_on_purpose_is_for_tests_alone() {
+    assert_rule(
+        |file| file.path == "Cargo.toml" || edges::is_member_manifest(&file.path),
+        edges::shipped_test_features,
+    );
+}
+
+#[test]
 fn every_crate_takes_its_lints_from_the_workspace() {
     assert_rule(
         |file| edges::is_member_manifest(&file.path),

@@ -4,10 +4,12 @@
 mod raw;
 mod service;
 
-use bookend_client::{Answer, Channel, ChannelOptions, Code, Metadata, Options, UnaryCall};
+use bookend_client::{
+    Answer, Channel, ChannelOptions, Code, Metadata, Options, StreamCall, UnaryCall,
+};
 use bookend_wire::{Config, ErrorCode};
 use raw::Raw;
-use service::{ECHO, FAIL, HOLD, Held};
+use service::{ECHO, FAIL, HOLD, Held, TALK};
 use std::net::TcpListener;
 use std::sync::mpsc::{self, Receiver, RecvError};
 use std::thread;
@@ -114,6 +116,43 @@ fn any_thread_may_call_and_what_they_send_is_kept_apart() {
     for thread in threads.collect::<Vec<_>>() {
         thread.join().unwrap();
     }
+}
+
+#[test]
+fn streams_go_beside_unary_calls() {
+    const STREAMS: usize = 20;
+    const MESSAGES: usize = 500;
+    let (server, _holding) = service::start(LOOPBACK);
+    let channel = channel(server.local_address());
+    let talks = (0..STREAMS).map(|_| {
+        let (mut requests, mut responses) = channel.open(StreamCall::new(TALK));
+        let sending = thread::spawn(move || {
+            for index in 0..MESSAGES {
+                requests.send(&number(index)).unwrap();
+            }
+            requests.finish();
+        });
+        thread::spawn(move || {
+            for (index, message) in responses.by_ref().enumerate() {
+                assert_eq!(message.unwrap().octets, number(index / 2));
+            }
+            sending.join().unwrap();
+            assert_eq!(responses.end().status.code, Code::Ok);
+        })
+    });
+    let talks: Vec<_> = talks.collect();
+    for index in 0..100 {
+        let answer = channel.unary(UnaryCall::new(ECHO, number(index)));
+        assert_eq!(answer.into_single_message(), Ok(number(index)));
+    }
+    for talk in talks {
+        talk.join().unwrap();
+    }
+    let (mut requests, responses) = channel.open(StreamCall::new(TALK));
+    requests.send(b"echo").unwrap();
+    requests.finish();
+    // It says everything twice, and a method of one message does not.
+    assert_eq!(responses.into_answer().status.code, Code::Unimplemented);
 }
 
 #[test]

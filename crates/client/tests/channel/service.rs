@@ -1,13 +1,15 @@
 //! A server of this project with a service written by hand: what it is sent is what it answers.
 
 use bookend_server::{
-    Answerer, Code, Context, Handle, Kind, Limits, Method, Reply, Server, Service, Status,
+    Answerer, Code, Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server, Service,
+    Status, StreamReply,
 };
 use std::sync::mpsc;
 
 pub const ECHO: &str = "/test.Any/Echo";
 pub const HOLD: &str = "/test.Any/Hold";
 pub const FAIL: &str = "/test.Any/Fail";
+pub const TALK: &str = "/test.Any/Talk";
 
 /// A request that waits for the test to answer it.
 pub struct Held {
@@ -35,10 +37,11 @@ impl Service for Any {
     }
 
     fn methods(&self) -> &'static [Method] {
-        const METHODS: [Method; 3] = [
+        const METHODS: [Method; 4] = [
             method("Echo", Kind::Inline),
             method("Hold", Kind::Deferred),
             method("Fail", Kind::Inline),
+            method("Talk", Kind::Stream),
         ];
         &METHODS
     }
@@ -57,6 +60,25 @@ impl Service for Any {
             }
             _ => reply.fail(Status::new(Code::NotFound, "there is no café")),
         }
+    }
+
+    fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        Some(Box::new(Talk))
+    }
+}
+
+/// Says everything twice.
+struct Talk;
+
+impl InlineStream for Talk {
+    fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
+        for _ in 0..2 {
+            reply.message(|output| output.extend_from_slice(message));
+        }
+    }
+
+    fn on_end(&mut self, reply: &mut StreamReply<'_>) {
+        reply.end(Ok(()));
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::clock::{clock_ns, timespec};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::socket;
 use crate::waker::Waker;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
 use std::io;
 
 /// A listener and whoever may end the accepting.
@@ -79,10 +79,7 @@ impl Acceptor {
             PollFd::new(&event, PollFlags::IN),
             PollFd::new(&self.listener, interest),
         ];
-        match poll(&mut polled, timeout) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        socket::wait(&mut polled, timeout)?;
         if !polled[0].revents().is_empty() {
             self.waker.clear();
         }

@@ -5,6 +5,7 @@ use super::seats::Seats;
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use crate::blocking::{self, Seat};
 use crate::epoll::Epoll;
+use crate::kernel;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
@@ -141,10 +142,10 @@ where
             seats: Arc::clone(&self.seats),
         };
         let (waker, options) = (place.waker.clone(), self.options.driver);
-        self.blocking.push(arrivals);
         self.spawn(place, move |shard| {
             Ok(blocking::run_seat(seat, shard, waker, options)?.1)
         })?;
+        self.blocking.push(arrivals);
         Ok(number)
     }
 
@@ -163,6 +164,7 @@ where
     ) -> io::Result<()> {
         let (options, make_shard) = (self.options, self.make_shard);
         let name = format!("{}-{}", place.driver, place.thread);
+        kernel::may_spawn()?;
         let thread = thread::Builder::new()
             .name(name)
             .spawn_scoped(self.scope, move || {

@@ -1,0 +1,294 @@
+//! The system calls of the drivers, all of them, and the seam at which a test makes one fail.
+//!
+//! Without the feature `faults` each is the plain call: what stands before it is a constant that
+//! the compiler drops.
+
+#[cfg(feature = "faults")]
+use crate::faults::{meet, shorten};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{self, EventfdFlags, PollFd, Timespec};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::sockopt::Timeout;
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What a driver asks of the kernel, and memory of the allocator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Call {
+    /// `socket`.
+    Socket,
+    /// `connect`.
+    Connect,
+    /// `getsockopt` of a pending error.
+    PendingError,
+    /// Any other option of a socket.
+    Option,
+    /// `accept4`.
+    Accept,
+    /// `recv`.
+    Receive,
+    /// `send`.
+    Send,
+    /// `shutdown`.
+    Shutdown,
+    /// `epoll_create1`.
+    EpollCreate,
+    /// `epoll_ctl`, a descriptor added.
+    EpollAdd,
+    /// `epoll_ctl`, what a descriptor is watched for.
+    EpollModify,
+    /// `epoll_pwait2`.
+    EpollWait,
+    /// `ppoll`.
+    Poll,
+    /// `eventfd2`.
+    Event,
+    /// `write` to an eventfd.
+    Signal,
+    /// `read` from an eventfd.
+    ClearSignal,
+    /// A thread of a server.
+    Spawn,
+    /// Memory of which a peer decides when it is wanted, or how much.
+    Reserve,
+}
+
+/// Nothing fails but what really does.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+fn meet(_: Call) -> Result<(), Errno> {
+    Ok(())
+}
+
+/// Nothing is cut short but by the kernel.
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+fn shorten(_: Call, bytes: usize) -> Result<usize, Errno> {
+    Ok(bytes)
+}
+
+/// A TCP socket that never waits.
+pub(crate) fn socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    meet(Call::Socket)?;
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    net::socket_with(family, SocketType::STREAM, flags, Some(net::ipproto::TCP))
+}
+
+pub(crate) fn connect(socket: &OwnedFd, target: &SocketAddr) -> Result<(), Errno> {
+    meet(Call::Connect)?;
+    net::connect(socket, target)
+}
+
+/// The error that is pending on a socket.
+pub(crate) fn pending_error(socket: impl AsFd) -> Result<Result<(), Errno>, Errno> {
+    meet(Call::PendingError)?;
+    net::sockopt::socket_error(socket)
+}
+
+/// Has a socket send at once what it is given.
+pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    net::sockopt::set_tcp_nodelay(socket, true)
+}
+
+/// Has a socket wait, but in one read no longer than that.
+pub(crate) fn wait_in_reads(socket: &OwnedFd, longest: Duration) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    rustix::io::ioctl_fionbio(socket, false)?;
+    net::sockopt::set_socket_timeout(socket, Timeout::Recv, Some(longest))
+}
+
+/// Has the peer see a reset when the socket is closed.
+pub(crate) fn reset_on_close(socket: impl AsFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    net::sockopt::set_socket_linger(socket, Some(Duration::ZERO))
+}
+
+pub(crate) fn accept(listener: &OwnedFd) -> Result<OwnedFd, Errno> {
+    meet(Call::Accept)?;
+    net::accept_with(listener, SocketFlags::CLOEXEC)
+}
+
+#[inline]
+pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
+    let room = shorten(Call::Receive, into.len())?;
+    net::recv(socket, &mut into[..room], flags).map(|(_, count)| count)
+}
+
+/// Writes once, without waiting and without a signal where the peer is gone.
+#[inline]
+pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    let length = shorten(Call::Send, bytes.len())?;
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    net::send(socket, &bytes[..length], flags)
+}
+
+/// Says that nothing more will be sent.
+pub(crate) fn shut_down(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Shutdown)?;
+    net::shutdown(socket, Shutdown::Write)
+}
+
+pub(crate) fn epoll_create() -> Result<OwnedFd, Errno> {
+    meet(Call::EpollCreate)?;
+    epoll::create(CreateFlags::CLOEXEC)
+}
+
+pub(crate) fn epoll_add(
+    poll: &OwnedFd,
+    source: impl AsFd,
+    key: u64,
+    interest: EventFlags,
+) -> Result<(), Errno> {
+    meet(Call::EpollAdd)?;
+    epoll::add(poll, source, EventData::new_u64(key), interest)
+}
+
+pub(crate) fn epoll_modify(
+    poll: &OwnedFd,
+    source: impl AsFd,
+    key: u64,
+    interest: EventFlags,
+) -> Result<(), Errno> {
+    meet(Call::EpollModify)?;
+    epoll::modify(poll, source, EventData::new_u64(key), interest)
+}
+
+/// Waits until something has happened, the time is up, or a signal came. Returns how many events
+/// there are.
+#[inline]
+pub(crate) fn epoll_wait(
+    poll: &OwnedFd,
+    events: &mut Vec<Event>,
+    timeout: Option<&Timespec>,
+) -> Result<usize, Errno> {
+    events.clear();
+    meet(Call::EpollWait)?;
+    if COARSE_WAITS.load(Ordering::Relaxed) {
+        return epoll_wait_coarse(poll, events, timeout);
+    }
+    match epoll::wait(poll, rustix::buffer::spare_capacity(events), timeout) {
+        Err(Errno::NOSYS | Errno::PERM) => epoll_wait_coarse(poll, events, timeout),
+        result => result,
+    }
+}
+
+/// Whether this kernel (before Linux 5.11), or who guards it, has no `epoll_pwait2`.
+static COARSE_WAITS: AtomicBool = AtomicBool::new(false);
+
+/// With a time in milliseconds, rounded up: a timer is late rather than early.
+#[cold]
+fn epoll_wait_coarse(
+    poll: &OwnedFd,
+    events: &mut Vec<Event>,
+    timeout: Option<&Timespec>,
+) -> Result<usize, Errno> {
+    COARSE_WAITS.store(true, Ordering::Relaxed);
+    let timeout = timeout.map(whole_milliseconds);
+    epoll::wait(
+        poll,
+        rustix::buffer::spare_capacity(events),
+        timeout.as_ref(),
+    )
+}
+
+fn whole_milliseconds(time: &Timespec) -> Timespec {
+    const NS_PER_MS: i64 = 1_000_000;
+    const NS_PER_SECOND: i64 = 1_000_000_000;
+    // What `epoll_wait` can be told; whoever waits longer is woken too early, and waits on.
+    const LONGEST_SECONDS: i64 = (i32::MAX / 1_000) as i64 - 1;
+    let ns = time.tv_nsec + NS_PER_MS - 1;
+    let ns = ns - ns % NS_PER_MS;
+    Timespec {
+        tv_sec: (time.tv_sec + ns / NS_PER_SECOND).min(LONGEST_SECONDS),
+        tv_nsec: ns % NS_PER_SECOND,
+    }
+}
+
+#[inline]
+pub(crate) fn poll(polled: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> Result<usize, Errno> {
+    meet(Call::Poll)?;
+    event::poll(polled, timeout)
+}
+
+pub(crate) fn event() -> Result<OwnedFd, Errno> {
+    meet(Call::Event)?;
+    event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+}
+
+pub(crate) fn signal(event: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Signal)?;
+    rustix::io::write(event, &1_u64.to_ne_bytes()).map(drop)
+}
+
+pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::ClearSignal)?;
+    rustix::io::read(event, &mut [MaybeUninit::<u8>::uninit(); 8][..]).map(drop)
+}
+
+/// Asked before a thread is started.
+pub(crate) fn may_spawn() -> Result<(), Errno> {
+    meet(Call::Spawn)
+}
+
+/// Something that grows by peers' doing.
+pub(crate) trait Grows {
+    /// Makes room, or says that there is no memory.
+    fn try_grow(&mut self, additional: usize) -> Result<(), Errno>;
+}
+
+impl<T> Grows for Vec<T> {
+    fn try_grow(&mut self, additional: usize) -> Result<(), Errno> {
+        meet(Call::Reserve)?;
+        self.try_reserve(additional).map_err(|_| Errno::NOMEM)
+    }
+}
+
+impl<T> Grows for VecDeque<T> {
+    fn try_grow(&mut self, additional: usize) -> Result<(), Errno> {
+        meet(Call::Reserve)?;
+        self.try_reserve(additional).map_err(|_| Errno::NOMEM)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coarse_wait_is_rounded_up_and_never_too_long_for_the_kernel() {
+        let coarse = |tv_sec, tv_nsec| {
+            let time = whole_milliseconds(&Timespec { tv_sec, tv_nsec });
+            (time.tv_sec, time.tv_nsec)
+        };
+        assert_eq!(coarse(0, 0), (0, 0));
+        assert_eq!(coarse(0, 1), (0, 1_000_000));
+        assert_eq!(coarse(3, 5_000_000), (3, 5_000_000));
+        assert_eq!(coarse(3, 999_000_001), (4, 0));
+        let (seconds, ns) = coarse(i64::MAX / 2, 7);
+        assert!(seconds * 1_000 + ns / 1_000_000 <= i64::from(i32::MAX));
+    }
+
+    #[test]
+    fn a_coarse_wait_hears_what_a_fine_one_hears() {
+        let poll = epoll_create().unwrap();
+        let waker = event().unwrap();
+        epoll_add(&poll, &waker, 7, EventFlags::IN).unwrap();
+        let mut events = Vec::with_capacity(4);
+        let no_time = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let heard = |events: &mut Vec<Event>| epoll_wait_coarse(&poll, events, Some(&no_time));
+        assert_eq!(heard(&mut events), Ok(0));
+        signal(&waker).unwrap();
+        assert_eq!(heard(&mut events), Ok(1));
+        assert_eq!(events[0].data.u64(), 7);
+        COARSE_WAITS.store(false, Ordering::Relaxed);
+    }
+}

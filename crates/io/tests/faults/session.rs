@@ -1,0 +1,353 @@
+//! A small session between real ends, of which one has a system call that fails.
+
+use crate::desk::{Desk, DeskCounts, INLINE, LATER};
+use crate::mistake::{Mistake, Mistaken};
+use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
+use bookend_io::faults::{Armed, Call, Fault, Point};
+use bookend_io::{Io, ServeOptions, Statistics, Stopper, listen, serve};
+use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::run::{Outcome, RunError, run};
+use bookend_server::{Counts, Limits, Server};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Ends a session that would hang; none comes near it.
+pub const GUARD: Duration = Duration::from_secs(60);
+
+/// Connections of a session in which nothing fails: two channels', the load generator's, and that of
+/// somebody who comes last.
+pub const CONNECTIONS: u64 = 2 + LOAD_CONNECTIONS as u64 + 1;
+/// Calls of each of the two channels, one after the other: half of them before the load generator's.
+pub const CHANNEL_CALLS: usize = 4;
+/// Calls of the load generator.
+pub const LOAD_CALLS: u64 = 12;
+/// Its connections, and its calls in flight on each.
+pub const LOAD_CONNECTIONS: u32 = 2;
+pub const LOAD_STREAMS: u32 = 2;
+
+/// How long threads that nobody can join may take to end.
+const PATIENCE_WITH_THREADS: Duration = Duration::from_secs(5);
+
+/// Whose system calls fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Server,
+    Channel,
+    Load,
+}
+
+impl Side {
+    /// The beginnings of the names of its threads.
+    fn threads(self) -> &'static [&'static str] {
+        match self {
+            Self::Server => &["server", "epoll-", "blocking-", "answers"],
+            Self::Channel => &["caller", "bookend-channel"],
+            Self::Load => &["load"],
+        }
+    }
+}
+
+/// On which drivers the ends run, and which end has the fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    pub side: Side,
+    pub io: Io,
+    pub threads: usize,
+    pub load: Driver,
+    pub mistake: Mistake,
+    /// How long a call waits for its answer.
+    pub patience: Duration,
+}
+
+impl Setting {
+    /// The call of that number fails.
+    pub fn point(&self, call: Call, first: u64, fault: Fault) -> Point {
+        Point {
+            threads: self.side.threads(),
+            call,
+            first,
+            times: 1,
+            fault,
+        }
+    }
+
+    /// How many calls of a kind the server makes before it can accept: if one of them fails, there
+    /// is no server, and it says so.
+    pub fn start_up_calls(&self, call: Call) -> u64 {
+        let shards = self.threads as u64;
+        match (self.side, self.io, call) {
+            (Side::Channel | Side::Load, ..) => 0,
+            (_, Io::Epoll, Call::EpollCreate) => shards,
+            (_, Io::Epoll, Call::EpollAdd) if shards == 1 => 2,
+            (_, Io::Epoll, Call::Event) if shards == 1 => 1,
+            (_, Io::Epoll, Call::EpollAdd | Call::Spawn) => shards,
+            (_, Io::Epoll, Call::Event) => 1 + shards,
+            (_, Io::Blocking, Call::Event) => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// What became of a session.
+#[derive(Debug)]
+pub struct Played {
+    /// None where the server could not start.
+    pub server: Option<Ended>,
+    pub handled: u64,
+    /// How the calls of each channel ended.
+    pub channels: [Vec<Code>; 2],
+    /// None where the server could not start.
+    pub load: Option<Outcome>,
+    /// Whether somebody who came last was answered.
+    pub last_was_answered: bool,
+    /// What the side with the fault has called.
+    pub calls: BTreeMap<Call, u64>,
+    /// How many of its calls failed.
+    pub hits: u64,
+    /// Descriptors that the session has left behind.
+    pub leaked_descriptors: isize,
+}
+
+/// What the server says at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub calls: Counts,
+    pub io: Statistics,
+}
+
+/// Plays a session, on a thread that is given up if it hangs.
+pub fn play(setting: Setting, point: Point) -> Result<Played, String> {
+    let (sender, played) = mpsc::channel();
+    let stage = move || {
+        let result = std::panic::catch_unwind(|| play_here(setting, point));
+        let _ = sender.send(result.map_err(|panic| match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(_) => "it panicked".to_owned(),
+        }));
+    };
+    drop(named("stage", stage));
+    let hangs = |_| "it hangs".to_owned();
+    played.recv_timeout(GUARD).map_err(hangs).flatten()
+}
+
+fn play_here(setting: Setting, point: Point) -> Played {
+    let armed = Armed::new(&[point]);
+    let descriptors_before = open_descriptors();
+    let starts = point.first == 0 || point.first > setting.start_up_calls(point.call);
+    let serving = Serving::start(setting);
+    let mut played = match starts {
+        true => serving.talk(setting),
+        false => serving.fail_to_start(),
+    };
+    played.calls = armed.all_calls();
+    played.hits = armed.hits();
+    played.leaked_descriptors = leaked_since(descriptors_before);
+    played
+}
+
+struct Serving {
+    address: SocketAddr,
+    stopper: Stopper,
+    desk: DeskCounts,
+    thread: JoinHandle<std::io::Result<Ended>>,
+}
+
+impl Serving {
+    fn start(setting: Setting) -> Self {
+        let (desk, counts) = Desk::open();
+        let services = Server::builder().add_service(desk).build().unwrap();
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.local_address();
+        let stopper = Stopper::new();
+        let mut options = ServeOptions::new(stopper.clone());
+        options.io = setting.io;
+        options.threads = NonZeroUsize::new(setting.threads).unwrap();
+        let serve = move || {
+            let shard = |place: bookend_io::ShardPlace| {
+                Mistaken::new(services.shard(place.waker), setting.mistake)
+            };
+            let io = serve(listener, &options, shard)?;
+            let calls = services.counts();
+            Ok(Ended { calls, io })
+        };
+        Self {
+            address,
+            stopper,
+            desk: counts,
+            thread: named("server", serve),
+        }
+    }
+
+    fn fail_to_start(self) -> Played {
+        let ended = self.join();
+        assert!(ended.is_err(), "a server that lacks something says so");
+        Played {
+            server: None,
+            handled: 0,
+            channels: Default::default(),
+            load: None,
+            last_was_answered: false,
+            calls: BTreeMap::new(),
+            hits: 0,
+            leaked_descriptors: 0,
+        }
+    }
+
+    fn talk(self, setting: Setting) -> Played {
+        let barrier = Arc::new(Barrier::new(3));
+        let address = self.address;
+        let callers = [INLINE, LATER].map(|path| {
+            let (barrier, patience) = (Arc::clone(&barrier), setting.patience);
+            named("caller", move || call(address, path, patience, &barrier))
+        });
+        barrier.wait();
+        // A server that has ended is not there to be measured.
+        let load = (!self.thread.is_finished()).then(|| {
+            named("load", move || measure(address, setting.load))
+                .join()
+                .unwrap()
+        });
+        barrier.wait();
+        let channels = callers.map(|caller| caller.join().unwrap());
+        let last_was_answered = is_answered(address);
+        self.stopper.stop();
+        let desk = self.desk.clone();
+        let ended = self
+            .join()
+            .expect("one connection's fault is not the server's");
+        Played {
+            server: Some(ended),
+            handled: desk.handled(),
+            channels,
+            load,
+            last_was_answered,
+            calls: BTreeMap::new(),
+            hits: 0,
+            leaked_descriptors: 0,
+        }
+    }
+
+    fn join(self) -> std::io::Result<Ended> {
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// The calls of one channel. Whoever gets no channel at first asks again.
+fn call(
+    address: SocketAddr,
+    path: &'static str,
+    patience: Duration,
+    barrier: &Barrier,
+) -> Vec<Code> {
+    let target = address.to_string();
+    let options = ChannelOptions {
+        back_off_min: Duration::from_millis(1),
+        ..ChannelOptions::default()
+    };
+    let channel = match Channel::connect(&target, options.clone()) {
+        Err(ChannelError::Machine(_)) => Channel::connect(&target, options),
+        result => result,
+    };
+    let channel = channel.expect("only one call fails");
+    let mut codes = Vec::new();
+    for number in 0..CHANNEL_CALLS {
+        if number == CHANNEL_CALLS / 2 {
+            barrier.wait();
+            barrier.wait();
+        }
+        codes.push(call_once(&channel, path, patience));
+    }
+    codes
+}
+
+fn call_once(channel: &Channel, path: &'static str, patience: Duration) -> Code {
+    let (tell, answers) = mpsc::channel();
+    let mut call = UnaryCall::new(path, b"ping".to_vec());
+    call.waits_for_ready = true;
+    call.timeout = Some(patience);
+    channel.call(call, move |answer| tell.send(answer).unwrap());
+    let answer = answers.recv().expect("every call is answered");
+    assert!(answers.recv().is_err(), "and only once");
+    if answer.status.code == Code::Ok {
+        assert_eq!(answer.single_message().unwrap(), b"ping");
+    }
+    answer.status.code
+}
+
+/// The calls of the load generator, which is asked again if this machine lacks something.
+fn measure(target: SocketAddr, driver: Driver) -> Outcome {
+    let interrupt = AtomicBool::new(false);
+    let result = match run(plan(target, driver), &interrupt, |_| {}) {
+        Err(RunError::Machine(_)) => run(plan(target, driver), &interrupt, |_| {}),
+        result => result,
+    };
+    result.expect("only one call fails")
+}
+
+fn plan(target: SocketAddr, driver: Driver) -> Plan {
+    Plan {
+        target,
+        path: INLINE.into(),
+        authority: target.to_string(),
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connections: LOAD_CONNECTIONS,
+        concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
+        threads: match driver {
+            Driver::Blocking => LOAD_CONNECTIONS,
+            Driver::Epoll => 1,
+        },
+        driver,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(LOAD_CALLS),
+        timeout_ns: None,
+        connect_timeout_ns: 10_000_000_000,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Limits::trusted().http2,
+    }
+}
+
+/// Makes a call with the client that has no driver, so that no fault can be its own.
+fn is_answered(address: SocketAddr) -> bool {
+    let Ok(mut client) = Client::connect(&address.to_string(), &Default::default()) else {
+        return false;
+    };
+    let answer = client.call(&bookend_client::Call::new(INLINE, &[b"ping"]));
+    answer.is_ok_and(|answer| answer.status.code == Code::Ok)
+}
+
+/// A thread that a [`Side`] can be told by.
+pub fn named<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let thread = thread::Builder::new().name(name.into());
+    thread.spawn(run).expect("this machine has a thread left")
+}
+
+pub fn open_descriptors() -> isize {
+    // One of them is the folder's own.
+    std::fs::read_dir("/proc/self/fd").unwrap().count() as isize - 1
+}
+
+/// Threads that nobody can join (a channel's) close their descriptors when they get to it.
+pub fn leaked_since(before: isize) -> isize {
+    let give_up = Instant::now() + PATIENCE_WITH_THREADS;
+    loop {
+        let leaked = open_descriptors() - before;
+        if leaked <= 0 || Instant::now() > give_up {
+            return leaked;
+        }
+        thread::yield_now();
+    }
+}

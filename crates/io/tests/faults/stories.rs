@@ -1,0 +1,186 @@
+//! Failures that come in rows, or that end more than a connection.
+
+use crate::judge::Loss;
+use crate::lines::{LineServer, is_answering, peer, talk};
+use crate::session::{Setting, Side, leaked_since, open_descriptors};
+use crate::{SERVER_ON_EPOLL, alone, clean, judge, play};
+use bookend_client::Code;
+use bookend_io::faults::{Armed, Call, Fault, Point};
+use bookend_io::{BLOCKING_CONNECTIONS_MAX, Io};
+use bookend_load::plan::Driver;
+use rustix::io::Errno;
+use std::io::Read;
+
+const DRIVERS: [Io; 2] = [Io::Epoll, Io::Blocking];
+const IN_A_ROW: u64 = 3;
+
+fn server_point(call: Call, first: u64, times: u64, error: Errno) -> Point {
+    Point {
+        times,
+        ..SERVER_ON_EPOLL.point(call, first, Fault::Error(error))
+    }
+}
+
+#[test]
+fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
+    let _alone = alone();
+    for io in DRIVERS {
+        let setting = Setting {
+            io,
+            ..SERVER_ON_EPOLL
+        };
+        let clean = clean(setting);
+        for error in [Errno::MFILE, Errno::NOMEM, Errno::PERM, Errno::INVAL] {
+            let point = server_point(Call::Accept, 2, IN_A_ROW, error);
+            let played = play(setting, point).unwrap();
+            judge(setting, &clean, Loss::Nothing, &played).unwrap();
+            assert_eq!(played.hits, IN_A_ROW);
+            let accept_errors = played.server.unwrap().io.accept_errors;
+            assert_eq!(
+                accept_errors, IN_A_ROW,
+                "each made it back off: {io:?} {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_listener_that_cannot_be_watched_again_at_once_is_watched_later() {
+    let _alone = alone();
+    let exhausted = server_point(Call::Accept, 1, 1, Errno::MFILE);
+    // The first change has it left alone, the next ones are to bring it back.
+    for (first, times) in [(1, 1), (2, 1), (2, IN_A_ROW)] {
+        let unchanged = server_point(Call::EpollModify, first, times, Errno::NOMEM);
+        let armed = Armed::new(&[exhausted, unchanged]);
+        let server = LineServer::start(Io::Epoll);
+        assert!(is_answering(server.address));
+        assert_eq!(server.stop().unwrap().accepted, 1);
+        assert_eq!(armed.hits(), 1 + times);
+    }
+}
+
+#[test]
+fn threads_that_cannot_be_had_cost_a_connection_each_and_nothing_else() {
+    let _alone = alone();
+    let refused = BLOCKING_CONNECTIONS_MAX as u64 + 1;
+    let armed = Armed::new(&[server_point(Call::Spawn, 1, refused, Errno::AGAIN)]);
+    let server = LineServer::start(Io::Blocking);
+    let mut descriptors = None;
+    for _ in 0..refused {
+        let gone = peer(server.address).read(&mut [0]);
+        assert!(matches!(gone, Ok(0) | Err(_)));
+        descriptors.get_or_insert_with(open_descriptors);
+    }
+    assert_eq!(leaked_since(descriptors.unwrap()), 0);
+    assert_eq!(armed.hits(), refused);
+    assert!(is_answering(server.address));
+    let statistics = server.stop().unwrap();
+    assert_eq!(
+        (statistics.accepted, statistics.accept_errors),
+        (1, refused)
+    );
+}
+
+#[test]
+fn a_server_that_may_not_wait_ends_with_the_reason() {
+    let _alone = alone();
+    let armed = Armed::new(&[server_point(Call::EpollWait, 3, u64::MAX, Errno::INVAL)]);
+    let before = open_descriptors();
+    let server = LineServer::start(Io::Epoll);
+    let mut client = peer(server.address);
+    let gone = client.read(&mut [0]);
+    assert!(matches!(gone, Ok(0) | Err(_)));
+    drop(client);
+    let error = server.join().unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()));
+    assert_eq!((armed.hits(), leaked_since(before)), (1, 0));
+}
+
+#[test]
+fn the_calls_of_a_channel_that_may_not_wait_are_each_answered() {
+    let _alone = alone();
+    let setting = Setting {
+        side: Side::Channel,
+        ..SERVER_ON_EPOLL
+    };
+    let mut ended_channels = 0;
+    for number in 1.. {
+        let point = setting.point(Call::EpollWait, number, Fault::Error(Errno::INVAL));
+        let played = play(setting, point).unwrap();
+        if played.hits == 0 {
+            break;
+        }
+        let is_whole = |codes: &Vec<Code>| codes.iter().all(|code| *code == Code::Ok);
+        let whole = played
+            .channels
+            .iter()
+            .filter(|codes| is_whole(codes))
+            .count();
+        assert!(whole >= 1, "the other channel has a thread of its own");
+        ended_channels += 2 - whole;
+        let known = |code: &Code| [Code::Ok, Code::Unavailable].contains(code);
+        assert!(played.channels.iter().flatten().all(known));
+        assert_eq!(played.load.unwrap().errors.total(), 0);
+        assert_eq!(played.leaked_descriptors, 0);
+    }
+    assert!(ended_channels > 0);
+}
+
+#[test]
+fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
+    let _alone = alone();
+    for (load, call) in [
+        (Driver::Epoll, Call::EpollWait),
+        (Driver::Blocking, Call::Poll),
+    ] {
+        let setting = Setting {
+            side: Side::Load,
+            load,
+            ..SERVER_ON_EPOLL
+        };
+        // The session runs the load generator again when it says that this machine lacks something.
+        let point = setting.point(call, 2, Fault::Error(Errno::INVAL));
+        let played = play(setting, point).unwrap();
+        assert_eq!((played.hits, played.leaked_descriptors), (1, 0));
+        assert_eq!(played.load.unwrap().errors.total(), 0);
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_line_and_a_long_goodbye_cost_their_connection_at_most() {
+    let _alone = alone();
+    for io in DRIVERS {
+        let whole = talk(io, server_point(Call::Reserve, 0, 0, Errno::NOMEM));
+        assert_eq!(whole.answered, [true; 3]);
+        for (call, error, least) in [
+            (Call::Reserve, Errno::NOMEM, 4),
+            (Call::Shutdown, Errno::NOTCONN, 1),
+            (Call::Receive, Errno::CONNRESET, 5),
+            (Call::Send, Errno::CONNRESET, 5),
+            (Call::Receive, Errno::INTR, 5),
+            (Call::Send, Errno::INTR, 5),
+        ] {
+            let points = talk_until_none_fails(io, call, error);
+            assert!(points >= least, "{io:?} {call:?}: {points} points");
+        }
+    }
+}
+
+/// How many sessions had a call that failed.
+fn talk_until_none_fails(io: Io, call: Call, error: Errno) -> u64 {
+    for number in 1.. {
+        let talk = talk(io, server_point(call, number, 1, error));
+        if talk.hits == 0 {
+            return number - 1;
+        }
+        let answered = talk.answered.iter().filter(|answered| **answered).count();
+        let due = if error == Errno::INTR { 3 } else { 2 };
+        assert!(
+            answered >= due,
+            "{io:?} {call:?} {number}: {:?}",
+            talk.answered
+        );
+        assert!(talk.statistics.accepted + talk.statistics.accept_errors >= 3);
+    }
+    unreachable!("a session ends")
+}
