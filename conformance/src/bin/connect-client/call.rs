@@ -114,7 +114,7 @@ fn streaming(
     }
     let mut result = match request.stream_type() {
         StreamType::Unary | StreamType::ClientStream => of_answer(heard.responses.into_answer()),
-        _ => heard.to_the_end(),
+        _ => heard.end(),
     };
     result.num_unsent_requests = i32::try_from(unsent).unwrap_or(i32::MAX);
     result
@@ -174,7 +174,7 @@ impl Heard {
         true
     }
 
-    fn to_the_end(mut self) -> ClientResponseResult {
+    fn end(mut self) -> ClientResponseResult {
         while self.next() {}
         let response_headers = to_headers(self.responses.head());
         let trailers = &self.responses.end().trailers;

@@ -1,6 +1,6 @@
 //! Calls whose messages go one by one.
 
-use bookend_client::{Code, Message as Received, Requests, Responses, Status};
+use bookend_client::{Code, ReceivedMessage, Requests, Responses, Status};
 use bookend_conformance::interop::messages::{
     ResponseParameters, StreamingInputCallRequest, StreamingInputCallResponse,
     StreamingOutputCallRequest, StreamingOutputCallResponse,
@@ -77,7 +77,7 @@ pub fn next(responses: &mut Responses) -> Result<StreamingOutputCallResponse, Fa
 }
 
 /// As [`next`], as it came.
-pub fn received(responses: &mut Responses) -> Result<Received, Failure> {
+pub fn received(responses: &mut Responses) -> Result<ReceivedMessage, Failure> {
     let ended = |status: Status| format!("ended with {status} where a response was due");
     let message = responses.next().ok_or("ended where a response was due")?;
     message.map_err(ended)
