@@ -13,7 +13,7 @@ use crate::service::Generator;
 const PROST: &str = "::bookend_server::prost";
 const PROST_TYPES: &str = "::bookend_server::prost_types";
 
-/// The methods, as `package.Service/Method`, that are handled otherwise than where the bytes arrive.
+/// The methods, as `package.Service/Method`, that are not handled where the bytes arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub deferred: BTreeSet<String>,
@@ -46,8 +46,8 @@ impl Config {
         self
     }
 
-    /// Handles the method `package.Service/Method`, unary or streaming, on the server's pool, where it
-    /// may block.
+    /// Handles the method `package.Service/Method`, unary or streaming, on the server's pool, where
+    /// it may block.
     pub fn pool(mut self, method: impl Into<String>) -> Self {
         self.choices.on_pool.insert(method.into());
         self

@@ -32,7 +32,7 @@
 //! | unary | `Request`, `&CallContext` | `Result<Reply, Status>` |
 //! | server streaming | `Request`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
 //! | client streaming | `Requests<Request>`, `&CallContext` | `Result<Reply, Status>` |
-//! | streaming both ways | `Requests<Request>`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
+//! | both | `Requests<Request>`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
 //!
 //! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on
 //! prost of its own.

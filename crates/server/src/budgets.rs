@@ -13,7 +13,7 @@ pub const STREAM_SEND_BUFFER_BYTES: usize = 64 << 10;
 /// (250) can fill.
 pub const CONNECTION_SEND_BUFFER_BYTES: usize = 16 << 20;
 
-/// Output of one connection beyond which its streams wait until the driver has written it: a quarter
-/// of what has the driver stop reading (`BACKLOG_LIMIT_BYTES`), so that unary answers and signs of
-/// life still find room.
+/// Output of one connection beyond which its streams wait until the driver has written it: a
+/// quarter of what has the driver stop reading (`BACKLOG_LIMIT_BYTES`), so that unary answers and
+/// signs of life still find room.
 pub const CONNECTION_OUTPUT_BYTES: usize = 256 << 10;

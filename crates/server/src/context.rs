@@ -50,8 +50,8 @@ impl Context<'_> {
         self.response.cancellation()
     }
 
-    /// Adds metadata that goes before the answer, as it stands on the wire: the value of a name that
-    /// ends in `-bin` is base64 already.
+    /// Adds metadata that goes before the answer, as it stands on the wire: the value of a name
+    /// that ends in `-bin` is base64 already.
     ///
     /// A name that is no name (lower-case letters, digits, `-`, `_` and `.`) or is gRPC's own, or a
     /// value that no header may have, is a mistake of the handler's: its call ends with `INTERNAL`.

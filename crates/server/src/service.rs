@@ -26,8 +26,8 @@ pub trait Service: Send + Sync + 'static {
     /// waits for ever.
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>);
 
-    /// Handles a call of a [`Kind::Pool`] or [`Kind::PoolStream`] method, on a thread of the server's
-    /// pool, which it may block. A call that is dropped ends with `INTERNAL`.
+    /// Handles a call of a [`Kind::Pool`] or [`Kind::PoolStream`] method, on a thread of the
+    /// server's pool, which it may block. A call that is dropped ends with `INTERNAL`.
     fn work(&self, method: usize, call: PoolCall) {
         let _ = method;
         call.no_such_method();

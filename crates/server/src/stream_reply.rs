@@ -113,8 +113,8 @@ impl StreamReply<'_> {
     }
 
     /// Whether the next messages go out compressed, where the client accepts that. It has to be
-    /// switched on, here or by [`crate::Context::compress_replies`], before the first message, since
-    /// the head announces it; it may be switched off and on again between any two.
+    /// switched on, here or by [`crate::Context::compress_replies`], before the first message,
+    /// since the head announces it; it may be switched off and on again between any two.
     pub fn compress(&mut self, compresses: bool) {
         let Progress {
             fields,

@@ -13,9 +13,9 @@ use crate::{InlineStream, StreamReply};
 /// arrive and must not block.
 ///
 /// It is called with one thing at a time. While its replies are full it is not called at all, and
-/// its client is stopped by flow control: so a handler that has more to send than there is room for
-/// stops at [`Replies::is_full`], and goes on in [`StreamHandler::on_ready`]. Nothing else is needed
-/// for a call whose memory is bounded in both directions.
+/// its client is stopped by flow control: so a handler that has more to send than there is room
+/// for stops at [`Replies::is_full`], and goes on in [`StreamHandler::on_ready`]. Nothing else is
+/// needed for a call whose memory is bounded in both directions.
 ///
 /// ```
 /// use bookend_server::{Replies, Status, StreamHandler};

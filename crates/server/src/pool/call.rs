@@ -134,8 +134,8 @@ impl CallContext {
         &self.metadata
     }
 
-    /// The time that the client still waits for the answer, as it stands now; `None` if it waits for
-    /// ever.
+    /// The time that the client still waits for the answer, as it stands now; `None` if it waits
+    /// for ever.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
         Some(Duration::from_nanos(deadline_ns.saturating_sub(clock_ns())))

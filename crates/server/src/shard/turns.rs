@@ -8,7 +8,7 @@ use super::{Accepted, ServerShard, find};
 use crate::budgets::CONNECTION_OUTPUT_BYTES;
 use crate::limits::Limits;
 
-/// The connections that are to have a turn, the one that waits longest first. Each stands here once.
+/// The connections that are to have a turn, the one that waits longest first, each once.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: VecDeque<Session>,

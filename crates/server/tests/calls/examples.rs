@@ -1,7 +1,7 @@
 //! The two ways to write a stream, as docs/server.md quotes them: each range that comes is answered
 //! with its numbers.
 
-use bookend_server::prost::{self, Message};
+use bookend_server::prost::Message;
 use bookend_server::{
     CallContext, Code, Context, InlineStream, Io, Kind, Method, PoolCall, Replies, Reply,
     ReplySender, Requests, Server, Service, Status, StreamHandler, codec,
