@@ -1,7 +1,7 @@
 //! Generates the messages of the suites.
 //!
-//! Those of connectconformance are the suite's own. They lie in the module cache, where `go` has put
-//! them for building the runner, and stay there.
+//! Those of connectconformance are the suite's own. They lie in the module cache, where `go` has
+//! put them for building the runner, and stay there.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! What the two shims of connectconformance have in common: its messages, how they go through pipes,
-//! and errors with details.
+//! What the two shims of connectconformance have in common: its messages, how they go through
+//! pipes, and errors with details.
 
 mod details;
 mod pipe;

@@ -19,8 +19,8 @@ fn connectconformance(mode: &str, command: &[&str]) -> Ended {
     )
 }
 
-/// What is wrong with a run; nothing only where every case was run and passed. The status alone does
-/// not say so: the runner forgives cases that it could not run.
+/// What is wrong with a run; nothing only where every case was run and passed. The status alone
+/// does not say so: the runner forgives cases that it could not run.
 fn complaint(ended: &Ended, cases: usize) -> Option<String> {
     let summary = [
         format!("Total cases: {cases}"),

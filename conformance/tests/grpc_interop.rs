@@ -34,8 +34,8 @@ const COMPRESSED: [&str; 4] = [
     "server_compressed_streaming",
 ];
 
-/// Calls of the cases above that a server surely hears of and answers: all but those that the client
-/// ends before. Two cases make two calls.
+/// Calls of the cases above that a server surely hears of and answers: all but those that the
+/// client ends before. Two cases make two calls.
 const ANSWERED_CALLS: u64 = 11 + 2 + 2 * 10;
 
 fn theirs(port: u16, case: &str) -> Ended {

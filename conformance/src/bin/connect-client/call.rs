@@ -76,8 +76,8 @@ fn of_answer(answer: Answer) -> ClientResponseResult {
     }
 }
 
-/// All messages that answers are made of have their payload in the field 1, but for the empty one of
-/// the method that is not implemented.
+/// All messages that answers are made of have their payload in the field 1, but for the empty one
+/// of the method that is not implemented.
 fn payload(octets: &[u8]) -> Result<ConformancePayload, Status> {
     let decoded = UnaryResponse::decode(octets);
     decoded
@@ -127,8 +127,8 @@ fn cancel_timing(request: &ClientCompatRequest) -> Option<CancelTiming> {
     Some(cancel.cancel_timing.unwrap_or(at_once))
 }
 
-/// Sends the messages, of a full-duplex call with an answer to each before the next. Returns how many
-/// could not be sent.
+/// Sends the messages, of a full-duplex call with an answer to each before the next. Returns how
+/// many could not be sent.
 fn send_all(requests: &mut Requests, request: &ClientCompatRequest, heard: &mut Heard) -> usize {
     let alternates = request.stream_type() == StreamType::FullDuplexBidiStream;
     let messages = &request.request_messages;

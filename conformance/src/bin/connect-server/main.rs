@@ -1,8 +1,8 @@
 //! The server under test of connectconformance: reads from standard input what it is to be, serves
 //! that, and writes to standard output where. It serves until it is killed.
 //!
-//! `--io blocking|epoll|auto` chooses the driver. `--wrong-code` ends every call that is to fail with
-//! DATA_LOSS: with it the suite has to fail.
+//! `--io blocking|epoll|auto` chooses the driver. `--wrong-code` ends every call that is to fail
+//! with DATA_LOSS: with it the suite has to fail.
 #![forbid(unsafe_code)]
 
 mod replying;

@@ -1,5 +1,5 @@
-//! Messages under gzip. The server is asked first whether it knows how a request came: one that says
-//! so of a request that did not come compressed would pass the rest without looking.
+//! Messages under gzip. The server is asked first to refuse a request that did not come compressed
+//! and says that it did: one that does not look would pass all the rest.
 
 use bookend_client::{Answer, Code, Encoding};
 use bookend_conformance::interop::messages::{

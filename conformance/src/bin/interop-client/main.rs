@@ -1,5 +1,5 @@
-//! An interop client: one case of gRPC's "Interop Test Case Descriptions" against one server, through
-//! the client library. Status 0 where it passed; else the last line says why not.
+//! An interop client: one case of gRPC's "Interop Test Case Descriptions" against one server,
+//! through the client library. Status 0 where it passed; else the last line says why not.
 //!
 //! ```text
 //! interop-client HOST:PORT CASE

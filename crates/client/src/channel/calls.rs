@@ -183,8 +183,8 @@ impl Calls {
         self.answer(ticket, Answer::without_response(status));
     }
 
-    /// Whether the deadline of a call has passed. The call may be there for some time yet: those that
-    /// are due are given up together, once a millisecond.
+    /// Whether the deadline of a call has passed. The call may be there for some time yet: those
+    /// that are due are given up together, once a millisecond.
     #[cold]
     pub fn is_overdue(&self, ticket: Ticket, now_ns: u64) -> bool {
         let slot = &self.slots[ticket.index as usize];
