@@ -1,6 +1,6 @@
 //! `bookend claims`: the page of what the published documents claim, with verdicts.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use crate::record::RECORDS;
 use bookend_lab::claims::Ledger;
 use bookend_load::contract::exit;
@@ -41,7 +41,8 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         return Ok(exit::MEASURED);
     }
     let file = arguments.output.display();
-    let text = format!("{file} is not what claims and records give: run bookend claims\n");
-    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    complain(&format!(
+        "{file} is not what claims and records give: run bookend claims"
+    ));
     Ok(exit::OBJECTIVE_MISSED)
 }

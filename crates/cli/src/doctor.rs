@@ -20,6 +20,7 @@ use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::Args;
 use findings::{Finding, Findings};
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -128,12 +129,15 @@ impl Patient<'_> {
         for each in unchecked {
             findings.note(each.variant, Finding::Failed(each.reason));
         }
+        let mut called = Ok(());
         for check_up in check_ups {
-            if self.call_all(check_up, findings)?.is_err() {
-                return Ok(Err(Interrupted));
+            match called {
+                Ok(()) => called = self.call_all(check_up, findings)?,
+                // What was not reached must not stay ready.
+                Err(Interrupted) => findings.judge(&check_up.about, &[], &BTreeMap::new()),
             }
         }
-        Ok(Ok(()))
+        Ok(called)
     }
 
     fn call_all(
@@ -158,20 +162,12 @@ impl Patient<'_> {
         let summary = run(&settings, &mut store, &mut progress);
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
+            findings.judge(&about, &[], &BTreeMap::new());
             return Ok(Err(Interrupted));
         };
-        let versions = store
-            .run(id)
-            .map_err(Failure::nothing_measured)?
-            .new
-            .versions;
-        for row in store.rows(id).map_err(Failure::nothing_measured)? {
-            let cell = (row.cell.subject.clone(), row.cell.instrument.clone());
-            for variant in about.get(&cell).into_iter().flatten() {
-                let version = versions.get(&variant.0).map_or("", String::as_str);
-                findings.note(variant.clone(), Finding::of(&row, version));
-            }
-        }
+        let known = store.run(id).map_err(Failure::nothing_measured)?;
+        let rows = store.rows(id).map_err(Failure::nothing_measured)?;
+        findings.judge(&about, &rows, &known.new.versions);
         Ok(if summary.interrupted {
             Err(Interrupted)
         } else {

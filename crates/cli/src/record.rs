@@ -5,6 +5,7 @@ use crate::number::whole;
 use crate::report::{STORE, latest};
 use bookend_lab::record::{Record, file_of};
 use bookend_lab::store::{Run, RunId, Store};
+use bookend_lab::suite::Suite;
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::Args;
@@ -30,7 +31,8 @@ pub struct Arguments {
 /// Writes the record and says where.
 ///
 /// # Errors
-/// [`Failure`] when the result is not there or not whole, or the file cannot be written.
+/// [`Failure`] when the result is not there, not finished or of a part of the suite, or the file
+/// cannot be written.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let run = match arguments.run {
@@ -44,15 +46,26 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     Ok(exit::MEASURED)
 }
 
-/// Half a run looks like a whole one as soon as it is a file.
+/// Half a run looks like a whole one as soon as it is a file, and it would take the place of one.
 fn check_whole(run: &Run) -> Result<(), Failure> {
-    if run.finished.is_some() {
-        return Ok(());
+    let plan = &run.new.plan;
+    let (id, name) = (run.id, &plan.suite);
+    if run.finished.is_none() {
+        let remedy = format!("bookend run {name} --resume");
+        return Err(Failure::usage(format!(
+            "run {id} was not finished: {remedy}"
+        )));
     }
-    Err(Failure::usage(format!(
-        "run {} was not finished: bookend run {} --resume",
-        run.id, run.new.plan.suite
-    )))
+    // The suite as it was when the run was made. Its text was understood then.
+    let suite = Suite::parse(Path::new(name), &run.new.suite_text);
+    match suite.ok().and_then(|suite| suite.left_out(plan)) {
+        None => Ok(()),
+        Some(cell) => Err(Failure::usage(format!(
+            "run {id} is not of the whole suite {name}: it has no {} {} with {}; a record of it \
+             would take the place of a whole one",
+            cell.subject, cell.case, cell.instrument
+        ))),
+    }
 }
 
 fn write(store: &Store, run: &Run, into: &Path) -> Result<PathBuf, Failure> {

@@ -102,9 +102,12 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     Ok(status)
 }
 
-/// Reads a suite and decides what is done of it.
+/// Reads a suite and decides what is done of it: of a run that goes on, what it began to do.
 fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> {
     let suite = Suite::read(&arguments.suites.join(name)).map_err(Failure::usage)?;
+    if let Some(plan) = begun(arguments, &suite.name)? {
+        return Ok((suite, plan));
+    }
     let overrides = Overrides::from_environment(std::env::vars()).map_err(Failure::usage)?;
     let selection = Selection {
         extent: if arguments.quick {
@@ -120,6 +123,16 @@ fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> 
         .plan(&selection, &overrides, lab::cpus())
         .map_err(Failure::usage)?;
     Ok((suite, plan))
+}
+
+/// The plan of the run that is resumed. Where there is none, the run itself will say so.
+fn begun(arguments: &Arguments, suite: &str) -> Result<Option<Plan>, Failure> {
+    if !arguments.resume || !arguments.store.exists() {
+        return Ok(None);
+    }
+    let store = Store::open(&arguments.store).map_err(Failure::usage)?;
+    let run = store.latest_unfinished(suite).map_err(Failure::usage)?;
+    Ok(run.map(|run| run.new.plan))
 }
 
 /// Does one suite and prints its tables.

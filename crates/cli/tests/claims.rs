@@ -20,7 +20,7 @@ fn claims(words: &[&str]) -> Output {
 #[test]
 fn the_page_is_what_claims_and_records_give() {
     let checked = claims(&["--check"]);
-    let said = String::from_utf8_lossy(&checked.stdout);
+    let said = String::from_utf8_lossy(&checked.stderr);
     assert_eq!(checked.status.code(), Some(0), "{said}");
 }
 
@@ -57,7 +57,8 @@ fn a_page_that_somebody_edited_is_refused_and_not_written_over() {
     std::fs::write(&page, &edited).unwrap();
     let checked = claims(&["--check", "-o", file]);
     assert_eq!(checked.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&checked.stdout).contains("run bookend claims"));
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("run bookend claims"));
+    assert!(checked.stdout.is_empty());
     assert_eq!(std::fs::read_to_string(&page).unwrap(), edited);
 }
 

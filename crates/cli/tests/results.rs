@@ -77,7 +77,8 @@ fn new_run(plan: &Plan) -> NewRun {
     NewRun {
         started: Timestamp::from_unix_ms(0),
         plan: plan.clone(),
-        suite_text: String::new(),
+        suite_text: fs::read_to_string(root().join("suites").join(SUITE).join("suite.toml"))
+            .expect("readable"),
         seed: 1,
         machine: bookend_lab::machine::MachineFacts::read(Path::new("no-such-folder")),
         versions: BTreeMap::new(),
@@ -119,6 +120,50 @@ fn a_run_becomes_a_record_and_the_record_a_page() {
     assert!(text.contains("| tonic | C=1 S=50 | re-run | "), "{text}");
     let checked = bookend(home.path(), &["results", "--check", SUITE]);
     assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+}
+
+#[test]
+fn a_run_of_some_subjects_takes_no_records_place() {
+    let home = bench();
+    let recorded = bookend(home.path(), &["record", "1"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    let file = file_of(&home.path().join("records"), SUITE, Extent::Quick);
+    let whole = fs::read_to_string(&file).expect("a record");
+
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let mut plan = plan(&home.path().join("suites").join(SUITE));
+    plan.subjects.retain(|subject| subject.name == "rust-tonic");
+    let run = store.begin_run(&new_run(&plan)).expect("begun");
+    let end = Timestamp::from_unix_ms(60_000);
+    store.finish_run(run, end).expect("finished");
+    let refused = bookend(home.path(), &["record", &run.to_string()]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    let part = format!("run {run} is not of the whole suite {SUITE}: it has no rust-pajamax ");
+    assert!(said.contains(&part), "{said}");
+    assert_eq!(fs::read_to_string(&file).expect("a record"), whole);
+}
+
+#[test]
+fn a_run_that_goes_on_is_profiled_as_it_began() {
+    let home = bench();
+    let mut store = Store::open(&home.path().join("bookend.db")).expect("a store");
+    let mut plan = plan(&home.path().join("suites").join(SUITE));
+    plan.cases = vec!["C=3 S=7".parse().expect("a case")];
+    store.begin_run(&new_run(&plan)).expect("begun");
+    let resumed = [
+        "run",
+        SUITE,
+        "--resume",
+        "--quick",
+        "--profile",
+        "--profile-case=C=1 S=50",
+    ];
+    let refused = bookend(home.path(), &resumed);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    let cases = format!("`C=1 S=50` is no case of {SUITE} in this run, only: C=3 S=7");
+    assert!(said.contains(&cases), "{said}");
 }
 
 #[test]

@@ -108,6 +108,7 @@ impl Visitor for Exchange {
 pub(crate) fn told_by_reset(code: ErrorCode, by: Blame) -> String {
     match by {
         Blame::Peer => format!("the server reset the call: {code}"),
+        Blame::PeerGoingAway => "the server went away and had not looked at the call".to_owned(),
         Blame::PeerMisbehaved => format!("the server broke HTTP/2 on this call: {code}"),
     }
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! [`Channel`] is for everything else: any number of calls at once, from any thread. What comes
-//! together goes out in one write. [`Channel::unary`] waits for its answer, [`Channel::open`] begins
-//! a call whose messages go one by one, and with [`Channel::call`] nobody waits:
+//! together goes out in one write. [`Channel::unary`] waits for its answer, [`Channel::open`]
+//! begins a call whose messages go one by one, and with [`Channel::call`] nobody waits:
 //!
 //! ```
 //! use bookend_client::{Channel, ChannelOptions, UnaryCall};

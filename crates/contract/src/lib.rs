@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod code;
+pub mod count;
 pub mod environment;
 pub mod exit;
 pub mod latency;

@@ -1,6 +1,7 @@
 //! The lines that a measured process prints on standard output, one fact a line.
 
 use crate::code;
+use crate::count::{self, TooMany};
 use crate::report::LoadReport;
 use std::fmt;
 use std::str::FromStr;
@@ -80,6 +81,8 @@ pub enum LineErrorKind {
     UnknownWord,
     /// A number is missing, is not written in digits, or is too large.
     BadNumber,
+    /// A count of calls is above [`count::COUNT_MAX`].
+    TooMany,
     /// The code after `error` is no gRPC status code's name, or it is `OK`.
     UnknownCode,
     /// The name after `note` is not made of lower-case words joined by `_`.
@@ -142,17 +145,17 @@ fn parse_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Line, Li
     let first = words.next().ok_or(LineErrorKind::UnknownWord)?;
     match first {
         "ready" => Ok(Line::Ready(parse_port(words.next())?)),
-        "served" => Ok(Line::Served(parse_number(words.next())?)),
+        "served" => Ok(Line::Served(parse_count(words.next())?)),
         "window" => parse_window(words.next()),
-        "warmup" => Ok(Line::Warmup(parse_number(words.next())?)),
-        "ok" => Ok(Line::Ok(parse_number(words.next())?)),
+        "warmup" => Ok(Line::Warmup(parse_count(words.next())?)),
+        "ok" => Ok(Line::Ok(parse_count(words.next())?)),
         "error" => parse_error(words.next(), words.next()),
-        "drained" => Ok(Line::Drained(parse_number(words.next())?)),
-        "unfinished" => Ok(Line::Unfinished(parse_number(words.next())?)),
+        "drained" => Ok(Line::Drained(parse_count(words.next())?)),
+        "unfinished" => Ok(Line::Unfinished(parse_count(words.next())?)),
         "note" => parse_note(words.next(), words.next()),
         number if number.starts_with(|first: char| first.is_ascii_digit()) => Ok(Line::Latency {
             latency_ns: parse_number(Some(number))?,
-            count: parse_number(words.next())?,
+            count: parse_count(words.next())?,
         }),
         _ => Err(LineErrorKind::UnknownWord),
     }
@@ -172,7 +175,7 @@ fn parse_error(name: Option<&str>, count: Option<&str>) -> Result<Line, LineErro
         None | Some(0) => Err(LineErrorKind::UnknownCode),
         Some(_) => Ok(Line::Error {
             code: name.to_owned(),
-            count: parse_number(count)?,
+            count: parse_count(count)?,
         }),
     }
 }
@@ -222,6 +225,10 @@ fn parse_number(word: Option<&str>) -> Result<u64, LineErrorKind> {
     word.parse().map_err(|_| LineErrorKind::BadNumber)
 }
 
+fn parse_count(word: Option<&str>) -> Result<u64, LineErrorKind> {
+    count::checked(parse_number(word)?).map_err(|TooMany| LineErrorKind::TooMany)
+}
+
 fn shortened(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
     if text.chars().nth(SHOWN_CHARS).is_some() {
@@ -242,6 +249,7 @@ impl fmt::Display for LineError {
             LineErrorKind::BadNumber => {
                 out.write_str("a number is missing, too large or not written in digits")
             }
+            LineErrorKind::TooMany => TooMany.fmt(out),
             LineErrorKind::UnknownCode => out.write_str("no such gRPC error code"),
             LineErrorKind::BadName => {
                 out.write_str("a note's name is lower-case words joined by _, as gc_pause_max_ns")
@@ -273,7 +281,7 @@ mod tests {
                 "1500 3",
             ),
             (Line::Warmup(17), "warmup 17"),
-            (Line::Ok(u64::MAX), "ok 18446744073709551615"),
+            (Line::Ok(1 << 53), "ok 9007199254740992"),
             (
                 Line::Error {
                     code: "UNAVAILABLE".to_owned(),
@@ -346,6 +354,29 @@ mod tests {
         assert_eq!(kind_of("error OK 1"), LineErrorKind::UnknownCode);
         assert_eq!(kind_of("ok 1 2"), LineErrorKind::TooManyWords);
         assert!(matches!(kind_of("report {}"), LineErrorKind::BadReport(_)));
+    }
+
+    #[test]
+    fn a_count_beyond_all_reason_is_the_printers_fault() {
+        let all = [
+            "served #",
+            "warmup #",
+            "ok #",
+            "error ABORTED #",
+            "drained #",
+            "unfinished #",
+            "7 #",
+        ];
+        for line in all {
+            for count in ["9007199254740993", "18446744073709551615"] {
+                let text = line.replace('#', count);
+                assert_eq!(kind_of(&text), LineErrorKind::TooMany, "{text}");
+            }
+        }
+        let error = "ok 18446744073709551615".parse::<Line>().unwrap_err();
+        assert!(error.to_string().ends_with("it counts wrongly"), "{error}");
+        // How long a call took is no count.
+        assert!("18446744073709551615 1".parse::<Line>().is_ok());
     }
 
     #[test]

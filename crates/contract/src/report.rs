@@ -1,5 +1,6 @@
 //! The JSON of `bookend load`: ghz's field names where ghz has them, ours under `bookend`.
 
+use crate::count;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub struct LoadReport {
     /// The flags in use, under ghz's names.
     pub options: serde_json::Value,
     /// Calls that ended inside the window, answered or failed.
+    #[serde(deserialize_with = "count::deserialize")]
     pub count: u64,
     /// Length of the window, nanoseconds.
     pub total: u64,
@@ -32,8 +34,10 @@ pub struct LoadReport {
     /// `count` divided by `total` in seconds.
     pub rps: f64,
     /// Failed calls by message.
+    #[serde(deserialize_with = "count::deserialize_map")]
     pub error_distribution: BTreeMap<String, u64>,
     /// Calls by the gRPC status code's name as ghz prints it (`OK`, `Unavailable`).
+    #[serde(deserialize_with = "count::deserialize_map")]
     pub status_code_distribution: BTreeMap<String, u64>,
     /// Latencies at 10, 25, 50, 75, 90, 95, 99 percent, and 99.9 after them.
     pub latency_distribution: Vec<LatencyAt>,
@@ -95,15 +99,20 @@ pub struct Extension {
     /// Length of the warm-up, seconds.
     pub warmup_seconds: f64,
     /// OK calls of the window.
+    #[serde(deserialize_with = "count::deserialize")]
     pub ok: u64,
     /// Failed calls of the window by gRPC code name in capitals (`UNAVAILABLE`).
+    #[serde(deserialize_with = "count::deserialize_map")]
     pub errors: BTreeMap<String, u64>,
     /// Calls answered OK before the window.
+    #[serde(deserialize_with = "count::deserialize")]
     pub warmup: u64,
     /// Calls answered OK after the window while draining.
+    #[serde(deserialize_with = "count::deserialize")]
     pub drained: u64,
     /// Calls sent that are in none of the other counts: without an answer at the end of the drain,
     /// or failed outside the window.
+    #[serde(deserialize_with = "count::deserialize")]
     pub unfinished: u64,
     /// `ok` over the CPU seconds of this process.
     pub requests_per_cpu_second: f64,
@@ -119,6 +128,13 @@ pub struct Extension {
     pub memory_peak_bytes: u64,
     /// The driver that was used: `blocking` or `epoll`.
     pub io: String,
+    /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub goaways: BTreeMap<String, u64>,
+    /// The server's limit of streams a connection (SETTINGS_MAX_CONCURRENT_STREAMS), where it kept
+    /// calls from being made: fewer were in flight than asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub streams_allowed: Option<u32>,
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
@@ -132,6 +148,7 @@ pub struct Intervals {
     /// Position in `counts` of the first interval of the window; those before are the warm-up.
     pub window_start: usize,
     /// Calls answered OK in each whole interval, in order.
+    #[serde(deserialize_with = "count::deserialize_list")]
     pub counts: Vec<u64>,
 }
 
@@ -189,6 +206,8 @@ pub(crate) mod tests {
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
+            goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
+            streams_allowed: Some(100),
             intervals: Some(Intervals {
                 interval_ms: 100,
                 window_start: 5,
@@ -207,12 +226,38 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_report_of_before_intervals_were_counted_is_read() {
+    fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        json["bookend"].as_object_mut().unwrap().remove("intervals");
+        for newer in ["intervals", "goaways", "streams_allowed"] {
+            json["bookend"].as_object_mut().unwrap().remove(newer);
+        }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
+    }
+
+    #[test]
+    fn a_report_that_counts_beyond_all_reason_is_refused() {
+        let json = serde_json::to_value(example()).unwrap();
+        let count = |pointer: &str| {
+            let mut json = json.clone();
+            *json.pointer_mut(pointer).unwrap() = (count::COUNT_MAX + 1).into();
+            serde_json::from_value::<LoadReport>(json).unwrap_err()
+        };
+        for pointer in [
+            "/count",
+            "/errorDistribution/refused",
+            "/statusCodeDistribution/OK",
+            "/bookend/ok",
+            "/bookend/errors/UNAVAILABLE",
+            "/bookend/warmup",
+            "/bookend/drained",
+            "/bookend/unfinished",
+            "/bookend/intervals/counts/3",
+        ] {
+            let error = count(pointer).to_string();
+            assert!(error.contains("2^53"), "{pointer}: {error}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
+//! - [`simulated`] runs a shard in memory and in virtual time, for tests.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
 //! A server that gives back what it is given:
@@ -63,6 +64,7 @@ mod mailbox;
 mod options;
 mod serve;
 mod shard;
+pub mod simulated;
 mod socket;
 mod statistics;
 mod stopper;

@@ -60,6 +60,8 @@ struct Slot {
     promised: Cell<bool>,
     /// The bytes before this one are with the kernel already.
     written: usize,
+    /// All that the kernel has taken so far.
+    sent_bytes: u64,
     output: Vec<u8>,
 }
 
@@ -118,6 +120,12 @@ impl Turn {
         backlog
     }
 
+    /// Bytes of this session that the kernel has taken since it began; 0 where it is gone. As long as
+    /// this stands still while there is a backlog, the peer reads nothing.
+    pub fn sent_bytes(&self, session: Session) -> u64 {
+        self.find(session).map_or(0, |slot| slot.sent_bytes)
+    }
+
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
     /// token. What is put into the output before then goes out as soon as the connection is there.
     pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
@@ -167,6 +175,11 @@ impl Turn {
 }
 
 impl Turn {
+    /// Begins a turn of a clock that is not running.
+    pub(crate) fn stand_at(&mut self, now_ns: u64) {
+        self.now_ns.set(now_ns);
+    }
+
     /// Forgets the clock reading of the turn before.
     #[inline]
     pub(crate) fn begin(&mut self) {
@@ -201,6 +214,7 @@ impl Turn {
         slot.taken = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.written = 0;
+        slot.sent_bytes = 0;
         slot.wishes = Wishes::default();
         slot.promised.set(false);
         let output = mem::take(&mut slot.output);
@@ -281,6 +295,7 @@ impl Turn {
         self.statistics.sent_bytes += taken as u64;
         let slot = &mut self.slots[session.index as usize];
         slot.written += taken;
+        slot.sent_bytes += taken as u64;
         if slot.backlog() > 0 {
             slot.compact();
             return false;

@@ -8,6 +8,7 @@
 
 mod declared;
 mod formula;
+mod marked;
 mod metric;
 pub mod model;
 mod page;
@@ -24,6 +25,7 @@ use crate::declaration::{DeclarationError, read_text};
 use crate::profile::{self, Profile};
 use crate::record::{Record, RecordError, file_of, profile_folder};
 use crate::suite::{Extent, PublishedError};
+use marked::Marked;
 use model::Model;
 use serde::Deserialize;
 use std::fmt;
@@ -229,7 +231,8 @@ impl SuiteLedger {
 
     /// Every claim with its verdict, in the order of the document.
     pub fn judgements(&self) -> Vec<Judgement<'_>> {
-        let judge = |claim| verdict::judge(claim, self);
+        let marked = self.record.as_ref().map(Marked::of).unwrap_or_default();
+        let judge = |claim| verdict::judge(claim, self, &marked);
         self.claims.claims.iter().map(judge).collect()
     }
 

@@ -115,15 +115,19 @@ impl<'a> Report<'a> {
         });
         let generator = plan.generator_cpus;
         let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
-        vec![
-            format!("method: {}", plan.request.method),
-            format!("window: {} ms", plan.window_ms),
+        // Where every case has a number of calls, no window has a length.
+        let by_time = plan.cases.iter().any(|case| case.calls.is_none());
+        let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
+        let mut lines = vec![format!("method: {}", plan.request.method)];
+        lines.extend(window);
+        lines.extend([
             format!("warm-up: {} ms", plan.warmup_ms),
             format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
             format!("server: {} CPU, {memory}", plan.server_cpus),
             format!("generator: CPUs: {generator}"),
             format!("seed of the order: {}", self.run.new.seed),
-        ]
+        ]);
+        lines
     }
 
     fn stored_rounds(&self) -> usize {

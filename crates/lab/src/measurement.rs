@@ -4,6 +4,7 @@ use crate::steady::Steady;
 use crate::suite::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A cell: one subject under one case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,12 +33,55 @@ pub enum Outcome {
     Failed {
         /// One line.
         error: String,
+        /// What was measured all the same: of a window in which no call ended OK, or of one that
+        /// cannot be believed. No figure of a table is from it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<Box<Measurement>>,
     },
     /// The subject could not be built or is not installed here.
     Missing {
         /// One line: what is missing and the command that installs it.
         reason: String,
     },
+}
+
+impl Outcome {
+    /// A row that failed before anything was measured.
+    pub fn failed(error: impl fmt::Display) -> Outcome {
+        Outcome::Failed {
+            error: error.to_string(),
+            window: None,
+        }
+    }
+
+    /// Makes it a row that failed so. Its window is kept.
+    pub fn fail(&mut self, error: impl fmt::Display) {
+        let window = match self {
+            Outcome::Measured(window) => Some(std::mem::take(window)),
+            Outcome::Failed { window, .. } => window.take(),
+            Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
+        };
+        let error = error.to_string();
+        *self = Outcome::Failed { error, window };
+    }
+
+    /// The window, where there was one: of a row that was measured, and of one that failed in it.
+    pub fn window(&self) -> Option<&Measurement> {
+        match self {
+            Outcome::Measured(window) => Some(window),
+            Outcome::Failed { window, .. } => window.as_deref(),
+            Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn window_mut(&mut self) -> Option<&mut Measurement> {
+        match self {
+            Outcome::Measured(window) => Some(window),
+            Outcome::Failed { window, .. } => window.as_deref_mut(),
+            Outcome::Unsupported { .. } | Outcome::Missing { .. } => None,
+        }
+    }
 }
 
 /// The raw figures of one measured window. Counts and CPU belong to the window alone.
@@ -241,10 +285,9 @@ mod tests {
             case: case.to_owned(),
             instrument: "i".to_owned(),
         };
-        let error = "x".to_owned();
         Row {
             has_own_server,
-            ..Row::new(3, cell, Outcome::Failed { error })
+            ..Row::new(3, cell, Outcome::failed("x"))
         }
     }
 
@@ -271,6 +314,28 @@ mod tests {
         assert_eq!(measurement.tested_cpu_seconds(), 1.0);
         measurement.side = Side::Client;
         assert_eq!(measurement.tested_cpu_seconds(), 2.0);
+    }
+
+    #[test]
+    fn a_row_that_failed_keeps_its_window_and_an_old_one_has_none() {
+        let old = r#"{"outcome":"failed","error":"x"}"#;
+        let read: Outcome = serde_json::from_str(old).expect("readable");
+        assert_eq!((&read, read.window()), (&Outcome::failed("x"), None));
+        assert_eq!(serde_json::to_string(&read).expect("JSON"), old);
+
+        let window = Measurement {
+            memory_peak_bytes: 77,
+            ..Measurement::default()
+        };
+        let mut kept = Outcome::Measured(Box::new(window));
+        kept.fail("x");
+        assert!(matches!(kept, Outcome::Failed { .. }));
+        let text = serde_json::to_string(&kept).expect("JSON");
+        let read: Outcome = serde_json::from_str(&text).expect("readable");
+        assert_eq!(
+            read.window().map(|window| window.memory_peak_bytes),
+            Some(77)
+        );
     }
 
     #[test]

@@ -186,11 +186,16 @@ fn busiest_cases(plan: &Plan) -> Vec<Case> {
 }
 
 /// The case with the most streams on a connection: there a server is least often idle, and its
-/// samples tell of the server more than of waking up. Of several, the one with fewest connections.
+/// samples tell of the server more than of waking up. Of several, the one with fewest connections,
+/// for each finds enough to do; but where a connection has one stream, the one with most of them.
 fn busiest_case(cases: &[Case]) -> Option<Case> {
     let streams = |case: &Case| case.concurrency / case.connections.max(1);
+    let connections = |case: &Case| match streams(case) {
+        0 | 1 => u32::MAX - case.connections,
+        _ => case.connections,
+    };
     let mut cases: Vec<Case> = cases.to_vec();
-    cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), case.connections));
+    cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), connections(case)));
     cases.first().copied()
 }
 
@@ -342,5 +347,38 @@ impl Profile {
                 own.cost_ratio = CostRatio::of(&own.split, &baseline.split);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busiest(cases: &[(u32, u32)]) -> Option<(u32, u32)> {
+        let case = |&(connections, concurrency)| Case::new(connections, concurrency).unwrap();
+        let cases: Vec<Case> = cases.iter().map(case).collect();
+        let chosen = busiest_case(&cases)?;
+        Some((chosen.connections, chosen.concurrency))
+    }
+
+    #[test]
+    fn the_case_with_most_streams_on_a_connection_is_recorded() {
+        assert_eq!(
+            busiest(&[(1, 1), (1, 1000), (100, 100), (10, 100)]),
+            Some((1, 1000))
+        );
+        assert_eq!(
+            busiest(&[(100, 100_000), (1, 1000), (10, 10_000)]),
+            Some((1, 1000))
+        );
+        assert_eq!(busiest(&[]), None);
+    }
+
+    #[test]
+    fn where_each_stream_has_its_connection_the_most_of_them_are() {
+        assert_eq!(
+            busiest(&[(1, 1), (64, 64), (256, 256), (8, 8)]),
+            Some((256, 256))
+        );
     }
 }

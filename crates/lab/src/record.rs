@@ -228,22 +228,23 @@ fn read_line<'a, T: Deserialize<'a>>(line: usize, text: &'a str) -> Result<T, Re
 
 fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
     let mut row = row.clone();
-    if let Outcome::Measured(measurement) = &mut row.outcome {
-        measurement.latency_histogram = change(&measurement.latency_histogram);
+    if let Some(window) = row.outcome.window_mut() {
+        window.latency_histogram = change(&window.latency_histogram);
     }
     row
 }
 
 fn clean_row(mut row: Row) -> Row {
-    match &mut row.outcome {
-        Outcome::Measured(measurement) => {
-            for mark in &mut measurement.marks {
-                *mark = without_folders(mark);
-            }
+    if let Some(window) = row.outcome.window_mut() {
+        for mark in &mut window.marks {
+            *mark = without_folders(mark);
         }
+    }
+    match &mut row.outcome {
+        Outcome::Measured(_) => {}
         Outcome::Unsupported { reason: text }
         | Outcome::Missing { reason: text }
-        | Outcome::Failed { error: text } => *text = without_folders(text),
+        | Outcome::Failed { error: text, .. } => *text = without_folders(text),
     }
     row
 }

@@ -19,6 +19,7 @@ mod watch;
 pub(crate) use cell::Cell;
 pub use ends::{Ends, backend_name, member, side};
 pub use load::{CALL_PATIENCE, Load};
+pub(crate) use marks::rule_of;
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use observer::Observer;
 pub use server::{BackendEnd, RunningServer, ServerEnd, Station};
@@ -220,7 +221,7 @@ impl<'a> Round<'a> {
                 return Ok(());
             }
             None => {
-                self.add_row(cell, failed("its server was never started"));
+                self.add_row(cell, Outcome::failed("its server was never started"));
                 return Ok(());
             }
         };
@@ -273,26 +274,27 @@ impl<'a> Round<'a> {
             repeats: self.repeats(planned.case),
             observer: None,
         };
-        let measured = cell.measure(&mut server);
-        let server = match server.obituary() {
-            Ok(how) => {
-                let outcome = failed(&how);
-                return (Ok(outcome.clone()), Err(outcome));
-            }
-            Err(alive) => *alive,
-        };
-        let outcome = match measured {
-            Ok(measurement) => {
-                self.vain = match measurement.marks.is_empty() {
-                    true => 0,
-                    false => self.vain + u32::from(cell.repeats > 0),
-                };
-                Ok(Outcome::Measured(Box::new(measurement)))
-            }
+        let measured = match cell.measure(&mut server) {
+            Ok(window) => Ok(Outcome::Measured(Box::new(window))),
             Err(Stop::Row(outcome)) => Ok(outcome),
             Err(Stop::Interrupted) => Err(Interrupted),
         };
-        (outcome, Ok(server))
+        let server = match server.obituary() {
+            Ok(how) => {
+                let died = Outcome::failed(&how);
+                let mut own = measured.unwrap_or_else(|_| died.clone());
+                own.fail(how);
+                return (Ok(own), Err(died));
+            }
+            Err(alive) => *alive,
+        };
+        if let Ok(Outcome::Measured(window)) = &measured {
+            self.vain = match window.marks.is_empty() {
+                true => 0,
+                false => self.vain + u32::from(cell.repeats > 0),
+            };
+        }
+        (measured, Ok(server))
     }
 
     /// A fixed number of calls is for a server that has seen nothing before: no second time.
@@ -441,12 +443,6 @@ impl Default for Patience {
             drain: DRAIN_TIMEOUT,
             grace: INSTRUMENT_GRACE,
         }
-    }
-}
-
-fn failed(error: &str) -> Outcome {
-    Outcome::Failed {
-        error: error.to_owned(),
     }
 }
 

@@ -20,8 +20,7 @@ pub enum Stop {
 impl Stop {
     /// A row that failed, with its error.
     pub fn failed(error: impl fmt::Display) -> Stop {
-        let error = one_line(error);
-        Stop::Row(Outcome::Failed { error })
+        Stop::Row(Outcome::failed(one_line(error)))
     }
 
     /// A row whose subject is not there, with what to do about it.
@@ -42,7 +41,10 @@ impl Stop {
             Stop::Row(Outcome::Unsupported { reason }) => {
                 Stop::unsupported(format!("{whose}{reason}"))
             }
-            Stop::Row(Outcome::Failed { error }) => Stop::failed(format!("{whose}{error}")),
+            Stop::Row(Outcome::Failed { error, window }) => Stop::Row(Outcome::Failed {
+                error: one_line(format!("{whose}{error}")),
+                window,
+            }),
             Stop::Row(Outcome::Missing { reason }) => Stop::missing(format!("{whose}{reason}")),
             other => other,
         }
@@ -62,7 +64,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Row(Outcome::Measured(_)) => out.write_str("measured"),
             Stop::Row(Outcome::Unsupported { reason }) => write!(out, "unsupported: {reason}"),
-            Stop::Row(Outcome::Failed { error }) => write!(out, "failed: {error}"),
+            Stop::Row(Outcome::Failed { error, .. }) => write!(out, "failed: {error}"),
             Stop::Row(Outcome::Missing { reason }) => write!(out, "missing: {reason}"),
             Stop::Interrupted => out.write_str("interrupted"),
         }

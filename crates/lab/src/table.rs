@@ -10,6 +10,7 @@ pub(crate) mod round;
 mod shape;
 mod summary;
 
+pub(crate) use doubts::rules_of;
 pub use figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
@@ -19,7 +20,7 @@ pub use round::RoundFigures;
 pub use shape::{cost_table, ledger_table, marks, published_table, resource_table, skipped_lines};
 pub use summary::{RatioOutcome, Summary};
 
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Measurement, Outcome, Row};
 use crate::suite::{Case, Plan, PlannedSubject};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -218,18 +219,30 @@ fn cell_result(plan: &Plan, case: Case, own: &[&Row], all: &[Row]) -> CellResult
 fn not_measured(rows: &[&Row]) -> CellResult {
     let said = rows.iter().find_map(|row| match &row.outcome {
         Outcome::Measured(_) => None,
-        Outcome::Unsupported { reason } => Some((NotMeasured::Unsupported, reason)),
-        Outcome::Failed { error } => Some((NotMeasured::Failed, error)),
-        Outcome::Missing { reason } => Some((NotMeasured::Missing, reason)),
-    });
-    let (why, reason) = match said {
-        Some((why, reason)) => (why, reason.clone()),
-        None => {
-            let reason = "the run ended before its turn".to_owned();
-            (NotMeasured::Unreached, reason)
+        Outcome::Unsupported { reason } => Some((NotMeasured::Unsupported, reason.clone())),
+        Outcome::Failed { error, window } => {
+            let spent = window.as_deref().map(spent_in).unwrap_or_default();
+            Some((NotMeasured::Failed, format!("{error}{spent}")))
         }
-    };
+        Outcome::Missing { reason } => Some((NotMeasured::Missing, reason.clone())),
+    });
+    let (why, reason) = said.unwrap_or_else(|| {
+        let reason = "the run ended before its turn".to_owned();
+        (NotMeasured::Unreached, reason)
+    });
     CellResult::NotMeasured { why, reason }
+}
+
+/// What a window took that yielded nothing, a clause that follows its error.
+fn spent_in(window: &Measurement) -> String {
+    let figures = RoundFigures::from(window);
+    format!(
+        "; in {:.2} s the server used {} of a CPU, its caller {}, peak memory {}",
+        window.window_seconds,
+        cpu_text(figures.server_cpu),
+        cpu_text(figures.generator_cpu),
+        memory_text(window.memory_peak_bytes as f64)
+    )
 }
 
 /// The cell of the baseline that one compares with: with the same instrument; where a subject

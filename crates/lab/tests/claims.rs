@@ -4,7 +4,7 @@
 mod table_rows;
 
 use bookend_lab::audit::{Document, Place, PrintedRow, Span};
-use bookend_lab::claims::{Judgement, SuiteClaims, SuiteLedger, Verdict};
+use bookend_lab::claims::{Judgement, Ledger, SuiteClaims, SuiteLedger, Verdict};
 use bookend_lab::measurement::{Outcome, Row};
 use bookend_lab::record::Record;
 use std::collections::BTreeMap;
@@ -114,6 +114,72 @@ fn a_claim_holds_when_the_whole_interval_is_within() {
 }
 
 #[test]
+fn the_doubts_about_the_rounds_of_a_verdict_stand_behind_it() {
+    let mut record = recorded(&NEAR_TEN);
+    let why = |record: &Record| judged("{ at_least = 8.0 }", Some(record.clone())).1;
+    assert!(!why(&record).contains("Marked"), "{}", why(&record));
+    let mut mark = |round: u32, subject: &str, mark: &str| {
+        let is_meant = |row: &&mut Row| row.round == round && row.cell.subject == subject;
+        let row = record.rows.iter_mut().find(is_meant).expect("a row");
+        let window = row.outcome.window_mut().expect("measured");
+        window.marks.push(mark.to_owned());
+    };
+    mark(2, "rust-tonic", "steal 3.1 %");
+    mark(2, "rust-pajamax", "steal 4.0 %");
+    mark(5, "rust-pajamax", "foreign process on CPU 0 (29 %)");
+    let end = "Marked in 2 of 7 rounds: `foreign-process`, `steal`.";
+    assert!(why(&record).ends_with(end), "{}", why(&record));
+
+    let rows = record.rows.iter_mut();
+    for row in rows.filter(|row| row.round == 0) {
+        let window = row.outcome.window_mut().expect("measured");
+        window.server_cpu_seconds = 1.5;
+    }
+    let end = "Marked in 3 of 7 rounds: `cpu-above-limit`, `foreign-process`, `steal`.";
+    assert!(why(&record).ends_with(end), "{}", why(&record));
+    let nothing_ours = "judged_by = \"document\"\nheld = { at_least = 8.0 }";
+    let text = ten_times(&format!("{MEASURE}\n{nothing_ours}"));
+    let (_, why) = verdict_of(&text, printed([1000.0, 100.0]), Some(record));
+    assert!(!why.contains("Marked"), "{why}");
+}
+
+#[test]
+fn the_same_figure_in_all_rounds_is_said_to_be_so_and_has_no_interval() {
+    let more = "ours = { metric = \"errors\", of = \"rust-tonic\", cases = [\"C=1 S=100\"] }\n\
+                held = { at_most = 0 }";
+    let judge = |record| verdict_of(&ten_times(more), Document::default(), Some(record)).1;
+    let why = judge(recorded(&[10.0; 3]));
+    assert_eq!(why, "Ours: 0 in each of 3 rounds at C=1 S=100, at most 0.");
+    let mut record = recorded(&[10.0; 3]);
+    let is_tonic = |row: &&mut Row| row.cell.subject == "rust-tonic";
+    let row = record.rows.iter_mut().find(is_tonic).expect("a row");
+    let window = row.outcome.window_mut().expect("measured");
+    window.errors.insert("UNAVAILABLE".to_owned(), 3);
+    let why = judge(record);
+    assert!(why.contains("the interval lies on both sides"), "{why}");
+}
+
+#[test]
+fn a_quotient_says_once_of_what_it_is() {
+    let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
+    let claims = parse(&text).expect("well-formed");
+    let record = Some(recorded(&NEAR_TEN));
+    let suite = SuiteLedger::new("invented", claims, printed([1000.0, 100.0]), record);
+    let summary = suite.summary();
+    let page = Ledger {
+        suites: vec![suite],
+    }
+    .markdown();
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.contains("ten times"));
+        row.expect("a row").to_owned()
+    };
+    let quotient = "rust-pajamax over rust-tonic: ";
+    assert_eq!(row(&page).matches(quotient).count(), 1, "{page}");
+    assert_eq!(row(&summary).matches(quotient).count(), 1, "{summary}");
+}
+
+#[test]
 fn it_does_not_hold_when_the_whole_interval_is_outside() {
     for held in ["{ at_least = 11.0 }", "{ at_most = 9.0 }"] {
         let (verdict, why) = judged(held, Some(recorded(&NEAR_TEN)));
@@ -146,7 +212,7 @@ fn a_cell_that_failed_is_named_with_its_reason() {
     for row in &mut record.rows {
         if row.cell.subject == "rust-pajamax" {
             let error = "it ended with status 1".to_owned();
-            row.outcome = Outcome::Failed { error };
+            row.outcome = Outcome::failed(error);
         }
     }
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
@@ -306,7 +372,7 @@ fn a_round_in_which_a_cell_failed_is_not_left_out() {
     let of_pajamax = |row: &&mut Row| row.cell.subject == "rust-pajamax";
     let row = record.rows.iter_mut().find(of_pajamax).expect("a row");
     let error = "it ended with status 1".to_owned();
-    row.outcome = Outcome::Failed { error };
+    row.outcome = Outcome::failed(error);
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
     assert_eq!(verdict, Verdict::CannotTell);
     assert!(why.contains("failed in 1 of 7 rounds, it ended"), "{why}");
@@ -331,7 +397,8 @@ fn the_summary_has_a_line_for_every_claim() {
     let record = Some(recorded(&NEAR_TEN));
     let ledger = SuiteLedger::new("invented", claims, printed([1000.0, 100.0]), record);
     let last = ledger.summary().lines().last().map(str::to_owned);
-    let expected = "| ten times | 10 | 10 (9.86 to 10.1) at C=1 S=100 | held |";
+    let expected =
+        "| ten times | 10 | rust-pajamax over rust-tonic: 10 (9.86 to 10.1) at C=1 S=100 | held |";
     assert_eq!(last.as_deref(), Some(expected));
 }
 

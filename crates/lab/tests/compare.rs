@@ -89,7 +89,7 @@ fn a_cell_without_a_ratio_fails_every_condition() {
     let error = "connection refused".to_owned();
     let rows = [
         measured(0, cell("a", "C=1 S=1"), measurement(1, 100, 0.5)),
-        row(0, cell("b", "C=1 S=1"), Outcome::Failed { error }),
+        row(0, cell("b", "C=1 S=1"), Outcome::failed(error)),
         measured(0, cell("a", "C=1 S=2"), measurement(1, 100, 0.5)),
         measured(0, cell("b", "C=1 S=2"), measurement(1, 100, 0.5)),
         measured(0, cell("b", "C=1 S=3"), measurement(1, 100, 0.5)),

@@ -71,7 +71,7 @@ fn no_folder_of_the_machine_gets_into_a_record() {
     run.new.command = format!("bookend run invented --store {home}/b.db");
     run.notes.push(format!("{home}/subjects is old"));
     let error = format!("{home}/target/x ended with status 1");
-    let failed = row(0, cell("rust-tonic", "C=1 S=1"), Outcome::Failed { error });
+    let failed = row(0, cell("rust-tonic", "C=1 S=1"), Outcome::failed(error));
     let text = record(&run, &[failed]).text();
     assert!(!text.contains("somebody"), "{text}");
     assert!(text.contains("--store b.db"), "{text}");

@@ -237,7 +237,9 @@ fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
     }
     let page = page_of("helloworld-profile", &(run, rows));
     let expected = [
-        "| ghz | C=1 S=50 | rust-tonic | connections_opened | 2 | 3 | 3 |",
+        "| ghz | C=1 S=50 | rust-bookend, rust-pajamax, rust-tonic | connections_opened | 2 | 3 | 3 |",
+        "| bookend-load | every case | rust-bookend, rust-floor, rust-pajamax, rust-tonic | \
+         connections_opened | 2 | 3 | 3 |",
         "| rust-tonic | all of a round |  | threads_peak | 7 | 7 | 3 |",
     ];
     for line in expected {

@@ -95,16 +95,14 @@ fn every_outcome_is_kept_with_its_words() {
                 reason: reason.clone(),
             },
         ),
-        row(
-            0,
-            cell("b", "C=1 S=1"),
-            Outcome::Failed {
-                error: reason.clone(),
-            },
-        ),
+        row(0, cell("b", "C=1 S=1"), Outcome::failed(reason.clone())),
         row(0, cell("c", "C=1 S=1"), Outcome::Missing { reason }),
         measured(0, cell("d", "C=1 S=1"), measurement(1, 100, 0.5)),
     ];
+    let mut late = measured(0, cell("e", "C=1 S=1"), measurement(1, 100, 0.5));
+    late.outcome.fail("too late");
+    assert!(late.outcome.window().is_some());
+    all.push(late);
     all[3].served = Some(u64::MAX);
     all[3].probe_calls = 12;
     store.write_round(id, 0, &all).expect("written");

@@ -16,7 +16,7 @@ fn rows_with_a_failure() -> Vec<Row> {
     let failed = cell("rust-bookend", "C=1 S=1");
     for one in rows.iter_mut().filter(|row| row.cell == failed) {
         let error = "said \"no\", and left".to_owned();
-        *one = row(one.round, failed.clone(), Outcome::Failed { error });
+        *one = row(one.round, failed.clone(), Outcome::failed(error));
     }
     rows
 }
@@ -49,6 +49,21 @@ fn the_page_says_where_with_what_how_and_how_again() {
         rest = &rest[at + part.len()..];
     }
     assert!(!page.contains("## Marks"), "a sound run has none");
+}
+
+#[test]
+fn a_window_that_ends_with_its_calls_has_no_length() {
+    let mut run = run();
+    let length = "- window: 1000 ms\n";
+    assert!(Report::new(&run, &[]).text().contains(length));
+    let calls = "C=1 S=100 calls=1000".parse().expect("a case");
+    run.new.plan.cases.push(calls);
+    assert!(
+        Report::new(&run, &[]).text().contains(length),
+        "some have one"
+    );
+    run.new.plan.cases = vec![calls];
+    assert!(!Report::new(&run, &[]).text().contains("window:"));
 }
 
 #[test]

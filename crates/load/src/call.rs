@@ -4,6 +4,10 @@ use bookend_wire::HeaderList;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, percent};
 
+/// Octets of an answer that the server's windows wait for while it goes on. Less than that, which is
+/// most answers, is given back when the stream ends. HTTP/2's default window is eight times as large.
+const RELEASE_BYTES: u32 = 8_192;
+
 /// A call in flight. Kept by stream key, so it is small: forty octets a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
@@ -74,27 +78,47 @@ impl Call {
         self.fault.is_none()
     }
 
-    /// Part of the body.
+    /// Part of the body. True once enough has come since this was last true for the server's
+    /// windows to be opened again.
     #[inline]
-    pub fn body(&mut self, data: &[u8]) {
+    pub fn body(&mut self, data: &[u8]) -> bool {
+        let before = self.body_bytes;
         let seen = self.body_bytes as usize;
         if seen < PREFIX_BYTES {
             let part = data.len().min(PREFIX_BYTES - seen);
             self.prefix[seen..seen + part].copy_from_slice(&data[..part]);
         }
         self.body_bytes = self.body_bytes.saturating_add(data.len() as u32);
+        before / RELEASE_BYTES != self.body_bytes / RELEASE_BYTES
     }
 
     /// The call ended with `grpc-status: 0`: was there exactly one whole message?
     #[inline]
     pub fn check_body(&mut self) -> Result<(), Fault> {
-        let [_, a, b, c, d] = self.prefix;
-        let declared_bytes = u64::from(u32::from_be_bytes([a, b, c, d]));
+        let declared_bytes = self.declared_bytes();
         let whole = u64::from(self.body_bytes) == declared_bytes + PREFIX_BYTES as u64;
         if whole && self.fault.is_none() && self.head_came {
             return Ok(());
         }
         Err(self.body_fault(declared_bytes))
+    }
+
+    /// The length of the message, as its prefix says.
+    #[inline]
+    fn declared_bytes(&self) -> u64 {
+        let [_, a, b, c, d] = self.prefix;
+        u64::from(u32::from_be_bytes([a, b, c, d]))
+    }
+
+    /// How far the answer had come, in words behind what broke it off.
+    pub fn progress(&self) -> &'static str {
+        let whole_bytes = self.declared_bytes() + PREFIX_BYTES as u64;
+        match u64::from(self.body_bytes) {
+            0 if !self.head_came => "",
+            0 => ", after the head of the response",
+            bytes if bytes < whole_bytes => ", in the middle of the message",
+            _ => ", after the message and before the trailers",
+        }
     }
 
     #[cold]
@@ -161,7 +185,9 @@ mod tests {
     fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Fault> {
         let mut call = Call::new(1, true);
         assert!(call.head(&list(&HEAD)));
-        body.iter().for_each(|data| call.body(data));
+        for data in body {
+            call.body(data);
+        }
         call.trailers(&list(trailers))
     }
 
@@ -174,6 +200,36 @@ mod tests {
                 Ok(())
             );
         }
+    }
+
+    #[test]
+    fn the_windows_are_opened_however_small_the_pieces_are() {
+        for piece_bytes in [1, 5, 8_191, 8_192, 10_000] {
+            let mut call = Call::new(1, true);
+            let piece = vec![0; piece_bytes];
+            let mut waiting_bytes = 0;
+            for _ in 0..100_000 / piece_bytes {
+                waiting_bytes += piece_bytes;
+                if call.body(&piece) {
+                    waiting_bytes = 0;
+                }
+                assert!(waiting_bytes < RELEASE_BYTES as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn how_far_an_answer_had_come_is_told_apart() {
+        let mut call = Call::new(1, true);
+        assert_eq!(call.progress(), "");
+        call.head(&list(&HEAD));
+        assert!(call.progress().contains("after the head"));
+        for part in [&b"\0\0\0"[..], b"\0\x02", b"a"] {
+            call.body(part);
+            assert!(call.progress().contains("in the middle"), "{part:?}");
+        }
+        call.body(b"b");
+        assert!(call.progress().contains("before the trailers"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod call;
 pub mod duration;
 pub mod gate;
+mod given_up;
 mod link;
 pub mod metadata;
 pub mod nearest;

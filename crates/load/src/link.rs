@@ -1,6 +1,7 @@
 //! One connection of the generator: requests go out, answers come in and are checked.
 
 use crate::call::{Call, Fault, memo};
+use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
@@ -10,6 +11,7 @@ use bookend_wire::{
     Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
     Indexing, Request, Role, Sender, Stream, Visitor,
 };
+use std::fmt;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,8 @@ pub(crate) enum Stage {
     Greeting,
     /// Calls are made.
     Ready,
-    /// No more calls: its ids are used up, or the server is going away.
+    /// No more calls: its ids are used up, the server is going away, or it leaves too many calls
+    /// without an end.
     Retiring,
 }
 
@@ -34,14 +37,32 @@ pub(crate) struct Link {
     /// Calls to be kept in flight.
     pub streams: u32,
     /// What the server said when it went away, if it did.
-    pub farewell: Option<String>,
-    /// Whether any call has ended on it.
+    pub farewell: Option<Farewell>,
+    /// Whether any call was answered on it.
     pub was_of_use: bool,
+    /// The server's limit of streams, once it has kept a call from being made.
+    pub streams_allowed: Option<u32>,
     calls: Vec<Call>,
+    given_up: GivenUp,
     head: Block,
     /// The requests whole, one a message, where they are small and do not vary.
     requests: Vec<Request>,
     issued: Vec<u32>,
+}
+
+/// What a GOAWAY said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Farewell {
+    /// Its code and its debug data.
+    pub text: String,
+    /// Whether the server says that we did wrong.
+    pub is_complaint: bool,
+}
+
+impl fmt::Display for Farewell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server sent {}", self.text)
+    }
 }
 
 /// Messages of a run beyond this are not kept whole by each connection: ten thousand of those may
@@ -89,7 +110,9 @@ impl Link {
             streams,
             farewell: None,
             was_of_use: false,
+            streams_allowed: None,
             calls: Vec::new(),
+            given_up: GivenUp::default(),
             head: plan.head(),
             requests: kept_requests(plan),
             issued: Vec::new(),
@@ -108,22 +131,28 @@ impl Link {
     /// Bytes have come: answers are checked and counted. Returns the bytes used up.
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
+        let now_ns = ledger.now_ns;
+        let given_up_before = self.given_up.len();
         let mut answers = Answers {
             ledger,
             calls: &mut self.calls,
+            given_up: &mut self.given_up,
             ended: 0,
+            unanswered: 0,
             settings_came: false,
+            left_out: Vec::new(),
             farewell: None,
         };
         let consumed = self.connection.receive(bytes, &mut answers);
         let Answers {
             ended,
+            unanswered,
             settings_came,
             farewell,
             ..
         } = answers;
         self.in_flight -= ended;
-        self.was_of_use |= ended > 0;
+        self.was_of_use |= ended > unanswered;
         if settings_came && self.stage == Stage::Greeting {
             self.stage = Stage::Ready;
         }
@@ -131,7 +160,30 @@ impl Link {
             self.farewell = farewell;
             self.stage = Stage::Retiring;
         }
+        if self.given_up.len() > given_up_before {
+            self.reset_given_up(now_ns);
+        }
         consumed
+    }
+
+    /// Tells the server of calls that nobody waits for, as far as it can bear that.
+    #[cold]
+    fn reset_given_up(&mut self, now_ns: u64) {
+        let sender = &mut self.connection.sender;
+        self.given_up.reset_due(now_ns, sender);
+        if self.given_up.are_too_many(self.streams) {
+            self.stage = Stage::Retiring;
+        }
+    }
+
+    /// Whether no call was ever made on it.
+    pub fn made_no_call(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether it has nothing left to do.
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Retiring && self.in_flight == 0
     }
 
     /// Makes up to `most` calls, as many as are missing. Returns how many. Their start is stamped
@@ -146,7 +198,10 @@ impl Link {
         while made < missing {
             match self.request(source) {
                 Ok(stream) => self.enter(stream, source.counted),
-                Err(CannotOpen::Concurrency) => break,
+                Err(CannotOpen::Concurrency) => {
+                    self.meet_limit(self.in_flight + made as u32);
+                    break;
+                }
                 Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
                     self.stage = Stage::Retiring;
                     break;
@@ -157,6 +212,16 @@ impl Link {
         }
         self.in_flight += made as u32;
         made
+    }
+
+    /// The server allows no more streams. Where most of them are given up, a new connection has
+    /// room for more calls.
+    #[cold]
+    fn meet_limit(&mut self, in_flight: u32) {
+        self.streams_allowed = Some(self.connection.sender.live_streams() as u32);
+        if self.given_up.len() > in_flight as usize {
+            self.stage = Stage::Retiring;
+        }
     }
 
     #[inline]
@@ -215,13 +280,16 @@ impl Link {
                 key: key as u32,
                 id: call.stream_id,
             };
-            self.connection.sender.reset(stream, ErrorCode::CANCEL);
+            self.given_up.add(stream);
             ledger.failed(
                 call,
                 &Fault::new(Code::DeadlineExceeded, "context deadline exceeded"),
             );
             *call = Call::default();
             self.in_flight -= 1;
+        }
+        if self.given_up.len() > 0 {
+            self.reset_given_up(ledger.now_ns);
         }
     }
 
@@ -277,9 +345,14 @@ impl Ledger<'_> {
 struct Answers<'a> {
     ledger: Ledger<'a>,
     calls: &'a mut [Call],
+    given_up: &'a mut GivenUp,
     ended: u32,
+    /// How many of those the server did not answer.
+    unanswered: u32,
     settings_came: bool,
-    farewell: Option<String>,
+    /// Calls that a GOAWAY leaves out. What it says comes behind them.
+    left_out: Vec<Stream>,
+    farewell: Option<Farewell>,
 }
 
 impl Answers<'_> {
@@ -303,8 +376,14 @@ impl Answers<'_> {
         self.ended += 1;
         // A server may answer before it has read the whole request: what is held back is moot.
         if sender.holds_back() && sender.held_back_bytes(stream) > 0 {
-            sender.reset(stream, ErrorCode::CANCEL);
+            self.given_up.add(stream);
         }
+    }
+
+    #[cold]
+    fn end_unanswered(&mut self, sender: &mut Sender, stream: Stream, fault: Fault) {
+        self.unanswered += 1;
+        self.end(sender, stream, Err(fault));
     }
 }
 
@@ -350,39 +429,48 @@ impl Visitor for Answers<'_> {
     #[inline]
     fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
         let Some(call) = self.call(stream) else {
-            return;
+            // Nobody waits for this answer: its own window stays shut, that of all others does not.
+            return sender.release_connection_of(stream, data.len());
         };
-        call.body(data);
+        let is_due = call.body(data);
         if end_stream {
             let text = "server closed the stream without sending trailers";
             self.end(sender, stream, Err(Fault::new(Code::Internal, text)));
-        } else if data.len() > RELEASE_AT_ONCE_BYTES {
-            sender.release(stream, data.len());
+        } else if is_due {
+            // All that has come since the last time.
+            sender.release(stream, usize::MAX);
         }
     }
 
     fn reset(&mut self, sender: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
-        if self.call(stream).is_none() {
+        let Some(call) = self.call(stream) else {
             return;
-        }
+        };
+        let progress = call.progress();
         let text = match by {
-            Blame::Peer => format!("stream terminated by RST_STREAM with error code: {code}"),
+            Blame::Peer => {
+                format!("stream terminated by RST_STREAM with error code: {code}{progress}")
+            }
+            Blame::PeerGoingAway => return self.left_out.push(stream),
             Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
         };
-        self.end(sender, stream, Err(Fault::new(Code::of_reset(code), text)));
+        self.end_unanswered(sender, stream, Fault::new(Code::of_reset(code), text));
     }
 
-    fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
+    fn goaway(&mut self, sender: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
         let debug = String::from_utf8_lossy(debug);
-        self.farewell = Some(format!(
-            "the server sent GOAWAY {code}, debug data: {debug:?}"
-        ));
+        let farewell = Farewell {
+            text: format!("GOAWAY {code}, debug data: {debug:?}"),
+            is_complaint: code != ErrorCode::NO_ERROR,
+        };
+        for stream in std::mem::take(&mut self.left_out) {
+            let text = format!("{farewell}, and had not looked at the call");
+            self.end_unanswered(sender, stream, Fault::new(Code::Unavailable, text));
+        }
+        self.farewell = Some(farewell);
     }
 
     fn settings(&mut self, _: &mut Sender) {
         self.settings_came = true;
     }
 }
-
-/// Smaller pieces are given back to the server's windows when their stream ends, which is at once.
-const RELEASE_AT_ONCE_BYTES: usize = 8_192;

@@ -37,7 +37,7 @@ impl Errors {
         }
         *self.by_code.entry(code).or_default() += count;
         let text = format!("rpc error: code = {} desc = {text}", code.name_in_go());
-        self.add_text(text, count);
+        count_text(&mut self.by_text, text, count);
     }
 
     /// Takes over what another worker counted.
@@ -46,25 +46,26 @@ impl Errors {
             *self.by_code.entry(code).or_default() += count;
         }
         for (text, count) in other.by_text {
-            self.add_text(text, count);
+            count_text(&mut self.by_text, text, count);
         }
-    }
-
-    fn add_text(&mut self, text: String, count: u64) {
-        let is_new = !self.by_text.contains_key(&text);
-        let is_full = self.by_text.len() >= ERROR_TEXTS_MAX;
-        let text = if is_new && is_full {
-            OTHER_TEXTS.to_owned()
-        } else {
-            text
-        };
-        *self.by_text.entry(text).or_default() += count;
     }
 
     /// Failed calls.
     pub fn total(&self) -> u64 {
         self.by_code.values().sum()
     }
+}
+
+/// Counts what a server has said, text by text as far as there is room.
+pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
+    let is_new = !texts.contains_key(&text);
+    let is_full = texts.len() >= ERROR_TEXTS_MAX;
+    let text = if is_new && is_full {
+        OTHER_TEXTS.to_owned()
+    } else {
+        text
+    };
+    *texts.entry(text).or_default() += count;
 }
 
 /// Latencies and outcomes of the calls of one window. Its size does not depend on their number.

@@ -21,6 +21,17 @@ enum State {
     Greeted,
 }
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It had done its work: the next one is made at once.
+    WorkDone,
+    /// It was good for something, then it broke.
+    Broken,
+    /// No call was ever answered on it.
+    Useless,
+}
+
 impl Default for Redial {
     fn default() -> Self {
         Self {
@@ -58,17 +69,19 @@ impl Redial {
         self.state = State::Dialled { at_ns: now_ns };
     }
 
-    /// The server has greeted: it works.
+    /// The server has greeted.
     pub fn greeted(&mut self) {
         self.state = State::Greeted;
         self.settled = true;
-        self.back_off_ns = BACK_OFF_MIN_NS;
     }
 
-    /// It is gone; if it had only done its work, the next one is made at once.
-    pub fn lost(&mut self, now_ns: u64, retired: bool) {
+    /// It is gone, or never came.
+    pub fn lost(&mut self, now_ns: u64, end: End) {
         self.settled = true;
-        if retired {
+        if end != End::Useless {
+            self.back_off_ns = BACK_OFF_MIN_NS;
+        }
+        if end == End::WorkDone {
             self.state = State::Due { at_ns: now_ns };
             return;
         }
@@ -84,20 +97,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_until_the_server_greets() {
+    fn waits_double_until_a_call_is_answered() {
         let mut redial = Redial::default();
         assert_eq!(redial.due_at_ns(), Some(0));
         let mut waits_ns = Vec::new();
         for _ in 0..7 {
             redial.dialled(1_000);
-            redial.lost(1_000, false);
+            redial.greeted();
+            redial.lost(1_000, End::Useless);
             waits_ns.extend(redial.due_at_ns().map(|at_ns| at_ns - 1_000));
         }
         let expected_ms = [100, 200, 400, 800, 1_600, 2_000, 2_000];
         assert_eq!(waits_ns, expected_ms.map(|wait_ms| wait_ms * 1_000_000));
         redial.dialled(0);
         redial.greeted();
-        redial.lost(0, false);
+        redial.lost(0, End::Broken);
         assert_eq!(redial.due_at_ns(), Some(BACK_OFF_MIN_NS));
     }
 
@@ -106,7 +120,7 @@ mod tests {
         let mut redial = Redial::default();
         redial.dialled(5);
         redial.greeted();
-        redial.lost(9, true);
+        redial.lost(9, End::WorkDone);
         assert_eq!(redial.due_at_ns(), Some(9));
     }
 }

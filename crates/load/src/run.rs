@@ -2,11 +2,12 @@
 
 use crate::gate::{Gate, Start};
 use crate::plan::{Driver, Plan};
-use crate::recorder::{Errors, Latencies, Recorder};
-use crate::shard::{LoadShard, Measured};
+use crate::recorder::{Errors, Latencies, Recorder, count_text};
+use crate::shard::{LoadShard, Measured, smaller};
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
 use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -58,8 +59,12 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
     pub first_failure: Option<String>,
-    /// Calls that ended OK in each interval of warm-up and window, but in a window by number those
-    /// that were made before it; `None` for a run too short.
+    /// Connections that the server ended with GOAWAY, by its code and debug data.
+    pub goaways: BTreeMap<String, u64>,
+    /// The server's limit of streams a connection, where it kept calls from being made.
+    pub streams_allowed: Option<u32>,
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made; `None`
+    /// for a run too short.
     pub intervals: Option<Intervals>,
 }
 
@@ -250,6 +255,8 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         connections_opened: 0,
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
+        goaways: BTreeMap::new(),
+        streams_allowed: None,
         intervals: None,
     };
     let mut timeline = Timeline::default();
@@ -261,6 +268,10 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         outcome.unfinished += worker.unfinished + worker.failed_outside_window();
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
+        for (text, count) in worker.goaways {
+            count_text(&mut outcome.goaways, text, count);
+        }
+        outcome.streams_allowed = smaller(outcome.streams_allowed, worker.streams_allowed);
         latencies.merge(&worker.window.finish());
         timeline.merge(worker.timeline);
     }

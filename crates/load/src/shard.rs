@@ -7,12 +7,13 @@ use crate::gate::{Gate, Start};
 use crate::link::{Ledger, Link, Source, Stage, Stragglers};
 use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Driver, Plan, Share};
-use crate::recorder::Recorder;
-use crate::redial::Redial;
+use crate::recorder::{Recorder, count_text};
+use crate::redial::{End, Redial};
 use crate::timeline::Timeline;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Statistics, Then, Turn};
 use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
@@ -58,7 +59,7 @@ pub struct Measured {
     pub window: Recorder,
     /// Calls that ended before it.
     pub warmup: Recorder,
-    /// Calls that ended OK in each interval of warm-up and window, without `stragglers`.
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made.
     pub(crate) timeline: Timeline,
     /// Calls that ended after it.
     pub drained: Recorder,
@@ -76,6 +77,10 @@ pub struct Measured {
     pub connections_opened: u64,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
+    /// Connections that the server ended with GOAWAY, by its code and debug data.
+    pub goaways: BTreeMap<String, u64>,
+    /// The smallest limit of streams of a server that kept calls from being made.
+    pub streams_allowed: Option<u32>,
     /// Whether the run ended before its time.
     pub cancelled: bool,
 }
@@ -85,6 +90,14 @@ impl Measured {
     /// has answered.
     pub(crate) fn failed_outside_window(&self) -> u64 {
         self.warmup.errors.total() + self.drained.errors.total() + self.stragglers.failed
+    }
+
+    /// What a connection that has ended tells of its server.
+    fn note_end_of(&mut self, link: &Link) {
+        if let Some(farewell) = &link.farewell {
+            count_text(&mut self.goaways, farewell.text.clone(), 1);
+        }
+        self.streams_allowed = smaller(self.streams_allowed, link.streams_allowed);
     }
 }
 
@@ -165,7 +178,9 @@ impl LoadShard {
             _ => now_ns,
         };
         let window_end_ns = self.measured.window_end_ns;
-        self.measured.timeline.tick(window_end_ns, self.recorder.ok);
+        let ended_ok = self.ended_ok();
+        self.measured.timeline.tick(window_end_ns, ended_ok);
+        self.measured.timeline.carry(ended_ok);
         self.measured.window = std::mem::take(&mut self.recorder);
         self.measured.driver = turn.statistics() - self.window_began;
         self.measured.cancelled = self.gate.is_cancelled();
@@ -182,6 +197,7 @@ impl LoadShard {
         self.measured.drained = std::mem::take(&mut self.recorder);
         self.phase = Phase::Over;
         for link in self.links.iter().flatten() {
+            self.measured.note_end_of(link);
             turn.close(link.session);
         }
         turn.stop();
@@ -229,6 +245,12 @@ impl LoadShard {
             count_errors: plan.count_errors,
             by_number,
         }
+    }
+
+    /// Calls that ended OK since the recorder was new, whenever they were made.
+    #[inline]
+    fn ended_ok(&self) -> u64 {
+        self.recorder.ok + self.measured.stragglers.ok
     }
 
     /// Whether calls count by when they were made: in a window that is measured by number.
@@ -399,7 +421,8 @@ impl Shard for LoadShard {
     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
         let now_ns = turn.now_ns();
         if matches!(self.phase, Phase::WarmUp | Phase::Window) {
-            self.measured.timeline.tick(now_ns, self.recorder.ok);
+            let ended_ok = self.ended_ok();
+            self.measured.timeline.tick(now_ns, ended_ok);
         }
         if self.phase != Phase::Window || now_ns >= self.timetable.window_end_ns {
             self.advance(turn);
@@ -415,10 +438,10 @@ impl Shard for LoadShard {
         link.swap_output(turn);
         let consumed = self.converse(index, bytes, turn);
         self.stamp(index, turn);
-        let mut retired = false;
+        let mut is_done = false;
         if let Some(link) = &mut self.links[index] {
             link.swap_output(turn);
-            retired = link.stage == Stage::Retiring && link.in_flight == 0;
+            is_done = link.is_done();
             if greeting && link.stage == Stage::Ready {
                 self.redials[link.connection_number].greeted();
             }
@@ -431,7 +454,7 @@ impl Shard for LoadShard {
         }
         match consumed {
             Ok(consumed) => {
-                let then = if retired { Then::Close } else { Then::Continue };
+                let then = if is_done { Then::Close } else { Then::Continue };
                 Received { consumed, then }
             }
             Err(error) => {
@@ -465,7 +488,7 @@ impl Shard for LoadShard {
                 let text = format!("connection error: {error}");
                 self.note_failure(&text);
                 self.count_attempt(&text);
-                self.redials[token as usize].lost(now_ns, false);
+                self.redials[token as usize].lost(now_ns, End::Useless);
                 self.reckon_dial_deadline();
             }
             Closed::Peer => self.lost(session, "the server closed the connection", turn),
@@ -485,6 +508,7 @@ impl Shard for LoadShard {
         if before != self.phase || self.phase == Phase::Window {
             self.fill_all(turn);
         }
+        self.close_done(turn);
         if turn.stopping() && self.phase != Phase::Over {
             self.leave(turn);
         }
@@ -495,6 +519,11 @@ impl Shard for LoadShard {
         let deadline_ns = phase_ns.min(self.next_expiry_ns).min(self.dial_deadline_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
     }
+}
+
+/// The smaller of two limits, either of which may not be there.
+pub(crate) fn smaller(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    one.into_iter().chain(other).min()
 }
 
 /// The driver that fits `connections` on `threads`.

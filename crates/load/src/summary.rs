@@ -94,6 +94,8 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         latency_histogram: latency::encode(&outcome.latencies.histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: ended.driver.name().to_owned(),
+        goaways: outcome.goaways.clone(),
+        streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
     }
 }

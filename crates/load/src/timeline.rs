@@ -20,7 +20,8 @@ pub struct Timeline {
     open_end_ns: u64,
     /// Whether it is shorter than the others: what is left before the first whole one.
     is_partial: bool,
-    /// Calls of the open interval that no recorder holds any more.
+    /// Calls of the open interval that no recorder holds any more. What a worker that is done left
+    /// there is known once another has closed that interval.
     carried: u64,
     /// What the recorder held when the open interval began.
     seen: u64,
@@ -92,7 +93,7 @@ impl Timeline {
             .collect();
     }
 
-    /// Adds what another worker counted in the same run.
+    /// Adds what another worker counted in the same run. Both have carried all they counted.
     pub fn merge(&mut self, mut other: Timeline) {
         if other.width_ns == 0 {
             return;
@@ -107,11 +108,28 @@ impl Timeline {
         while other.width_ns < self.width_ns {
             other.widen();
         }
-        if other.counts.len() > self.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
+        if self.counts.len() < other.counts.len() {
+            std::mem::swap(self, &mut other);
+        }
+        let (own_open, others_open) = (self.open_count(), other.open_count());
+        match self.counts.get_mut(other.counts.len()) {
+            // The interval in which the one that was done first has stopped.
+            Some(count) => *count += others_open,
+            None => {
+                self.carried = own_open + others_open;
+                self.is_partial &= other.is_partial;
+            }
         }
         for (own, others) in self.counts.iter_mut().zip(other.counts) {
             *own += others;
+        }
+    }
+
+    /// Calls of the open interval, if it will be one of those that are told.
+    fn open_count(&self) -> u64 {
+        match self.is_partial {
+            true => 0,
+            false => self.carried,
         }
     }
 
@@ -196,6 +214,44 @@ mod tests {
             let odd = |count: &&u64| !(393..=407).contains(*count);
             assert_eq!(intervals.counts.iter().find(odd), None);
         }
+    }
+
+    /// A worker that had `ok` calls when it was done at `end_ms`, of which `before` had ended when
+    /// its last interval began.
+    fn done(end_ms: u64, before: u64, ok: u64) -> Timeline {
+        let mut timeline = Timeline::default();
+        timeline.begin(0, 50 * MS);
+        timeline.tick(end_ms * MS, before);
+        timeline.carry(ok);
+        timeline
+    }
+
+    #[test]
+    fn a_worker_that_is_done_first_loses_nothing_of_its_last_interval() {
+        let (late, early) = (done(370, 30, 33), done(180, 20, 25));
+        for (mut first, second) in [(late.clone(), early.clone()), (early, late)] {
+            first.merge(second);
+            // To 50 ms no interval is whole; from 150 to 250 ms the early one had five more calls.
+            let counts = first.intervals().unwrap().counts;
+            assert_eq!(counts, [0, 5, 0]);
+            assert_eq!(first.carried, 3);
+        }
+    }
+
+    #[test]
+    fn of_workers_that_are_done_together_nothing_is_whole_beyond_the_last_interval() {
+        let mut sum = done(170, 10, 14);
+        sum.merge(done(190, 20, 27));
+        assert_eq!(sum.intervals().unwrap().counts, [0]);
+        assert_eq!(sum.carried, 11);
+    }
+
+    #[test]
+    fn a_worker_that_is_done_before_the_first_whole_interval_adds_nothing_to_it() {
+        let mut sum = done(40, 0, 7);
+        sum.merge(done(90, 0, 2));
+        sum.merge(done(170, 0, 0));
+        assert_eq!(sum.intervals().unwrap().counts, [2]);
     }
 
     #[test]

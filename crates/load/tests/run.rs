@@ -10,8 +10,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
+
+/// How late the slow method answers: more than the two shortest intervals after it was asked.
+const LATENESS: Duration = Duration::from_millis(300);
 
 /// What the service has seen.
 #[derive(Default)]
@@ -42,6 +46,10 @@ impl Service for Echo {
                 name: "Fail",
                 kind: Kind::Inline,
             },
+            Method {
+                name: "Late",
+                kind: Kind::Deferred,
+            },
         ];
         METHODS
     }
@@ -55,6 +63,14 @@ impl Service for Echo {
         }
         if method == 2 {
             return reply.fail(Status::new(Code::NotFound, "no café here"));
+        }
+        if method == 3 {
+            let answerer = reply.defer();
+            thread::spawn(move || {
+                thread::sleep(LATENESS);
+                answerer.message(Vec::new());
+            });
+            return;
         }
         reply.message(|output| output.extend_from_slice(request));
     }
@@ -159,6 +175,23 @@ fn intervals_hold_every_call_of_warm_up_and_window() {
     assert_eq!(intervals.counts.len(), 5);
     let counted: u64 = intervals.counts.iter().sum();
     assert_eq!(counted, outcome.warmup + outcome.ok);
+}
+
+#[test]
+fn calls_of_the_warm_up_that_end_late_are_in_the_intervals_in_which_they_end() {
+    let (server, _) = serve();
+    let outcome = measure(Plan {
+        path: "/test.Echo/Late".into(),
+        warmup_ns: SECOND_NS / 10,
+        concurrency: 8,
+        ..plan(server.local_address(), 8)
+    });
+    // Those of the warm-up end in the window, and those of the window two intervals later.
+    assert_eq!((outcome.warmup, outcome.ok), (8, 8));
+    let intervals = outcome.intervals.unwrap();
+    assert_eq!(intervals.counts[..intervals.window_start], [0]);
+    let counted: u64 = intervals.counts.iter().sum();
+    assert!((8..=16).contains(&counted), "{intervals:?}");
 }
 
 #[test]

@@ -70,6 +70,8 @@ fn empty_outcome() -> Outcome {
         connections_opened: 1,
         cancelled: false,
         first_failure: None,
+        goaways: BTreeMap::new(),
+        streams_allowed: None,
         intervals: None,
     }
 }
@@ -158,6 +160,21 @@ fn the_summary_is_that_of_ghz_with_ours_below() {
         text.contains("1000 responses   \n"),
         "columns are padded as in ghz"
     );
+}
+
+#[test]
+fn what_the_server_said_stands_below_the_figures() {
+    let mut outcome = outcome();
+    outcome.streams_allowed = Some(100);
+    outcome.goaways = BTreeMap::from([("GOAWAY NO_ERROR, debug data: \"a\nb\"".to_owned(), 3)]);
+    let report = report_of(outcome);
+    let text = summary::text(&report);
+    assert!(text.ends_with(
+        "  Streams:\tthe server allows 100 a connection: fewer calls were in flight than asked for
+  Goaway:\t3 x GOAWAY NO_ERROR, debug data: \"a b\"\n"
+    ));
+    assert_eq!(report.bookend.streams_allowed, Some(100));
+    assert_eq!(report.bookend.goaways.len(), 1);
 }
 
 #[test]

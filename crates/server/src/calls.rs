@@ -9,12 +9,12 @@ mod streams;
 use std::collections::VecDeque;
 
 use bookend_wire::grpc::Status;
-use bookend_wire::{Sender, Stream};
+use bookend_wire::{ErrorCode, Sender, Stream};
 
 use crate::call::{Call, Phase};
 use crate::heads::Heads;
 use crate::limits::Limits;
-use crate::patience::ResetBudget;
+use crate::patience::Budget;
 use crate::reply::Answers;
 use crate::responder::{Letter, News, ReturnAddress};
 use crate::response_metadata::ResponseMetadata;
@@ -30,7 +30,8 @@ pub(crate) struct Calls {
     pub greeted: bool,
     /// The client does what it may not: the connection is to be closed.
     pub too_much: bool,
-    resets: ResetBudget,
+    resets: Budget,
+    glitches: Budget,
     panics: u64,
     heads: Heads,
     metadata: ResponseMetadata,
@@ -50,7 +51,8 @@ impl Calls {
             address,
             greeted: false,
             too_much: false,
-            resets: ResetBudget::new(limits.resets),
+            resets: Budget::new(limits.resets),
+            glitches: Budget::new(limits.glitches),
             panics: 0,
             heads: Heads::default(),
             metadata: ResponseMetadata::default(),
@@ -109,6 +111,22 @@ impl Calls {
         counts.answered_ok += tally.ok;
         counts.answered_error += tally.error;
         counts.panics += std::mem::take(&mut self.panics);
+    }
+
+    /// Counts what the client has done that was wrong or of no use.
+    #[cold]
+    pub fn take_glitches(&mut self, sender: &mut Sender, now_ns: impl FnOnce() -> u64) {
+        let glitches = sender.take_glitches();
+        if !self.glitches.take(glitches, now_ns) {
+            self.is_too_much(sender, "too much that was wrong or useless");
+        }
+    }
+
+    /// The client has used up what it may do: it is told so, once, and the connection closed.
+    fn is_too_much(&mut self, sender: &mut Sender, what: &str) {
+        if !std::mem::replace(&mut self.too_much, true) {
+            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, what.as_bytes());
+        }
     }
 
     /// Whether the call of that stream is known: not if the wire ended it at its head.

@@ -77,7 +77,7 @@ mod deadlines;
 mod head;
 mod heads;
 mod inbox;
-mod limits;
+pub mod limits;
 mod metadata;
 mod patience;
 mod pool;
@@ -105,7 +105,7 @@ pub use budgets::{
 pub use cancellation::Cancellation;
 pub use codec::{Replies, ReplySender, Requests, StreamHandler};
 pub use context::Context;
-pub use limits::{Limits, ResetLimit};
+pub use limits::{Limits, Rate};
 pub use metadata::{MalformedBinary, Metadata};
 pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
 pub use prost;

@@ -1,35 +1,39 @@
 //! What a connection may do only so often or so late.
 
+mod lapses;
+
 use std::collections::VecDeque;
 
 use bookend_io::Session;
 
-use crate::limits::ResetLimit;
+use crate::limits::Rate;
+
+pub(crate) use lapses::{Lapse, Lapses, Signs};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Tokens for resets: one each, filled up with time.
+/// Tokens, one for each event, that fill up with time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ResetBudget {
-    limit: Option<ResetLimit>,
+pub(crate) struct Budget {
+    limit: Option<Rate>,
     /// When it was, or would have been, full: a bucket that needs one number.
     full_at_ns: u64,
 }
 
-impl ResetBudget {
-    pub fn new(limit: Option<ResetLimit>) -> Self {
-        ResetBudget {
+impl Budget {
+    pub fn new(limit: Option<Rate>) -> Self {
+        Budget {
             limit,
             full_at_ns: 0,
         }
     }
 
-    /// Takes a token; false if there is none.
-    pub fn take(&mut self, now_ns: impl FnOnce() -> u64) -> bool {
+    /// Takes a token for each of so many events; false, and none is taken, if there are too few.
+    pub fn take(&mut self, events: u32, now_ns: impl FnOnce() -> u64) -> bool {
         let Some(limit) = self.limit else { return true };
         let now_ns = now_ns();
         let token_ns = NS_PER_SECOND / u64::from(limit.per_second.max(1));
-        let full_at_ns = self.full_at_ns.max(now_ns) + token_ns;
+        let full_at_ns = self.full_at_ns.max(now_ns) + token_ns * u64::from(events);
         let allowed = full_at_ns - now_ns <= token_ns * u64::from(limit.burst);
         if allowed {
             self.full_at_ns = full_at_ns;
@@ -79,24 +83,26 @@ mod tests {
 
     #[test]
     fn a_burst_is_allowed_and_then_a_rate() {
-        let limit = ResetLimit {
+        let limit = Rate {
             burst: 3,
             per_second: 2,
         };
-        let mut budget = ResetBudget::new(Some(limit));
+        let mut budget = Budget::new(Some(limit));
         let start_ns = 77 * NS_PER_SECOND;
-        let mut taken = |after_ms: u64| budget.take(|| start_ns + after_ms * 1_000_000);
+        let mut taken = |after_ms: u64| budget.take(1, || start_ns + after_ms * 1_000_000);
         assert!(taken(0) && taken(0) && taken(0));
         assert!(!taken(0) && !taken(499));
         assert!(taken(500) && !taken(500));
         assert!(taken(60_000) && taken(60_000) && taken(60_000));
         assert!(!taken(60_000), "no more than a burst is saved up");
+        assert!(budget.take(2, || start_ns + 61_000_000_000));
+        assert!(!budget.take(2, || start_ns + 61_000_000_000));
     }
 
     #[test]
     fn without_a_limit_no_clock_is_read() {
-        let mut budget = ResetBudget::new(None);
-        assert!(budget.take(|| panic!("not needed")));
+        let mut budget = Budget::new(None);
+        assert!(budget.take(1, || panic!("not needed")));
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! What one thread of a server owns.
 
 mod overdue;
+mod patrol;
 mod turns;
 
 use std::sync::Arc;
 
-use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker};
+use bookend_io::{
+    BACKLOG_LIMIT_BYTES, Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker,
+};
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
 
 use crate::calls::{Calls, Handling};
 use crate::deadlines::Deadlines;
 use crate::limits::Limits;
-use crate::patience::Greetings;
+use crate::patience::{Greetings, Lapses};
 use crate::pool::Pool;
 use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
 use crate::services::{Services, Totals};
+use patrol::Input;
 use turns::Turns;
 
 /// One thread's share of a server: connections that it accepted and their calls.
@@ -33,6 +37,8 @@ pub struct ServerShard {
     counts: Counts,
     totals: Totals,
     going_away: bool,
+    /// When connections are looked at next.
+    patrol_at_ns: Option<u64>,
 }
 
 /// What a server has done.
@@ -75,6 +81,12 @@ struct Accepted {
     calls: Calls,
     /// It stands in the queue of connections that are to have a turn.
     in_turns: bool,
+    /// It is not read from until its output is written.
+    is_stopped: bool,
+    /// It is over once its output is written.
+    is_ending: bool,
+    input: Input,
+    lapses: Lapses,
 }
 
 impl ServerShard {
@@ -100,6 +112,7 @@ impl ServerShard {
             counts: Counts::default(),
             totals,
             going_away: false,
+            patrol_at_ns: None,
         }
     }
 
@@ -137,9 +150,31 @@ impl ServerShard {
         }
         while let Some(session) = self.greetings.take_due(turn.now_ns()) {
             if !is_settled(&mut self.sessions, session) {
-                self.counts.broken_connections += 1;
+                self.is_broken(session);
                 turn.close(session);
             }
+        }
+    }
+
+    /// A connection is to be closed for what its client does.
+    #[cold]
+    fn is_broken(&mut self, session: Session) {
+        if let Some(accepted) = find(&mut self.sessions, session) {
+            self.counts.broken_connections += u64::from(!accepted.is_ending);
+            accepted.is_ending = true;
+        }
+    }
+
+    /// What a read has brought asks for more than the driver would let wait: the rest of it comes
+    /// when that is written. See `go_on`.
+    #[cold]
+    fn stop_reading(&mut self, session: Session, turn: &Turn) -> Then {
+        match find(&mut self.sessions, session) {
+            Some(accepted) if turn.backlog(session) > BACKLOG_LIMIT_BYTES => {
+                accepted.is_stopped = true;
+                Then::Pause
+            }
+            _ => Then::Again,
         }
     }
 
@@ -154,7 +189,7 @@ impl ServerShard {
             return;
         }
         for accepted in self.sessions.iter_mut().flatten() {
-            accepted.say_goodbye(turn);
+            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
         }
     }
 }
@@ -168,6 +203,9 @@ impl Drop for ServerShard {
 /// Requests that are answered before the answers are written: about two hundred small calls. The
 /// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
+
+/// What clients are told when the server ends.
+const STOPPING: &str = "the server is stopping";
 
 /// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
 const AT_ONCE: u64 = 0;
@@ -202,13 +240,18 @@ impl Shard for ServerShard {
             connection: Connection::new(Role::Server, &self.limits.http2),
             calls: Calls::new(address, &self.limits),
             in_turns: false,
+            is_stopped: false,
+            is_ending: false,
+            input: Input::default(),
+            lapses: Lapses::default(),
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
         if self.going_away {
-            accepted.say_goodbye(turn);
+            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
         }
         self.sessions[index] = Some(accepted);
+        self.begin_patrols(turn);
         if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
             self.greetings.add(turn.now_ns() + timeout_ns, session);
         }
@@ -236,10 +279,17 @@ impl Shard for ServerShard {
         };
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
         drop(handling);
+        if connection.sender.has_glitches() {
+            calls.take_glitches(&mut connection.sender, || turn.now_ns());
+        }
+        let output_bytes = connection.sender.output.len();
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
+        accepted
+            .input
+            .note(*result.as_ref().unwrap_or(&0), bytes.len());
         self.turns.add_if_ready(accepted);
         if self.deadlines.are_to_be_swept() {
             self.sweep_deadlines();
@@ -251,12 +301,13 @@ impl Shard for ServerShard {
             Ok(consumed) if !too_much => Received {
                 consumed,
                 then: match slice < bytes.len() {
+                    true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(session, turn),
                     true => Then::Again,
                     false => Then::Continue,
                 },
             },
             _ => {
-                self.counts.broken_connections += 1;
+                self.is_broken(session);
                 Received {
                     consumed: bytes.len(),
                     then: Then::Close,
@@ -265,8 +316,8 @@ impl Shard for ServerShard {
         }
     }
 
-    fn writable(&mut self, session: Session, _turn: &mut Turn) {
-        self.go_on(session);
+    fn writable(&mut self, session: Session, turn: &mut Turn) {
+        self.go_on(session, turn);
     }
 
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
@@ -281,6 +332,7 @@ impl Shard for ServerShard {
         self.end_overdue(turn);
         self.take_turns(turn);
         self.hang_up_on_silent(turn);
+        self.patrol(turn);
         if turn.stopping() {
             self.go_away(turn);
         }
@@ -291,7 +343,8 @@ impl Shard for ServerShard {
             return Some(AT_ONCE);
         }
         let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
-        greeting.into_iter().chain(call).min()
+        let due = [greeting, call, self.patrol_at_ns];
+        due.into_iter().flatten().min()
     }
 
     fn awaits_others(&self) -> bool {
@@ -308,10 +361,10 @@ impl Accepted {
         in_time
     }
 
-    fn say_goodbye(&mut self, turn: &mut Turn) {
+    fn say_goodbye(&mut self, code: ErrorCode, why: &str, turn: &mut Turn) {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        sender.goaway(ErrorCode::NO_ERROR, b"the server is stopping");
+        sender.goaway(code, why.as_bytes());
         std::mem::swap(turn.output(self.session), &mut sender.output);
     }
 }

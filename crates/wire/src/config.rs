@@ -23,6 +23,18 @@ pub const MAX_HEADER_LIST_BYTES: u32 = 16_384;
 pub const MAX_HEADER_FIELDS: usize = 128;
 /// Frames of one header block: nghttp2 allows 8 CONTINUATION frames.
 pub const MAX_HEADER_BLOCK_FRAMES: usize = 9;
+/// Octets of one header block, in header lists that are stored: beyond four h2 closes the
+/// connection. Coded octets are hardly ever more than those that they stand for.
+pub const MAX_HEADER_BLOCK_LISTS: usize = 4;
+/// What the peer's windows may hold back on a connection from the open internet before no further
+/// stream is taken: sixteen of the largest messages that gRPC clients take (4 MiB). hyper's 400 KiB
+/// for each of 250 streams come to 100 MB.
+pub const INTERNET_MAX_HELD_BACK_BYTES: usize = 64 << 20;
+/// The same for trusted peers: as much as their unfinished requests may occupy.
+pub const TRUSTED_MAX_HELD_BACK_BYTES: usize = 1 << 30;
+/// A window that is opened by less than this, while something waits for it, is opened a crack, and
+/// a glitch. h2 has the sender of smaller DATA frames pay for them (RUSTSEC-2026-0258).
+pub const SMALL_INCREMENT_BYTES: u32 = 256;
 /// Calls that a client starts before the server's SETTINGS have come: RFC 9113 section 6.5.2
 /// recommends that servers allow no fewer than 100.
 pub const CONCURRENT_STREAMS_BEFORE_SETTINGS: u32 = 100;
@@ -36,6 +48,9 @@ pub struct Config {
     pub connection_window_bytes: u32,
     /// Fields of a header list that are stored.
     pub max_header_fields: usize,
+    /// What the peer's windows may hold back before further streams of the peer are refused
+    /// (REFUSED_STREAM: it is safe to try again), bytes.
+    pub max_held_back_bytes: usize,
     /// The id of the first stream of a client: 1, but in tests of what happens at the end of ids.
     pub first_stream_id: u32,
 }
@@ -43,35 +58,36 @@ pub struct Config {
 impl Config {
     /// Limits for peers that may be hostile.
     pub fn internet() -> Self {
-        Self::with(
-            INTERNET_MAX_CONCURRENT_STREAMS,
-            INTERNET_STREAM_WINDOW_BYTES,
-            INTERNET_CONNECTION_WINDOW_BYTES,
-        )
+        Self {
+            settings: settings(
+                INTERNET_MAX_CONCURRENT_STREAMS,
+                INTERNET_STREAM_WINDOW_BYTES,
+            ),
+            connection_window_bytes: INTERNET_CONNECTION_WINDOW_BYTES,
+            max_header_fields: MAX_HEADER_FIELDS,
+            max_held_back_bytes: INTERNET_MAX_HELD_BACK_BYTES,
+            first_stream_id: 1,
+        }
     }
 
     /// Limits for peers that are trusted: large windows, many streams.
     pub fn trusted() -> Self {
-        Self::with(
-            TRUSTED_MAX_CONCURRENT_STREAMS,
-            TRUSTED_STREAM_WINDOW_BYTES,
-            TRUSTED_CONNECTION_WINDOW_BYTES,
-        )
-    }
-
-    fn with(streams: u32, stream_window_bytes: u32, connection_window_bytes: u32) -> Self {
         Self {
-            settings: Settings {
-                header_table_bytes: DEFAULT_HEADER_TABLE_BYTES,
-                enable_push: false,
-                max_concurrent_streams: Some(streams),
-                initial_window_bytes: stream_window_bytes,
-                max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
-                max_header_list_bytes: Some(MAX_HEADER_LIST_BYTES),
-            },
-            connection_window_bytes,
-            max_header_fields: MAX_HEADER_FIELDS,
-            first_stream_id: 1,
+            settings: settings(TRUSTED_MAX_CONCURRENT_STREAMS, TRUSTED_STREAM_WINDOW_BYTES),
+            connection_window_bytes: TRUSTED_CONNECTION_WINDOW_BYTES,
+            max_held_back_bytes: TRUSTED_MAX_HELD_BACK_BYTES,
+            ..Self::internet()
         }
+    }
+}
+
+fn settings(streams: u32, stream_window_bytes: u32) -> Settings {
+    Settings {
+        header_table_bytes: DEFAULT_HEADER_TABLE_BYTES,
+        enable_push: false,
+        max_concurrent_streams: Some(streams),
+        initial_window_bytes: stream_window_bytes,
+        max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
+        max_header_list_bytes: Some(MAX_HEADER_LIST_BYTES),
     }
 }

@@ -41,6 +41,8 @@ impl Connection {
         }
         let mut sender = Sender::new(config, own);
         if role == Role::Client {
+            // RFC 9113 section 6.5.2: no server may ever say that it takes pushes.
+            sender.peer.enable_push = false;
             sender.output.extend_from_slice(PREFACE);
         }
         sender.greet();

@@ -47,15 +47,20 @@ impl fmt::Debug for ErrorCode {
 
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self.name() {
+            "UNKNOWN" => fmt::Debug::fmt(self, f),
+            name => f.write_str(name),
+        }
     }
 }
 
 /// Who brought an end about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// The peer asked for it: RST_STREAM, or a GOAWAY that left the stream out.
+    /// The peer asked for it: RST_STREAM.
     Peer,
+    /// The peer's GOAWAY left the stream out: it was not looked at, and is safe to try again.
+    PeerGoingAway,
     /// The peer broke a rule, and we reset the stream for it.
     PeerMisbehaved,
 }
@@ -127,6 +132,12 @@ mod tests {
     fn codes_carry_the_names_of_the_rfc() {
         assert_eq!(ErrorCode(0xb), ErrorCode::ENHANCE_YOUR_CALM);
         assert_eq!(ErrorCode(3).name(), "FLOW_CONTROL_ERROR");
-        assert_eq!(format!("{:?}", ErrorCode(0xff)), "UNKNOWN(0xff)");
+        assert_eq!(format!("{}", ErrorCode(0xb)), "ENHANCE_YOUR_CALM");
+        for told in [
+            format!("{:?}", ErrorCode(0xff)),
+            format!("{}", ErrorCode(0xff)),
+        ] {
+            assert_eq!(told, "UNKNOWN(0xff)");
+        }
     }
 }

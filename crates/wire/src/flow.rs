@@ -58,7 +58,7 @@ impl Window {
 }
 
 /// One direction of receiving: what the peer may still send, and what is owed to it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     window: Window,
     owed_bytes: u32,

@@ -4,11 +4,11 @@ mod body;
 mod control;
 mod headers;
 
-use crate::config::Config;
+use crate::config::{Config, MAX_HEADER_BLOCK_LISTS};
 use crate::connection::Role;
 use crate::error::{Blame, ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
-use crate::hpack::{Decoder, HeaderList};
+use crate::hpack::{DEFAULT_TABLE_BYTES, Decoder, HeaderList};
 use crate::memo::Memory;
 use crate::sender::Sender;
 use crate::settings::Settings;
@@ -27,6 +27,7 @@ pub struct Receiver {
     memory: Memory,
     /// A header block that waits for CONTINUATION.
     open_block: Option<OpenBlock>,
+    max_block_bytes: usize,
     preface_came: bool,
     settings_came: bool,
     /// Streams that got rid of what they held back; kept for its memory.
@@ -35,18 +36,26 @@ pub struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(role: Role, config: &Config) -> Self {
+        let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         Self {
             role,
             own: config.settings,
-            decoder: Decoder::new(config.settings.header_table_bytes as usize),
+            // Until the peer has seen our SETTINGS it counts on the default.
+            decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
             memory: Memory::new(),
             open_block: None,
+            max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
             preface_came: role == Role::Client,
             settings_came: false,
             drained: Vec::new(),
         }
+    }
+
+    /// The stream whose header block has begun and is not whole.
+    pub fn open_block(&self) -> Option<u32> {
+        self.open_block.as_ref().map(|open| open.stream_id)
     }
 
     #[inline]
@@ -141,14 +150,18 @@ impl Receiver {
             kind::PRIORITY => self.priority(sender, header, payload, visitor),
             kind::PUSH_PROMISE => Err(ConnectionError::protocol("a push that nobody allowed")),
             // RFC 9113 section 4.1: unknown types are ignored.
-            _ => Ok(()),
+            _ => {
+                sender.glitches.note();
+                Ok(())
+            }
         }
     }
 
     /// What a frame for a stream that is not alive means: nothing if it may still have been on its
     /// way when we reset the stream, else the peer lost count.
-    fn check_gone(&self, sender: &Sender, id: u32) -> Result<(), ConnectionError> {
+    fn check_gone(&self, sender: &mut Sender, id: u32) -> Result<(), ConnectionError> {
         if sender.is_ignored(id) {
+            sender.glitches.note();
             return Ok(());
         }
         if self.is_idle(sender, id) {
@@ -158,8 +171,11 @@ impl Receiver {
         Err(ConnectionError::new(ErrorCode::STREAM_CLOSED, reason))
     }
 
+    /// Whether the peer cannot have had a reason for a frame on that stream.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
         match self.role {
+            // What it opened before it read our GOAWAY was ignored, and it may well take it back.
+            Role::Server if sender.goaway_sent && id % 2 == 1 => false,
             Role::Client => !sender.was_opened_here(id),
             Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
         }

@@ -1,7 +1,7 @@
 //! A unary request that is made again and again: octets with a stream id patched in.
 
 use crate::block::Block;
-use crate::frame::{FrameHeader, HEADER_BYTES};
+use crate::frame::{FrameHeader, HEADER_BYTES, flag};
 use alloc::vec::Vec;
 
 /// A whole unary request of ONE connection: head, one message, END_STREAM.
@@ -46,12 +46,14 @@ impl Request {
         (template.generation == generation).then_some(template)
     }
 
-    /// Remembers what was written, if it is one HEADERS frame and one DATA frame.
+    /// Remembers what was written, if it is one HEADERS frame and one DATA frame, and all of it: a
+    /// window that is smaller than the message lets only its beginning go.
     pub(crate) fn remember(&mut self, written: &[u8], generation: u64) {
         let Some(data_at) = frame_bytes(written) else {
             return;
         };
-        let is_whole = frame_bytes(&written[data_at..]) == Some(written.len() - data_at);
+        let is_whole = frame_bytes(&written[data_at..]) == Some(written.len() - data_at)
+            && written[data_at + FLAGS_AT] & flag::END_STREAM != 0;
         if is_whole && written.len() <= ROOM_BYTES {
             let mut octets = [0; ROOM_BYTES];
             octets[..written.len()].copy_from_slice(written);
@@ -78,6 +80,8 @@ impl Template {
     }
 }
 
+/// Where the flags stand in a frame header.
+const FLAGS_AT: usize = 4;
 /// Where the stream id stands in a frame header.
 const STREAM_ID_AT: usize = 5;
 

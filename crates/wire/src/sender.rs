@@ -5,6 +5,7 @@
 
 mod body;
 mod control;
+mod holding;
 mod unary;
 
 use crate::block::{Block, ExtraField};
@@ -12,18 +13,16 @@ use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, Config};
 use crate::error::{CannotOpen, ErrorCode};
 use crate::flow::{Credit, Window};
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
+use crate::glitches::Glitches;
 use crate::hpack::Encoder;
-use crate::resets::Resets;
+use crate::id_runs::IdRuns;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use crate::streams::{Held, Remote, Stream, Streams};
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use holding::Holding;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
-/// Streams in the queue of those that hold something back and have ended, beyond as many as are
-/// alive, before they are swept out: 8 KiB.
-const STALE_MAX: usize = 1_024;
 /// The largest stream id, RFC 9113 section 5.1.1.
 const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 
@@ -49,9 +48,15 @@ pub struct Sender {
     pub(crate) goaway_sent: bool,
     /// The last id that our GOAWAY promised to look at.
     promised_id: u32,
-    /// Streams that hold something back, in the order in which they get their turn.
-    holding: VecDeque<Stream>,
-    resets: Resets,
+    holding: Holding,
+    /// Streams that we reset.
+    resets: IdRuns,
+    /// Streams that the peer never opened although it opened later ones.
+    pub(crate) passed_over: IdRuns,
+    pub(crate) glitches: Glitches,
+    /// Streams that the peer may have open now: what our settings say, or none while its windows
+    /// hold back too much.
+    admitted_streams: usize,
 }
 
 impl Sender {
@@ -73,8 +78,11 @@ impl Sender {
             goaway_came: false,
             goaway_sent: false,
             promised_id: 0,
-            holding: VecDeque::new(),
-            resets: Resets::default(),
+            holding: Holding::new(config.max_held_back_bytes),
+            resets: IdRuns::default(),
+            passed_over: IdRuns::default(),
+            glitches: Glitches::default(),
+            admitted_streams: concurrency_limit(&own),
         }
     }
 
@@ -288,7 +296,12 @@ impl Sender {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
+        let held_back_bytes = state.held().is_some().then(|| state.held_back_bytes());
         self.streams.remove(stream);
+        if let Some(bytes) = held_back_bytes {
+            self.holding.abandon(bytes, &self.streams);
+            self.admit();
+        }
         self.release_connection(unreleased_bytes);
     }
 
@@ -302,6 +315,7 @@ impl Sender {
 
     pub(crate) fn write_reset(&mut self, id: u32, code: ErrorCode) {
         self.resets.insert(id);
+        self.glitches.note();
         FrameHeader {
             length: 4,
             kind: kind::RST_STREAM,
@@ -322,6 +336,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
+        self.holding.add(bytes.len());
         match state.held() {
             Some(held) => {
                 held.bytes.extend_from_slice(&bytes);
@@ -335,20 +350,25 @@ impl Sender {
                     end_stream,
                 };
                 state.rare.get_or_insert_default().held = Some(held);
-                self.holding.push_back(stream);
-                self.sweep_holding();
+                self.holding.push(stream);
             }
         }
+        self.admit();
     }
 
-    /// Streams that are reset while they wait stay in the queue until their turn, which may never
-    /// come: once they are more than those alive, they are swept out.
-    fn sweep_holding(&mut self) {
-        let streams = &self.streams;
-        if self.holding.len() > 2 * streams.len() + STALE_MAX {
-            self.holding.retain(|&stream| streams.contains(stream));
-        }
+    /// No further streams of the peer while its windows hold back too much.
+    fn admit(&mut self) {
+        self.admitted_streams = match self.holding.is_too_much() {
+            true => 0,
+            false => concurrency_limit(&self.own),
+        };
     }
+}
+
+/// Streams that may be open by these settings.
+fn concurrency_limit(settings: &Settings) -> usize {
+    let limit = settings.max_concurrent_streams;
+    limit.map_or(usize::MAX, |streams| streams as usize)
 }
 
 #[cfg(test)]
@@ -368,8 +388,8 @@ mod tests {
             sender.reset(stream, ErrorCode::CANCEL);
             sender.output.clear();
         }
-        assert!(sender.holding.len() <= STALE_MAX + 4);
-        assert!(sender.holding.contains(&first));
+        assert!(sender.holding.len() <= 2);
+        assert!(sender.holding.take(first));
     }
 
     #[test]

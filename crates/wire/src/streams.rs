@@ -62,6 +62,12 @@ impl State {
         self.rare.as_mut()?.held.as_mut()
     }
 
+    /// Octets that flow control does not let go yet.
+    pub fn held_back_bytes(&self) -> usize {
+        let held = self.rare.as_ref().and_then(|rare| rare.held.as_ref());
+        held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
+    }
+
     /// Whether content-length promises more than has come.
     #[inline]
     pub fn is_owed_body(&self) -> bool {

@@ -26,6 +26,9 @@ pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
         };
         once(slot, value)
     })?;
+    if names_another_host(list, authority) {
+        return Err("host disagrees with :authority");
+    }
     if method == Some(b"CONNECT") {
         let only_authority = scheme.is_none() && path.is_none() && authority.is_some();
         return only_authority
@@ -37,6 +40,18 @@ pub(crate) fn request(list: &HeaderList) -> Result<Head, Malformed> {
         (_, _, Some([])) => Err("an empty :path"),
         _ => Err("a request without :method, :scheme or :path"),
     }
+}
+
+/// Whether a `host` field says something else than `:authority`, which RFC 9113 section 8.3.1 has a
+/// server treat as malformed: what stands in front of it may have looked at the other one.
+fn names_another_host(list: &HeaderList, authority: Option<&[u8]>) -> bool {
+    let Some(authority) = authority else {
+        return false;
+    };
+    let is_another = |field: &Field<'_>| !field.value.eq_ignore_ascii_case(authority);
+    list.iter()
+        .filter(|field| field.name == b"host")
+        .any(|field| is_another(&field))
 }
 
 /// Checks a response's head, RFC 9113 section 8.3.2.
@@ -168,6 +183,22 @@ mod tests {
         assert!(request_with(&[("a", "b"), (":authority", "x")]).is_err());
         assert!(request_with(&[(":status", "200")]).is_err());
         assert!(request(&list(&[(":method", "A"), (":scheme", "b"), (":path", "")])).is_err());
+    }
+
+    #[test]
+    fn host_and_authority_agree_where_both_are_there() {
+        let both = |host| request_with_authority(&[("host", host)]);
+        assert!(both("Example:80").is_ok() && both("example:81").is_err());
+        assert!(request_with_authority(&[]).is_ok());
+        assert!(request_with(&[("host", "example")]).is_ok());
+        let twice: &Fields = &[("host", "example:80"), ("host", "other")];
+        assert!(request_with_authority(twice).is_err());
+    }
+
+    fn request_with_authority(more: &Fields) -> Result<Head, Malformed> {
+        let authority = [(":authority", "example:80")];
+        let all: Vec<_> = authority.iter().chain(more).copied().collect();
+        request_with(&all)
     }
 
     #[test]

@@ -450,7 +450,7 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
     let refused = Event::Reset {
         id: 3,
         code: ErrorCode::REFUSED_STREAM,
-        by: Blame::Peer,
+        by: Blame::PeerGoingAway,
     };
     let goaway = Event::Goaway {
         last_stream_id: 1,

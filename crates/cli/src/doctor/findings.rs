@@ -6,6 +6,9 @@ use bookend_load::contract::exit;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// By subject and instrument of a cell: the variants that it is about.
+type About = BTreeMap<(String, String), Vec<VariantName>>;
+
 /// How a variant is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
@@ -27,9 +30,13 @@ impl Finding {
             }
             Outcome::Measured(_) => Finding::Ready(version.to_owned()),
             Outcome::Missing { reason } => Finding::Missing(reason.clone()),
-            Outcome::Failed { error } => Finding::Failed(error.clone()),
+            Outcome::Failed { error, .. } => Finding::Failed(error.clone()),
             Outcome::Unsupported { reason } => Finding::Failed(format!("unsupported: {reason}")),
         }
+    }
+
+    fn uncalled() -> Finding {
+        Finding::Failed("it was not called".to_owned())
     }
 
     fn severity(&self) -> u8 {
@@ -51,6 +58,21 @@ impl Findings {
         let known = self.0.get(&variant);
         if known.is_none_or(|known| finding.severity() >= known.severity()) {
             self.0.insert(variant, finding);
+        }
+    }
+
+    /// Notes what came of one check-up. A variant whose cell has no row was not called, and nobody
+    /// knows whether it would answer.
+    pub fn judge(&mut self, about: &About, rows: &[Row], versions: &BTreeMap<String, String>) {
+        for ((subject, instrument), variants) in about {
+            let own =
+                |row: &&Row| row.cell.subject == *subject && row.cell.instrument == *instrument;
+            let row = rows.iter().find(own);
+            for variant in variants {
+                let version = versions.get(&variant.0).map_or("", String::as_str);
+                let finding = row.map_or_else(Finding::uncalled, |row| Finding::of(row, version));
+                self.note(variant.clone(), finding);
+            }
         }
     }
 
@@ -92,6 +114,7 @@ impl fmt::Display for Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_lab::measurement::{CellId, Measurement};
 
     fn found(all: &[(&str, Finding)]) -> Findings {
         let mut findings = Findings::default();
@@ -126,6 +149,40 @@ mod tests {
             let findings = found(&[("a", first), ("a", second)]);
             assert_eq!(findings, found(&[("a", failed())]));
         }
+    }
+
+    #[test]
+    fn a_variant_that_was_never_called_is_not_ready() {
+        let name = |name: &str| VariantName(name.to_owned());
+        let cell = |subject: &str| (subject.to_owned(), "load".to_owned());
+        let about = BTreeMap::from([
+            (
+                cell("a/default"),
+                vec![name("a/default"), name("load/default")],
+            ),
+            (cell("b/default"), vec![name("b/default")]),
+        ]);
+        let called = CellId {
+            subject: "a/default".to_owned(),
+            case: "C=1 S=1".to_owned(),
+            instrument: "load".to_owned(),
+        };
+        let window = Measurement {
+            ok: 1,
+            ..Measurement::default()
+        };
+        let row = Row::new(0, called, Outcome::Measured(Box::new(window)));
+        let ready = || Finding::Ready(String::new());
+        let all = ["a/default", "b/default", "load/default"];
+        let mut findings = found(&all.map(|name| (name, ready())));
+        findings.judge(&about, &[row], &BTreeMap::new());
+        let uncalled = [
+            ("a/default", ready()),
+            ("b/default", Finding::Failed("it was not called".to_owned())),
+            ("load/default", ready()),
+        ];
+        assert_eq!(findings, found(&uncalled));
+        assert_eq!(findings.exit_status(false), exit::SOME_ROWS_FAILED);
     }
 
     #[test]

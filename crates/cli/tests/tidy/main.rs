@@ -218,6 +218,7 @@ fn rust_subjects_are_built_on_equal_terms() {
 #[test]
 fn subjects_are_small() {
     assert_none(subjects::long_subjects(tree()));
+    assert_none(subjects::unequal_copies(tree()));
 }
 
 #[test]

@@ -23,6 +23,30 @@ const LONG_SUBJECTS: [(&str, &str); 1] = [(
     "both ends of a call without a library: the zero of the scale, not a subject",
 )];
 
+/// Endings of the names of files that are programs.
+const SOURCES: [&str; 14] = [
+    "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "mjs", "py", "rs", "ts",
+];
+
+/// A folder that is no subject: the contract in Go, for both subjects in Go.
+const NO_SUBJECT: &str = "subjects/go-contract/";
+
+/// The contract in Python, which every subject in Python has the same copy of: no part of what the
+/// library asks for.
+const SHARED: [[&str; 2]; 2] = [
+    [
+        "subjects/python-grpcio/contract.py",
+        "subjects/python-grpclib/contract.py",
+    ],
+    [
+        "subjects/python-grpcio/phases.py",
+        "subjects/python-grpclib/phases.py",
+    ],
+];
+
+/// A variant that is a program of its own: no program in Go can have two versions of grpc-go.
+const OWN_PROGRAM: &str = "subjects/go-grpc/oldest/";
+
 /// Whether a path is the manifest of a Rust subject.
 pub fn is_subject_manifest(path: &str) -> bool {
     subject(path).is_some_and(|name| path == format!("subjects/{name}/Cargo.toml"))
@@ -81,11 +105,11 @@ pub fn missing_files(files: &[File]) -> Vec<Offence> {
         .collect()
 }
 
-/// Subjects with more lines of Rust in `src` than they may have.
+/// Subjects with more lines than they may have, whatever the language.
 pub fn long_subjects(files: &[File]) -> Vec<Offence> {
     let mut lines = BTreeMap::<&str, usize>::new();
-    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
-        if let Some(name) = subject(&file.path).filter(|_| file.path.contains("/src/")) {
+    for file in files.iter().filter(|file| is_counted(&file.path)) {
+        if let Some(name) = program(&file.path) {
             *lines.entry(name).or_default() += file.text().map_or(0, |text| text.lines().count());
         }
     }
@@ -97,6 +121,42 @@ pub fn long_subjects(files: &[File]) -> Vec<Offence> {
         Offence::of_file(&format!("subjects/{name}"), format!("{lines} lines"))
     })
     .collect()
+}
+
+/// What somebody wrote and the subject runs: neither generated code nor tests nor what builds it.
+fn is_counted(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let aside = ["generated", "test", "tests"];
+    let is_aside = folder.split('/').any(|part| aside.contains(&part));
+    let is_test = stem.ends_with("_test") || stem.starts_with("test_");
+    let is_build = name == "build.rs";
+    let is_shared = SHARED.iter().flatten().any(|known| *known == path);
+    let is_excused = is_shared || path.starts_with(NO_SUBJECT);
+    SOURCES.contains(&ending) && !(is_aside || is_test || is_build || is_excused)
+}
+
+/// Copies that differ, or of which one is gone: then it is no shared file.
+pub fn unequal_copies(files: &[File]) -> Vec<Offence> {
+    let bytes = |path: &str| {
+        let file = files.iter().find(|file| file.path == path);
+        file.map(|file| &file.bytes)
+    };
+    let unequal = SHARED.iter().filter(|[first, second]| {
+        let first = bytes(first);
+        first.is_none() || first != bytes(second)
+    });
+    unequal
+        .map(|[first, second]| Offence::of_file(first, format!("is not the same as {second}")))
+        .collect()
+}
+
+/// The name of what a file is a part of: of the subject, or of a program beside it.
+fn program(path: &str) -> Option<&str> {
+    match path.starts_with(OWN_PROGRAM) {
+        true => Some("go-grpc/oldest"),
+        false => subject(path),
+    }
 }
 
 fn subject(path: &str) -> Option<&str> {
@@ -161,4 +221,53 @@ fn a_subject_is_measured_over_all_its_files() {
     assert_eq!(with("subjects/a/src/b.rs", &half), []);
     assert_eq!(with("subjects/a/src/b.rs", &format!("{half}a\n")).len(), 1);
     assert_eq!(with("subjects/a/build.rs", &half.repeat(2)), []);
+}
+
+#[test]
+fn the_length_of_a_subject_is_counted_in_every_language() {
+    let long = "a\n".repeat(SUBJECT_LINES + 1);
+    let count = |path: &str| long_subjects(&[file(path, &long)]).len();
+    for path in [
+        "subjects/a/main.go",
+        "subjects/a/src/main/java/com/example/Main.java",
+        "subjects/a/server/server.cc",
+        "subjects/a/server.py",
+        "subjects/a/oldest/main.go",
+    ] {
+        assert_eq!(count(path), 1, "{path}");
+    }
+    for path in [
+        "subjects/a/main_test.go",
+        "subjects/a/tests/test_server.py",
+        "subjects/a/src/test/java/com/example/MainTest.java",
+        "subjects/a/generated/a/a.pb.go",
+        "subjects/a/requirements.txt",
+        "subjects/a/README.md",
+        "subjects/go-contract/load.go",
+        SHARED[0][1],
+    ] {
+        assert_eq!(count(path), 0, "{path}");
+    }
+}
+
+#[test]
+fn a_program_beside_a_subject_is_measured_for_itself() {
+    let half = "a\n".repeat(SUBJECT_LINES / 2 + 1);
+    let own = format!("{OWN_PROGRAM}main.go");
+    let with =
+        |path: &str| long_subjects(&[file("subjects/go-grpc/main.go", &half), file(path, &half)]);
+    assert_eq!(with("subjects/go-grpc/server.go").len(), 1);
+    assert_eq!(with(&own), []);
+    assert_eq!(long_subjects(&[file(&own, &half.repeat(2))]).len(), 1);
+}
+
+#[test]
+fn a_shared_file_that_changed_in_one_place_is_an_offence() {
+    let all = || SHARED.as_flattened().iter().map(|path| file(path, "same"));
+    let all = || all().collect::<Vec<File>>();
+    assert_eq!(unequal_copies(&all()), []);
+    assert_eq!(unequal_copies(&all()[1..]).len(), 1);
+    let mut changed = all();
+    changed[2].bytes.push(b'x');
+    assert_eq!(unequal_copies(&changed).len(), 1);
 }

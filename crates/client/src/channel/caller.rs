@@ -40,8 +40,8 @@ impl Caller {
     }
 }
 
-/// Cancels one streaming call, from any thread. Dropping it does nothing; as the halves of the call,
-/// it keeps the channel alive.
+/// Cancels one streaming call, from any thread. Dropping it does nothing. It keeps the channel
+/// alive, as the halves of the call do.
 #[derive(Clone)]
 pub struct Canceller(Caller);
 

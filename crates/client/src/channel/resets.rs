@@ -1,19 +1,12 @@
-//! RST_STREAM at a pace that no server takes for an attack.
+//! Streams that are to be reset, at a pace that no server takes for an attack ([`ResetPace`]).
 //!
-//! Servers count resets since CVE-2023-44487, each in its own way: h2 allows 20 of streams that it
-//! has not yet handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a second. A client
-//! whose deadlines pass by the thousand would be cut off by all of them, and all its other calls
-//! with it. So few go out at once and few a second; streams beyond that are given up without a
-//! word: nothing of theirs is waited for, their windows stay shut, and a server that keeps to
-//! `grpc-timeout` ends them by itself. Where many are owed, the connection is to be replaced.
+//! Streams beyond that are given up without a word: nothing of theirs is waited for, their windows
+//! stay shut, and a server that keeps to `grpc-timeout` ends them by itself. Where many are owed,
+//! the connection is to be replaced.
 
-use bookend_wire::Stream;
+use bookend_wire::{ResetPace, Stream};
 use std::collections::VecDeque;
 
-/// Resets at once, after a time without any: below the 20 of h2.
-pub(crate) const RESETS_AT_ONCE: u32 = 16;
-/// Time between resets after that: with the burst 166 in any 30 seconds, below the 200 of netty.
-pub(crate) const RESET_INTERVAL_NS: u64 = 200_000_000;
 /// Resets that are owed before the connection is to be replaced: paying these takes more than six
 /// seconds, and a close tells the server of all of them.
 pub(crate) const RESETS_OWED_MAX: usize = 32;
@@ -21,9 +14,7 @@ pub(crate) const RESETS_OWED_MAX: usize = 32;
 /// The resets of one connection.
 #[derive(Debug)]
 pub(crate) struct Resets {
-    allowed: u32,
-    /// When one was last added to `allowed`.
-    raised_at_ns: u64,
+    pace: ResetPace,
     owed: VecDeque<Stream>,
     /// More were to be owed than are worth keeping.
     overflowed: bool,
@@ -32,8 +23,7 @@ pub(crate) struct Resets {
 impl Resets {
     pub fn new() -> Self {
         Self {
-            allowed: RESETS_AT_ONCE,
-            raised_at_ns: 0,
+            pace: ResetPace::default(),
             owed: VecDeque::new(),
             overflowed: false,
         }
@@ -53,10 +43,13 @@ impl Resets {
 
     /// A stream that is to be reset now.
     pub fn next(&mut self, now_ns: u64, is_open: impl Fn(Stream) -> bool) -> Option<Stream> {
-        self.raise(now_ns);
+        let is_allowed = self.pace.allowed(now_ns) > 0;
         while let Some(&stream) = self.owed.front() {
             if is_open(stream) {
-                self.allowed = self.allowed.checked_sub(1)?;
+                if !is_allowed {
+                    return None;
+                }
+                self.pace.spend();
                 return self.owed.pop_front();
             }
             self.owed.pop_front();
@@ -64,22 +57,10 @@ impl Resets {
         None
     }
 
-    fn raise(&mut self, now_ns: u64) {
-        let intervals = now_ns.saturating_sub(self.raised_at_ns) / RESET_INTERVAL_NS;
-        let missing = u64::from(RESETS_AT_ONCE - self.allowed);
-        if intervals >= missing {
-            self.allowed = RESETS_AT_ONCE;
-            self.raised_at_ns = now_ns;
-        } else {
-            self.allowed += intervals as u32;
-            self.raised_at_ns += intervals * RESET_INTERVAL_NS;
-        }
-    }
-
     /// When the next one may go out, if any is owed.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
-        (!self.owed.is_empty()).then(|| self.raised_at_ns.saturating_add(RESET_INTERVAL_NS))
+        (!self.owed.is_empty()).then(|| self.pace.next_ns())
     }
 
     /// Whether so many were owed that a new connection costs less.
@@ -92,6 +73,7 @@ impl Resets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_wire::reset_pace::RESETS_AT_ONCE;
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -141,7 +123,7 @@ mod tests {
         let mut resets = owing(30);
         let is_last = |open: Stream| open == stream(29);
         assert_eq!(resets.next(SECOND_NS, is_last), Some(stream(29)));
-        assert_eq!(resets.allowed, RESETS_AT_ONCE - 1);
+        assert_eq!(resets.pace.allowed(SECOND_NS), RESETS_AT_ONCE - 1);
         assert_eq!(resets.next_ns(), None);
     }
 

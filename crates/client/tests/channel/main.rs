@@ -5,7 +5,7 @@ mod raw;
 mod service;
 
 use bookend_client::{
-    Answer, Channel, ChannelOptions, Code, Metadata, Options, StreamCall, UnaryCall,
+    Answer, Channel, ChannelOptions, Code, Encoding, Metadata, Options, StreamCall, UnaryCall,
 };
 use bookend_wire::{Config, ErrorCode};
 use raw::Raw;
@@ -121,11 +121,16 @@ fn any_thread_may_call_and_what_they_send_is_kept_apart() {
 #[test]
 fn streams_go_beside_unary_calls() {
     const STREAMS: usize = 20;
-    const MESSAGES: usize = 500;
+    const MESSAGES: usize = 100;
     let (server, _holding) = service::start(LOOPBACK);
     let channel = channel(server.local_address());
-    let talks = (0..STREAMS).map(|_| {
-        let (mut requests, mut responses) = channel.open(StreamCall::new(TALK));
+    let talks = (0..STREAMS).map(|talk| {
+        let mut call = StreamCall::new(TALK);
+        let is_compressed = talk % 2 == 1;
+        if is_compressed {
+            call.encoding = Encoding::Gzip;
+        }
+        let (mut requests, mut responses) = channel.open(call);
         let sending = thread::spawn(move || {
             for index in 0..MESSAGES {
                 requests.send(&number(index)).unwrap();
@@ -134,7 +139,9 @@ fn streams_go_beside_unary_calls() {
         });
         thread::spawn(move || {
             for (index, message) in responses.by_ref().enumerate() {
-                assert_eq!(message.unwrap().octets, number(index / 2));
+                let message = message.unwrap();
+                assert_eq!(message.octets, number(index / 2));
+                assert_eq!(message.was_compressed, is_compressed);
             }
             sending.join().unwrap();
             assert_eq!(responses.end().status.code, Code::Ok);

@@ -67,11 +67,12 @@ impl Service for Any {
     }
 }
 
-/// Says everything twice.
+/// Says everything twice, compressed as it was heard.
 struct Talk;
 
 impl InlineStream for Talk {
     fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
+        reply.compress(reply.request_was_compressed());
         for _ in 0..2 {
             reply.message(|output| output.extend_from_slice(message));
         }

@@ -48,10 +48,12 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         peer.data(stream, &body_of(&[b"first", b"unread"]), false);
         assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
         let elsewhere = responses.canceller();
+        // A third one keeps the channel, and with it the connection, to the end.
+        let _last = responses.canceller();
         match by {
             0 => requests.cancel(),
             1 => responses.cancel(),
-            _ => thread::spawn(move || elsewhere.cancel()).join().unwrap(),
+            _ => thread::scope(|scope| drop(scope.spawn(|| elsewhere.cancel()))),
         }
         let status = responses.next().unwrap().unwrap_err();
         assert_eq!(
@@ -63,6 +65,8 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         requests.cancel();
         drop((requests, responses));
         assert_eq!(peer.settle().resets.len(), 1, "once is enough");
+        // Until here it has kept the channel alive.
+        drop(elsewhere);
     }
 }
 

@@ -1,13 +1,34 @@
 //! A client that gives up many calls at once is not taken for an attacker.
 
-use crate::peer::{Peer, connected};
-use crate::{PATH, careful};
+use crate::peer::{Peer, connected, listen};
+use crate::{PATH, careful, channel_to};
 use bookend_client::{Code, StreamCall, UnaryCall};
 use bookend_wire::Config;
-use bookend_wire::frame::kind;
+use bookend_wire::frame::{FrameHeader, kind};
+use std::time::Duration;
 
 /// What goes out at once at most: h2 cuts off who resets 20 streams that it has not handed on.
 const RESETS_AT_ONCE: usize = 16;
+
+#[test]
+fn no_call_is_sent_before_the_server_has_said_how_many_it_takes() {
+    let (listener, address) = listen();
+    let channel = channel_to(&address);
+    let _calls: Vec<_> = (0..200)
+        .map(|_| channel.open(StreamCall::new(PATH)))
+        .collect();
+    // Once this has ended, all others have been looked at, and not been sent.
+    let mut impatient = UnaryCall::new(PATH, vec![]);
+    impatient.timeout = Some(Duration::from_millis(1));
+    let status = channel.unary(impatient).status;
+    assert_eq!(status.code, Code::DeadlineExceeded);
+    let mut config = Config::internet();
+    config.settings.max_concurrent_streams = Some(2);
+    let mut peer = Peer::accept(&listener, &config);
+    peer.stream(2);
+    let is_head = |frame: &&FrameHeader| frame.kind == kind::HEADERS;
+    assert_eq!(peer.settle().frames.iter().filter(is_head).count(), 2);
+}
 
 #[test]
 fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {

@@ -2,8 +2,9 @@
 
 use super::metric::unit_text;
 use super::model::{Model, Prediction, Rejection};
+use super::quantity::Quantity;
 use super::verdict::{Judgement, Verdict};
-use super::{DeclaredModel, Ledger, SuiteLedger};
+use super::{DeclaredModel, Derivation, Ledger, SuiteLedger};
 use crate::audit::{PrintedRow, Rule};
 use crate::suite::{FULL_ROUNDS_MIN, Unit};
 use std::fmt::Write as _;
@@ -11,14 +12,19 @@ use std::fmt::Write as _;
 /// The page as a whole.
 pub(super) fn markdown(ledger: &Ledger) -> String {
     let mut page = String::from(INTRODUCTION);
-    page.push_str(&overview(ledger));
-    for suite in &ledger.suites {
-        page.push_str(&section(suite));
+    let judged = ledger.suites.iter();
+    let judged: Vec<Judged<'_>> = judged.map(|one| (one, one.judgements())).collect();
+    page.push_str(&overview(&judged));
+    for (suite, judgements) in &judged {
+        page.push_str(&section(suite, judgements));
     }
     page.push_str(&rules());
     page.push_str(ENDING);
     page
 }
+
+/// A document with the verdicts on its claims.
+type Judged<'a> = (&'a SuiteLedger, Vec<Judgement<'a>>);
 
 const INTRODUCTION: &str = "\
 # Claims
@@ -30,13 +36,16 @@ records of our runs; a test fails when it is not what they give.
 A figure in *its own table* is worked out from what the document prints; behind it stands what the digits
 lost in printing leave open. *Ours* is the median of the rounds and the 95 % interval of their mean
 (Student's t of the logarithms, of the figures themselves where one is zero; rounds are paired where cells
-are compared). A share of a profile is of one recording, with the interval of a binomial part. Of a figure
-in several cases the smallest and the largest median stand there.
+are compared). A figure that was the same in each of the rounds has no interval, which is no certainty
+([metrics](metrics.md#claims)). A share of a profile is of one recording, with the interval of a binomial
+part. Of a figure in several cases the smallest and the largest median stand there. *A over B* before a
+figure says what was divided by what, once a row.
 
 A claim **held** when the whole interval is within what counts as held, in every case. It **did not hold**
 when the whole interval of a case is outside, even where it is widened for the number of cases (Bonferroni),
 or when the document's own table refutes it. Else we **cannot tell here**: with few rounds intervals are
-wide, and one round has none.
+wide, and one round has none. *Marked in n of m rounds* counts those that the verdict rests on and that a
+reader has reason to doubt, once a case, with the [rules](metrics.md#marks) that say so.
 
 ";
 
@@ -51,13 +60,12 @@ a real server takes at least as long. There is no randomness in it. Its paramete
 document; where a pool's size is not stated (`cached`), it is the callers less the printed failures.
 ";
 
-fn overview(ledger: &Ledger) -> String {
+fn overview(judged: &[Judged<'_>]) -> String {
     let mut text = String::from(
         "| document | claims | held | did not hold | cannot tell here | findings of the audit |\n\
          |---|---|---|---|---|---|\n",
     );
-    for suite in &ledger.suites {
-        let judgements = suite.judgements();
+    for (suite, judgements) in judged {
         let count = |verdict| {
             let same = judgements.iter().filter(|one| one.verdict == verdict);
             same.count()
@@ -78,12 +86,12 @@ fn overview(ledger: &Ledger) -> String {
     text
 }
 
-fn section(suite: &SuiteLedger) -> String {
+fn section(suite: &SuiteLedger, judgements: &[Judgement<'_>]) -> String {
     let mut text = format!("\n## {}\n\n{}\n\n", suite.claims.title, provenance(suite));
     text.push_str("| claim | published | its own table | ours | verdict | why |\n");
     text.push_str("|---|---|---|---|---|---|\n");
-    for one in suite.judgements() {
-        line(&mut text, &claim_fields(&one));
+    for one in judgements {
+        line(&mut text, &claim_fields(one));
     }
     text.push_str(&models(suite));
     text.push_str(&findings(suite));
@@ -116,15 +124,43 @@ fn rounds(count: u32) -> String {
     }
 }
 
+/// The figures that a document's own table gives, and ours. Where they are quotients the first of
+/// them says of what; the second again only if it is another.
+fn figure_fields(one: &Judgement<'_>) -> [String; 2] {
+    let own = match &one.claim.recomputed {
+        Some(Derivation::Quantity(quantity)) => quantity.over_text(),
+        Some(Derivation::Formula(_)) | None => None,
+    };
+    let own = own.filter(|_| has_figure(&one.recomputed));
+    let ours = one.claim.ours.as_ref().and_then(Quantity::over_text);
+    let ours = ours.filter(|ours| has_figure(&one.ours) && own.as_ref() != Some(ours));
+    [
+        with_quotient(own, &one.recomputed),
+        with_quotient(ours, &one.ours),
+    ]
+}
+
+fn has_figure(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+}
+
+fn with_quotient(quotient: Option<String>, figures: &str) -> String {
+    match quotient {
+        Some(quotient) => format!("{quotient}: {figures}"),
+        None => or_dash(figures),
+    }
+}
+
 fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
+    let [own, ours] = figure_fields(one);
     vec![
         format!(
             "**{}**: {} ({})",
             one.claim.id, one.claim.text, one.claim.place
         ),
         one.claim.published.clone(),
-        or_dash(&one.recomputed),
-        or_dash(&one.ours),
+        own,
+        ours,
         one.verdict.to_string(),
         one.why.clone(),
     ]
@@ -134,10 +170,11 @@ fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
 pub(super) fn summary(suite: &SuiteLedger) -> String {
     let mut text = String::from("| claim | published | ours | verdict |\n|---|---|---|---|\n");
     for one in suite.judgements() {
+        let quotient = one.claim.ours.as_ref().and_then(Quantity::over_text);
         let fields = [
             one.claim.text.clone(),
             one.claim.published.clone(),
-            or_dash(&one.ours),
+            with_quotient(quotient.filter(|_| has_figure(&one.ours)), &one.ours),
             one.verdict.to_string(),
         ];
         line(&mut text, &fields);

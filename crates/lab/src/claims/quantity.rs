@@ -116,6 +116,9 @@ pub struct Estimate {
     /// The same, but wide enough for all estimates of the quantity to be within theirs in 95 of
     /// 100 runs (Bonferroni's correction).
     pub joint_interval: Option<Interval>,
+    /// In so many rounds it was the very same: an interval of no width is no certainty. `None`:
+    /// rounds differ, or there is but one.
+    pub equal_rounds: Option<usize>,
 }
 
 impl Quantity {
@@ -125,6 +128,44 @@ impl Quantity {
             (None, Take::Each | Take::Least | Take::Median | Take::Largest) => self.metric.unit(),
             _ => Unit::Number,
         }
+    }
+
+    /// What is divided by what, where it is a quotient and its places do not say so.
+    pub fn over_text(&self) -> Option<String> {
+        let of = &self.of;
+        let metric = self.metric.name();
+        match (&self.over, self.take) {
+            (_, Take::Growth) => Some(format!("{of}, each case over the one before")),
+            (Some(Over::Subject(other)), _) => Some(format!("{of} over {other}")),
+            (Some(Over::Case(case)), _) => Some(format!("{of} over itself at {case}")),
+            (Some(Over::Metric(other)), _) => {
+                Some(format!("{metric} over {} of {of}", other.name()))
+            }
+            (Some(Over::Model(_)) | None, _) => None,
+        }
+    }
+
+    /// For each case, the measured rows that its figure is worked out of, by round.
+    pub(super) fn rounds<'a>(&self, rows: &'a [Row]) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
+        if self.metric.is_of_profile() {
+            return Vec::new();
+        }
+        let of_case = |case: &String| {
+            let divisor = match &self.over {
+                Some(Over::Subject(other)) => Some((other, case)),
+                Some(Over::Case(other)) => Some((&self.of, other)),
+                Some(Over::Metric(_) | Over::Model(_)) | None => None,
+            };
+            let cells = std::iter::once((&self.of, case)).chain(divisor);
+            let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
+            for row in cells.flat_map(|(name, case)| cell_rows(rows, name, case)) {
+                if matches!(row.outcome, Outcome::Measured(_)) {
+                    rounds.entry(row.round).or_default().push(row);
+                }
+            }
+            rounds
+        };
+        self.cases.iter().map(of_case).collect()
     }
 
     /// Works it out.
@@ -313,7 +354,18 @@ impl Series {
             value,
             interval,
             joint_interval,
+            equal_rounds: self.equal_rounds(),
         })
+    }
+
+    fn equal_rounds(&self) -> Option<usize> {
+        let Self::Rounds(rounds) = self else {
+            return None;
+        };
+        let mut values = rounds.values();
+        let first = values.next()?;
+        let is_equal = rounds.len() > 1 && values.all(|value| value == first);
+        is_equal.then_some(rounds.len())
     }
 }
 
@@ -374,18 +426,14 @@ fn recorded(
     name: &SubjectName,
     case: &str,
 ) -> Result<Series, String> {
-    let same_case = |row: &&Row| row.cell.subject == name.subject && is_case(&row.cell.case, case);
-    let own: Vec<&Row> = rows.iter().filter(same_case).collect();
-    let instrument = instrument(&own, name).ok_or_else(|| match own.is_empty() {
-        true => format!("no record of {name} at {case}"),
-        false => format!("{name} at {case} was recorded with other instruments"),
-    })?;
-    let of_instrument = |row: &&Row| row.cell.instrument == instrument;
-    let cell: Vec<(&Row, Option<f64>)> = own
-        .into_iter()
-        .filter(of_instrument)
-        .map(|row| (row, figure(row)))
-        .collect();
+    let cell = cell_rows(rows, name, case);
+    if cell.is_empty() {
+        return Err(match rows_of_case(rows, name, case).is_empty() {
+            true => format!("no record of {name} at {case}"),
+            false => format!("{name} at {case} was recorded with other instruments"),
+        });
+    }
+    let cell: Vec<(&Row, Option<f64>)> = cell.into_iter().map(|row| (row, figure(row))).collect();
     let without: Vec<&Row> = cell
         .iter()
         .filter_map(|(row, figure)| figure.is_none().then_some(*row))
@@ -406,9 +454,23 @@ fn recorded(
         Outcome::Unsupported { reason } => {
             format!("{name} at {case}: unsupported{rounds}, {reason}")
         }
-        Outcome::Failed { error } => format!("{name} at {case}: failed{rounds}, {error}"),
+        Outcome::Failed { error, .. } => format!("{name} at {case}: failed{rounds}, {error}"),
         Outcome::Missing { reason } => format!("{name} at {case}: missing{rounds}, {reason}"),
     })
+}
+
+/// The rows of a subject under a case, whatever its instrument.
+fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row> {
+    let same = |row: &&Row| row.cell.subject == name.subject && is_case(&row.cell.case, case);
+    rows.iter().filter(same).collect()
+}
+
+/// Those of the one cell that a claim means. Empty where nobody can say which.
+fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row> {
+    let mut cell = rows_of_case(rows, name, case);
+    let instrument = instrument(&cell, name).map(str::to_owned);
+    cell.retain(|row| Some(&row.cell.instrument) == instrument.as_ref());
+    cell
 }
 
 /// Cases are told apart by what they mean, not by how they are spelt.

@@ -1,5 +1,6 @@
 //! Held, did not hold, cannot tell here: the verdict on a claim, and why.
 
+use super::marked::Marked;
 use super::metric::unit_text;
 use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
 use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
@@ -51,7 +52,11 @@ pub struct Judgement<'a> {
 }
 
 /// Judges a claim.
-pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a> {
+pub(super) fn judge<'a>(
+    claim: &'a Claim,
+    ledger: &SuiteLedger,
+    marked: &Marked<'_>,
+) -> Judgement<'a> {
     let recomputed = claim
         .recomputed
         .as_ref()
@@ -74,7 +79,11 @@ pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a>
         Worked::of(quantity, evaluation)
     });
     let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
-    let why = [Some(reason), claim.why.clone()];
+    let why = [
+        Some(reason),
+        claim.why.clone(),
+        doubt(claim, ledger, marked),
+    ];
     let why: Vec<String> = why.into_iter().flatten().collect();
     Judgement {
         claim,
@@ -83,6 +92,16 @@ pub(super) fn judge<'a>(claim: &'a Claim, ledger: &SuiteLedger) -> Judgement<'a>
         verdict,
         why: why.join(" "),
     }
+}
+
+/// What makes a reader doubt the rounds that a verdict rests on, if it rests on rounds.
+fn doubt(claim: &Claim, ledger: &SuiteLedger, marked: &Marked<'_>) -> Option<String> {
+    let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
+    let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
+    let quantity = claim.ours.as_ref()?;
+    let record = ledger.record.as_ref()?;
+    (is_judged && claim.judged_by == JudgedBy::Records)
+        .then(|| marked.sentence(quantity, &record.rows))?
 }
 
 fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
@@ -110,6 +129,7 @@ fn of_span(span: Span) -> Evaluation {
             value: span.value,
             interval,
             joint_interval: interval,
+            equal_rounds: None,
         }],
         missing: vec![],
     }
@@ -266,6 +286,9 @@ impl Worked {
                 };
                 let (low, high) = (self.number(low), self.number(high));
                 let count = several.len();
+                if low == high {
+                    return format!("{low}{} in each of {count} {what}", self.of_whom());
+                }
                 format!("{low} to {high}{} in {count} {what}", self.of_whom())
             }
         }
@@ -276,7 +299,7 @@ impl Worked {
         let interval = one.interval.map_or_else(String::new, |interval| {
             let ends = [self.number(interval.low), self.number(interval.high)];
             match ends.iter().all(|end| *end == value) {
-                true => String::new(),
+                true => equal_text(one.equal_rounds),
                 false => format!(" ({} to {})", ends[0], ends[1]),
             }
         });
@@ -308,6 +331,11 @@ impl Worked {
             (None, None) => "anything".to_owned(),
         }
     }
+}
+
+/// Where an interval would have no width: how often it was so says more.
+fn equal_text(rounds: Option<usize>) -> String {
+    rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
 }
 
 impl Condition {

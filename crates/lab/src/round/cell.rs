@@ -6,7 +6,7 @@ use super::observer::Observer;
 use super::server::RunningServer;
 use super::{Bench, Load};
 use crate::build::Prepared;
-use crate::measurement::{EndUsage, Measurement};
+use crate::measurement::{EndUsage, Measurement, Outcome};
 use crate::sampler::Used;
 use crate::stop::Stop;
 use crate::subject::InstrumentOutput;
@@ -94,9 +94,6 @@ fn measurement(
     warmed_up: u64,
 ) -> Result<Measurement, Stop> {
     let Run { said, watched } = run;
-    if said.ok == 0 {
-        return Err(no_answer(&said));
-    }
     let (server, generator) = (&watched.server, &watched.generator);
     let (tested, opposite) = match under_test {
         Side::Server => (server, generator),
@@ -115,7 +112,7 @@ fn measurement(
         generator: generator_cpu + beside_generator(bench, backend.as_ref()),
         lab: watched.lab_seconds,
     };
-    Ok(Measurement {
+    let window = Measurement {
         side: under_test,
         window_seconds: said.window_seconds.unwrap_or(server.seconds),
         ok: said.ok,
@@ -152,7 +149,11 @@ fn measurement(
         steady: own.map(|own| own.steady).unwrap_or_default(),
         notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
-    })
+    };
+    match window.ok {
+        0 => Err(no_answer(window)),
+        _ => Ok(window),
+    }
 }
 
 fn usage(used: &Used) -> EndUsage {
@@ -172,9 +173,10 @@ fn beside_generator(bench: &Bench, backend: Option<&EndUsage>) -> f64 {
     }
 }
 
-/// A rate of nothing has no logarithm and no latency: the row says which errors there were.
-fn no_answer(said: &super::said::Said) -> Stop {
-    let errors: Vec<String> = said
+/// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
+/// keeps what they cost.
+fn no_answer(window: Measurement) -> Stop {
+    let errors: Vec<String> = window
         .errors
         .iter()
         .map(|(code, count)| format!("{code} {count}"))
@@ -183,5 +185,8 @@ fn no_answer(said: &super::said::Said) -> Stop {
         true => "nor with an error".to_owned(),
         false => format!("but with {}", errors.join(", ")),
     };
-    Stop::failed(format!("no call of the window ended OK, {which}"))
+    Stop::Row(Outcome::Failed {
+        error: format!("no call of the window ended OK, {which}"),
+        window: Some(Box::new(window)),
+    })
 }

@@ -3,7 +3,6 @@
 use super::server::ServerEnd;
 use super::tally::{CountMismatch, Tally};
 use crate::measurement::{Outcome, Row};
-use crate::stop::Stop;
 
 /// Writes into `rows`, which are all of one server, what it said at its end. Calls that are in
 /// none of them, of the probe and of windows that were measured again, stand in the first.
@@ -26,29 +25,28 @@ pub fn close(rows: &mut [&mut Row], end: &ServerEnd, tally: &Tally) {
 }
 
 fn close_row(row: &mut Row, end: &ServerEnd) {
-    let Outcome::Measured(measurement) = &mut row.outcome else {
+    let Some(window) = row.outcome.window_mut() else {
         return;
     };
-    measurement.marks.extend(end.marks.iter().cloned());
+    window.marks.extend(end.marks.iter().cloned());
     let small = end.mismatches.iter().filter(|found| !found.is_grave());
-    let small = small.map(CountMismatch::to_string);
-    measurement.marks.extend(small);
-    if let Some(grave) = end.mismatches.iter().find(|found| found.is_grave())
-        && let Stop::Row(failed) = Stop::failed(grave)
+    window.marks.extend(small.map(CountMismatch::to_string));
+    if let Outcome::Measured(_) = &row.outcome
+        && let Some(grave) = end.mismatches.iter().find(|found| found.is_grave())
     {
-        row.outcome = failed;
+        row.outcome.fail(grave);
     }
 }
 
 /// Marks the `rows` of a server that ended by itself before it could say how much it served.
 pub fn close_uncounted(rows: &mut [&mut Row], how: &Outcome) {
-    let Outcome::Failed { error } = how else {
+    let Outcome::Failed { error, .. } = how else {
         return;
     };
     for row in rows {
-        if let Outcome::Measured(measurement) = &mut row.outcome {
+        if let Some(window) = row.outcome.window_mut() {
             let mark = format!("calls could not be counted: later in the round {error}");
-            measurement.marks.push(mark);
+            window.marks.push(mark);
         }
     }
 }

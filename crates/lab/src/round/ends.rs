@@ -166,9 +166,7 @@ pub fn member<'a>(crew: &'a Crew, name: &str) -> Result<&'a Prepared, Stop> {
 pub fn outcome_of(stop: Stop) -> Outcome {
     match stop {
         Stop::Row(outcome) => outcome,
-        Stop::Interrupted => Outcome::Failed {
-            error: "interrupted".to_owned(),
-        },
+        Stop::Interrupted => Outcome::failed("interrupted"),
     }
 }
 

@@ -51,6 +51,20 @@ pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec
     marks
 }
 
+/// The name of the rule behind a mark of one window: what all marks of a kind have in common.
+pub(crate) fn rule_of(mark: &str) -> &'static str {
+    let rules = [
+        ("steal ", "steal"),
+        ("foreign process ", "foreign-process"),
+        ("counts differ: ", "counts-differ"),
+        ("calls could not be counted", "not-counted"),
+        ("the server did not say how many", "not-counted"),
+        ("the backend did not say how many", "not-counted"),
+    ];
+    let known = rules.iter().find(|(begins, _)| mark.starts_with(begins));
+    known.map_or("other", |(_, rule)| rule)
+}
+
 /// The CPUs of each end with what it worked itself; of both together where they share some.
 fn shares<'a>(placement: &'a Placement, worked: &Worked) -> Vec<(&'a [usize], f64)> {
     let both = worked.server + worked.generator;
@@ -115,12 +129,18 @@ mod tests {
     fn steal_is_counted_over_the_pinned_cpus() {
         let marks = marks(&ledger([0, 0], [0, 62]), &apart(), &worked(0.0, 0.0));
         assert_eq!(marks, ["steal 3.1 %"]);
+        assert_eq!(rule_of(&marks[0]), "steal");
     }
 
     #[test]
     fn somebody_else_on_one_cpu_is_named_with_it() {
         let marks = marks(&ledger([1000, 700], [0, 0]), &apart(), &worked(10.0, 2.9));
         assert_eq!(marks, ["foreign process on CPU 1 (40 %)"]);
+        assert_eq!(rule_of(&marks[0]), "foreign-process");
+        assert_eq!(
+            rule_of("its output ended in a word that nobody knows"),
+            "other"
+        );
     }
 
     #[test]

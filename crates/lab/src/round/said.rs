@@ -3,6 +3,7 @@
 
 use super::notes::{Notes, TooManyNotes};
 use crate::steady::Steady;
+use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::report::LoadReport;
@@ -69,6 +70,8 @@ pub enum SaidError {
         /// Calls that the `ok` line says.
         ok: u64,
     },
+    /// Counts beyond all reason.
+    TooMany(TooMany),
     /// More notes than are kept.
     Notes(TooManyNotes),
     /// The document of an instrument lacks what it always has.
@@ -108,16 +111,20 @@ impl Saying {
     pub fn take(&mut self, line: Line) -> Result<(), SaidError> {
         match line {
             Line::Latency { latency_ns, count } => {
+                count::sum(self.said.latencies.len(), count)?;
                 latency::record(&mut self.said.latencies, latency_ns, count);
             }
-            Line::Warmup(count) => self.said.warmup += count,
+            Line::Warmup(count) => add(&mut self.said.warmup, count)?,
             Line::Ok(count) => {
-                self.said.ok += count;
+                add(&mut self.said.ok, count)?;
                 self.has_counts = true;
             }
-            Line::Error { code, count } => *self.said.errors.entry(code).or_default() += count,
-            Line::Drained(count) => self.said.drained += count,
-            Line::Unfinished(count) => self.said.unfinished += count,
+            Line::Error { code, count } => {
+                count::sum(self.said.error_count(), count)?;
+                *self.said.errors.entry(code).or_default() += count;
+            }
+            Line::Drained(count) => add(&mut self.said.drained, count)?,
+            Line::Unfinished(count) => add(&mut self.said.unfinished, count)?,
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.said.notes);
                 self.said = Said {
@@ -158,6 +165,7 @@ impl Said {
     pub fn of_report(report: &LoadReport) -> Result<Said, SaidError> {
         let own = &report.bookend;
         let latencies = latency::decode(&own.latency_histogram).map_err(SaidError::Histogram)?;
+        count::checked(latencies.len())?;
         Ok(Said {
             window_seconds: Some(own.window_seconds),
             ok: own.ok,
@@ -188,7 +196,7 @@ impl Said {
         }
         let report: GhzReport =
             serde_json::from_str(text).map_err(|error| SaidError::Json(error.to_string()))?;
-        Ok(report.said())
+        report.said()
     }
 
     /// Reads what h2load prints at its end. It tells no latencies and does not read `grpc-status`:
@@ -203,8 +211,9 @@ impl Said {
         let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
         let of = |list: &str, name| count_before(list, name);
         let done = of(requests, "done").ok_or(SaidError::Document("requests done"))?;
-        let started = of(requests, "started").unwrap_or(done);
+        let started = count::checked(of(requests, "started").unwrap_or(done))?;
         let ok = of(statuses, "2xx").ok_or(SaidError::Document("status codes"))?;
+        let (done, ok) = (count::checked(done)?, count::checked(ok)?);
         let failed = done.saturating_sub(ok);
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
         Ok(Said {
@@ -240,15 +249,18 @@ struct GhzCall {
 }
 
 impl GhzReport {
-    fn said(self) -> Said {
+    fn said(self) -> Result<Said, SaidError> {
         let mut said = Said {
             window_seconds: Some(self.total as f64 / 1e9),
             ..Said::default()
         };
         for (status, count) in self.status_code_distribution {
             match status.as_str() {
-                "OK" => said.ok += count,
-                _ => *said.errors.entry(code_of_ghz(&status)).or_default() += count,
+                "OK" => add(&mut said.ok, count)?,
+                _ => {
+                    count::sum(said.error_count(), count)?;
+                    *said.errors.entry(code_of_ghz(&status)).or_default() += count;
+                }
             }
         }
         for call in self.details.unwrap_or_default() {
@@ -256,8 +268,13 @@ impl GhzReport {
                 latency::record(&mut said.latencies, call.latency, 1);
             }
         }
-        said
+        Ok(said)
     }
+}
+
+fn add(total: &mut u64, count: u64) -> Result<(), TooMany> {
+    *total = count::sum(*total, count)?;
+    Ok(())
 }
 
 /// ghz prints codes as Go does: `DeadlineExceeded`, `Canceled`.
@@ -307,6 +324,7 @@ impl fmt::Display for SaidError {
             SaidError::Latencies { latencies, ok } => {
                 write!(out, "it told {latencies} latencies of {ok} OK calls")
             }
+            SaidError::TooMany(error) => error.fmt(out),
             SaidError::Notes(error) => error.fmt(out),
             SaidError::Document(what) => write!(out, "its output lacks `{}`", what.trim_end()),
             SaidError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
@@ -315,6 +333,12 @@ impl fmt::Display for SaidError {
 }
 
 impl std::error::Error for SaidError {}
+
+impl From<TooMany> for SaidError {
+    fn from(error: TooMany) -> SaidError {
+        SaidError::TooMany(error)
+    }
+}
 
 impl From<TooManyNotes> for SaidError {
     fn from(error: TooManyNotes) -> SaidError {
@@ -354,6 +378,28 @@ mod tests {
             }
         );
         assert_eq!(say("1000 4\n").unwrap_err(), SaidError::NoCounts);
+    }
+
+    #[test]
+    fn counts_that_would_wrap_are_refused_however_they_are_told() {
+        let half = count::COUNT_MAX / 2 + 1;
+        for line in [
+            "ok #",
+            "5 #",
+            "warmup #",
+            "error INTERNAL #",
+            "drained #",
+            "unfinished #",
+        ] {
+            let line = line.replace('#', &half.to_string());
+            let error = say(&format!("ok 0\n{line}\n{line}\n")).unwrap_err();
+            assert_eq!(error, SaidError::TooMany(TooMany), "{line}");
+        }
+        let ghz =
+            format!(r#"{{"total":1,"statusCodeDistribution":{{"Odd":{half},"Strange":{half}}}}}"#);
+        assert_eq!(Said::of_ghz(&ghz), Err(SaidError::TooMany(TooMany)));
+        let h2load = "finished in 1s,\nrequests: 18446744073709551615 done\nstatus codes: 1 2xx\n";
+        assert_eq!(Said::of_h2load(h2load), Err(SaidError::TooMany(TooMany)));
     }
 
     #[test]

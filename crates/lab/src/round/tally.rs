@@ -1,7 +1,7 @@
 //! Whether both ends agree on how many calls there were.
 
 use super::said::Said;
-use crate::measurement::{Outcome, Row};
+use crate::measurement::Row;
 use std::fmt;
 
 /// A server whose count is off by more than this share did not count, or did not answer: its rows
@@ -63,10 +63,10 @@ impl Tally {
 
     /// Calls of a row's window and its warm-up.
     pub fn add_row(&mut self, row: &Row) {
-        if let Outcome::Measured(measured) = &row.outcome {
-            self.answered += measured.warmup + measured.ok + measured.drained;
-            self.ok += measured.ok;
-            self.uncertain += measured.errors.values().sum::<u64>() + measured.unfinished;
+        if let Some(window) = row.outcome.window() {
+            self.answered += window.warmup + window.ok + window.drained;
+            self.ok += window.ok;
+            self.uncertain += window.errors.values().sum::<u64>() + window.unfinished;
         }
     }
 

@@ -89,8 +89,7 @@ mod tests {
         summary.measured = 3;
         summary.missing = 1;
         assert_eq!(summary.exit_status(), exit::MEASURED);
-        let error = "x".to_owned();
-        summary.add(&[row(Outcome::Failed { error })]);
+        summary.add(&[row(Outcome::failed("x"))]);
         assert_eq!(summary.exit_status(), exit::SOME_ROWS_FAILED);
         summary.interrupted = true;
         assert_eq!(summary.exit_status(), exit::INTERRUPTED);

@@ -24,7 +24,7 @@ impl fmt::Display for SourceFingerprint {
     }
 }
 
-/// What is known about the last build of a variant.
+/// What is known about the last build of a variant, or of another that is built alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildState {
     /// It was built from these very sources.
@@ -100,8 +100,18 @@ impl Subject {
         std::fs::write(marker, format!("{}\n", self.fingerprint()?))
     }
 
+    /// One for all variants that are built by the same commands: who builds one of them has built
+    /// the others.
     fn marker(&self, variant: &Variant) -> PathBuf {
-        let name = format!("built-{}", variant.name);
+        let mut hash = FNV_OFFSET;
+        for command in &variant.build {
+            for word in command {
+                hash = fnv1a(hash, word.as_bytes());
+                hash = fnv1a(hash, &[0]);
+            }
+            hash = fnv1a(hash, b"\n");
+        }
+        let name = format!("built-{hash:016x}");
         self.folder.join("target").join("bookend").join(name)
     }
 }
@@ -149,5 +159,27 @@ mod tests {
         assert_eq!(fnv1a(FNV_OFFSET, b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(FNV_OFFSET, b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(fnv1a(FNV_OFFSET, b"foobar"), 0x8594_4171_f739_67e8);
+    }
+    #[test]
+    fn variants_that_are_built_alike_are_built_once() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = home.path().join("twins");
+        std::fs::create_dir_all(&folder).expect("created");
+        let declared = "name = \"twins\"\nlanguage = \"sh\"\ndescription = \"fakes\"\nroles = [\"server\"]\n\
+                        version = [\"echo\", \"1\"]\n\
+                        build = [[\"make\"]]\nrun = [\"sh\", \"serve\"]\n\
+                        [[variants]]\nname = \"a\"\n[[variants]]\nname = \"b\"\n\
+                        [[variants]]\nname = \"c\"\nbuild = [[\"make\", \"c\"]]\n";
+        std::fs::write(folder.join("subject.toml"), declared).expect("written");
+        let subject = Subject::read(&folder).expect("well-formed");
+        let state = |name| {
+            let variant = subject.variant(Some(name)).expect("declared");
+            subject.build_state(variant).expect("readable")
+        };
+        let first = subject.variant(Some("a")).expect("declared");
+        subject.note_built(first).expect("written");
+        assert_eq!(state("a"), BuildState::Fresh);
+        assert_eq!(state("b"), BuildState::Fresh);
+        assert_eq!(state("c"), BuildState::Stale("never built"));
     }
 }

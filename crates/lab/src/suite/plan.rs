@@ -244,6 +244,19 @@ impl Suite {
         Ok(plan)
     }
 
+    /// A cell of the whole schedule that `plan`, which follows it, does not have: subjects were
+    /// selected, or the environment asked for other cases.
+    pub fn left_out(&self, plan: &Plan) -> Option<CellId> {
+        let whole = Selection {
+            extent: plan.extent,
+            ..Selection::default()
+        };
+        let whole = self.plan(&whole, &Overrides::default(), u32::MAX).ok()?;
+        let planned: Vec<CellId> = plan.cells().into_iter().map(|cell| cell.id).collect();
+        let mut cells = whole.cells().into_iter().map(|cell| cell.id);
+        cells.find(|id| !planned.contains(id))
+    }
+
     fn schedule(&self, extent: Extent) -> Result<&Schedule, PlanError> {
         match extent {
             Extent::Full => Ok(&self.full),

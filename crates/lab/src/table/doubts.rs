@@ -4,9 +4,10 @@ use super::limit::disagreement;
 use super::round::{Round, measurement};
 use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
 use crate::measurement::{Outcome, Row};
+use crate::round::rule_of;
 use crate::steady;
 use crate::suite::{Case, Plan, Side};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
 /// rows of the run, from which both ends' counts are compared.
@@ -24,6 +25,23 @@ pub(super) fn doubts(
     doubts.extend(disagreement(plan, rounds));
     doubts.extend(steady::doubt(rounds.iter().map(|round| round.measurement)));
     doubts
+}
+
+/// The names of the rules by which the window of a measured row is marked.
+pub(crate) fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
+    let mut rules = BTreeSet::new();
+    for round in Round::all(&[row]) {
+        let marks = round.measurement.marks.iter();
+        rules.extend(marks.map(|mark| rule_of(mark).to_owned()));
+        if let Ok(case) = row.cell.case.parse() {
+            let findings = audit(&audited(plan, case, &round)).into_iter();
+            rules.extend(findings.map(|finding| finding.rule.to_string()));
+        }
+        if steady::doubt(std::iter::once(round.measurement)).is_some() {
+            rules.insert("not-steady".to_owned());
+        }
+    }
+    rules
 }
 
 /// What was noted about single windows, each text once with the rounds that have it.
@@ -45,7 +63,7 @@ fn noted(rounds: &[Round<'_>]) -> Vec<String> {
 
 fn failed_rounds(rows: &[&Row]) -> Option<String> {
     let failures = rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Failed { error } => Some(error),
+        Outcome::Failed { error, .. } => Some(error),
         _ => None,
     });
     let failures: Vec<&String> = failures.collect();
@@ -102,7 +120,8 @@ fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
 /// Whether both ends count the same, for each round of the cell's server. Most servers live for a
 /// whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
-    let differing = own.iter().filter_map(|row| {
+    let believed = own.iter().filter(|row| measurement(row).is_some());
+    let differing = believed.filter_map(|row| {
         let same_life = |other: &&Row| row.shares_server_with(other);
         let finding = audit_counts(&end_counts(all.iter().filter(same_life))?)?;
         Some(format!("{finding} (round {})", row.round))
@@ -110,12 +129,13 @@ fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
     differing.collect()
 }
 
-/// `None` when the server did not say, or a cell failed and nobody knows how many calls it made.
+/// `None` when the server did not say, or a cell failed so that nobody knows how many calls it
+/// made.
 fn end_counts<'a>(life: impl Iterator<Item = &'a Row>) -> Option<EndCounts> {
     let mut counts = EndCounts::default();
     let mut served = None;
     for row in life {
-        let round = measurement(row)?;
+        let round = row.outcome.window()?;
         served = served.max(row.served);
         counts.answered += round.warmup + round.ok + round.drained + row.probe_calls;
         counts.errors += round.errors.values().sum::<u64>();

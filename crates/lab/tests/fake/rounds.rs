@@ -27,6 +27,7 @@ tests![
     a_port_that_is_told_late_is_no_surprise,
     unsupported_is_no_failure,
     an_instrument_says_what_it_must,
+    a_window_without_an_answer_fails_and_keeps_what_it_took,
     foreign_instruments_are_understood,
     a_client_is_measured_against_a_server,
     what_is_not_there_is_missing,
@@ -180,7 +181,7 @@ pub fn measured(row: &Row) -> &Measurement {
 
 pub fn error(row: &Row) -> &str {
     match &row.outcome {
-        Outcome::Failed { error } => error,
+        Outcome::Failed { error, .. } => error,
         other => panic!("not failed: {other:?}"),
     }
 }
@@ -369,16 +370,29 @@ fn an_instrument_says_what_it_must() {
     assert_eq!(error_of(window), "it ended without saying `ok N`");
     let few = error_of(&format!("{window} echo 5 1; echo ok 2"));
     assert_eq!(few, "it told 1 latencies of 2 OK calls");
-    let refused = error_of(&format!("{window} echo ok 0; echo error UNAVAILABLE 3"));
-    assert_eq!(
-        refused,
-        "no call of the window ended OK, but with UNAVAILABLE 3"
-    );
     assert!(error_of("echo Running 10 s test").contains("\"Running 10 s test\""));
     assert_eq!(
         error_of("echo no route >&2; exit 1"),
         "no route (exit status: 1)"
     );
+}
+
+fn a_window_without_an_answer_fails_and_keeps_what_it_took() {
+    let text = "echo window start; echo window end\n\
+         echo ok 0; echo error UNAVAILABLE 3; echo warmup 2; echo note tries 9";
+    let row = with_instrument(text).row();
+    assert_eq!(
+        error(&row),
+        "no call of the window ended OK, but with UNAVAILABLE 3"
+    );
+    let window = row.outcome.window().expect("what was measured is kept");
+    assert_eq!(
+        (window.ok, window.errors["UNAVAILABLE"], window.warmup),
+        (0, 3, 2)
+    );
+    assert!(window.window_seconds > 0.0 && window.memory_peak_bytes > 0);
+    assert_eq!(window.notes["tries"], 9.0);
+    assert_eq!(with_instrument("exit 1").row().outcome.window(), None);
 }
 
 fn foreign_instruments_are_understood() {

@@ -2,8 +2,9 @@
 
 use super::LoadShard;
 use crate::call::Fault;
-use crate::link::{Link, Stage};
+use crate::link::Link;
 use crate::phase::Phase;
+use crate::redial::End;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
 
@@ -78,22 +79,29 @@ impl LoadShard {
             return;
         };
         let connection = link.connection_number;
-        let farewell = link.farewell.clone();
-        let text = farewell.as_deref().unwrap_or(text);
-        // A server that says goodbye before any call is not asked again at once.
-        let retired = link.stage == Stage::Retiring && link.in_flight == 0 && link.was_of_use;
-        let made_no_call = !link.was_of_use && link.in_flight == 0;
-        let ended = self.phase == Phase::Over;
-        if !retired && !ended {
-            self.note_failure(text);
+        let end = end_of(link);
+        if self.phase != Phase::Over {
+            self.measured.note_end_of(link);
+        }
+        if end != End::WorkDone && self.phase != Phase::Over {
+            let made_no_call = link.made_no_call();
+            let text = why_lost(link, text);
+            self.note_failure(&text);
             if made_no_call {
-                self.count_attempt(text);
+                self.count_attempt(&text);
             }
             self.fail_link(index, &Fault::new(Code::Unavailable, text), now_ns);
         }
         self.links[index] = None;
-        self.redials[connection].lost(now_ns, retired);
+        self.redials[connection].lost(now_ns, end);
         self.reckon_dial_deadline();
+    }
+
+    /// Closes the connections that have nothing left to do, where no bytes that come would.
+    pub(super) fn close_done(&self, turn: &mut Turn) {
+        for link in self.links.iter().flatten().filter(|link| link.is_done()) {
+            turn.close(link.session);
+        }
     }
 
     /// A connection that could not be made costs one error: the call that asked for it.
@@ -105,5 +113,24 @@ impl LoadShard {
                 self.counted_done += 1;
             }
         }
+    }
+}
+
+/// How a connection that is gone has ended. A server that says goodbye before any answer, or because
+/// of us, is not asked again at once.
+fn end_of(link: &Link) -> End {
+    let complained = link.farewell.as_ref().is_some_and(|said| said.is_complaint);
+    match link.was_of_use {
+        false => End::Useless,
+        true if link.is_done() && !complained => End::WorkDone,
+        true => End::Broken,
+    }
+}
+
+fn why_lost(link: &Link, text: &str) -> String {
+    match &link.farewell {
+        Some(farewell) => farewell.to_string(),
+        None if link.is_done() => "the server left too many calls without an end".to_owned(),
+        None => text.to_owned(),
     }
 }

@@ -171,10 +171,30 @@ fn ours(facts: &Extension) -> String {
         format_args!("  Requests per read:\t{:.2}", facts.requests_per_read),
     );
     text.push_str(&outside_the_window(facts));
+    text.push_str(&said_by_the_server(facts));
     if busy >= GENERATOR_SATURATED {
         text.push_str(
             "  Limit:\tthis generator was the limit: the target can do at least this much\n",
         );
+    }
+    text
+}
+
+/// What the server has told us, in frames of its own, that explains the figures.
+fn said_by_the_server(facts: &Extension) -> String {
+    let mut text = String::new();
+    if let Some(streams) = facts.streams_allowed {
+        line(
+            &mut text,
+            format_args!(
+                "  Streams:\tthe server allows {streams} a connection: fewer calls were in flight \
+                 than asked for"
+            ),
+        );
+    }
+    for (said, connections) in &facts.goaways {
+        let said = said.replace(char::is_control, " ");
+        line(&mut text, format_args!("  Goaway:\t{connections} x {said}"));
     }
     text
 }

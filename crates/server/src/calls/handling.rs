@@ -92,9 +92,9 @@ impl Visitor for Handling<'_> {
         if self.calls.has(stream) {
             self.calls.leave(stream);
         }
-        if !self.calls.resets.take(|| self.turn.now_ns()) && !self.calls.too_much {
-            self.calls.too_much = true;
-            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, b"too many streams were reset");
+        if !self.calls.resets.take(1, || self.turn.now_ns()) {
+            self.calls
+                .is_too_much(sender, "too many streams were reset");
         }
     }
 
@@ -135,13 +135,7 @@ impl Handling<'_> {
     /// Handlers that have not answered count as long as they run: a client that resets its streams
     /// gets no more of them than one that waits. If there are too many, the call is over.
     pub(super) fn may_wait(&mut self, sender: &mut Sender, stream: Stream) -> bool {
-        let limit = self
-            .limits
-            .http2
-            .settings
-            .max_concurrent_streams
-            .unwrap_or(u32::MAX);
-        let may = self.calls.answers.waiting < limit;
+        let may = self.calls.answers.waiting < self.limits.running_handlers_max();
         if !may {
             let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
             self.calls.fail(sender, stream, &status);

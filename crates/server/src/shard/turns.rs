@@ -46,9 +46,12 @@ impl ServerShard {
         }
     }
 
-    /// All output of that connection is written: its streams go on.
-    pub(super) fn go_on(&mut self, session: Session) {
+    /// All output of that connection is written: its streams go on, and it is read again.
+    pub(super) fn go_on(&mut self, session: Session, turn: &mut Turn) {
         if let Some(accepted) = find(&mut self.sessions, session) {
+            if std::mem::take(&mut accepted.is_stopped) {
+                turn.resume(session);
+            }
             self.turns.add_if_ready(accepted);
         }
     }

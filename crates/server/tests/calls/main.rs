@@ -14,7 +14,7 @@ mod streams;
 
 use bookend_server::io::Shard;
 use bookend_server::prost::Message;
-use bookend_server::{Code, Counts, Limits, ResetLimit, Status};
+use bookend_server::{Code, Counts, Limits, Rate, Status};
 use bookend_wire::{Config, ErrorCode};
 
 use pair::{Pair, fields, framed};
@@ -485,7 +485,7 @@ fn calls_that_were_given_up_count_until_their_handlers_are_done() {
 
 #[test]
 fn a_client_that_resets_too_much_is_told_to_calm_down() {
-    let resets = Some(ResetLimit {
+    let resets = Some(Rate {
         burst: 10,
         per_second: 1,
     });

@@ -56,6 +56,8 @@ impl Receiver {
         }
         if !data.is_empty() || end_stream {
             visitor.data(sender, stream, data, end_stream);
+        } else {
+            sender.glitches.note();
         }
         if end_stream {
             sender.settle(stream);

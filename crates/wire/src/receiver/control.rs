@@ -1,8 +1,10 @@
 //! Frames that steer: SETTINGS, PING, GOAWAY, WINDOW_UPDATE, RST_STREAM, PRIORITY.
 
 use super::Receiver;
+use crate::config::SMALL_INCREMENT_BYTES;
+use crate::connection::Role;
 use crate::error::{Blame, ConnectionError, ErrorCode};
-use crate::frame::{FrameHeader, flag, kind, write_frame};
+use crate::frame::{FrameHeader, flag};
 use crate::sender::Sender;
 use crate::visitor::Visitor;
 
@@ -21,12 +23,19 @@ impl Receiver {
                     "an acknowledgement with settings in it",
                 ));
             }
+            self.decoder.set_limit(self.own.header_table_bytes as usize);
+            sender.glitches.acknowledgement();
             sender.own_settings_acknowledged();
             visitor.settings_acknowledged();
             return Ok(());
         }
         let mut settings = sender.peer;
         settings.apply(payload)?;
+        if self.role == Role::Client && settings.enable_push {
+            let reason = "a server's SETTINGS_ENABLE_PUSH is 1";
+            return Err(ConnectionError::protocol(reason));
+        }
+        sender.glitches.settings();
         self.settings_came = true;
         sender.take_over(settings)?;
         self.send_held(sender, visitor);
@@ -46,9 +55,10 @@ impl Receiver {
             return Err(ConnectionError::frame_size("PING is not eight octets"));
         };
         if header.has(flag::ACK) {
+            sender.glitches.pong();
             visitor.pong(octets);
         } else {
-            write_frame(&mut sender.output, kind::PING, flag::ACK, 0, &octets);
+            sender.pong(octets);
         }
         Ok(())
     }
@@ -68,11 +78,13 @@ impl Receiver {
         };
         let [a, b, c, d, e, f, g, h] = *fixed;
         let last_stream_id = u32::from_be_bytes([a & 0x7f, b, c, d]);
+        sender.glitches.goaway();
         sender.goaway_came = true;
         for stream in sender.streams_above(last_stream_id) {
             if sender.was_opened_here(stream.id) {
                 sender.free(stream);
-                visitor.reset(sender, stream, ErrorCode::REFUSED_STREAM, Blame::Peer);
+                let code = ErrorCode::REFUSED_STREAM;
+                visitor.reset(sender, stream, code, Blame::PeerGoingAway);
             }
         }
         let code = ErrorCode(u32::from_be_bytes([e, f, g, h]));
@@ -93,14 +105,20 @@ impl Receiver {
             ));
         };
         let increment_bytes = u32::from_be_bytes(octets) & 0x7fff_ffff;
+        if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_held_back_bytes() > 0 {
+            sender.glitches.note();
+        }
         if header.stream_id == 0 {
             if increment_bytes == 0 {
                 return Err(ConnectionError::protocol("WINDOW_UPDATE by nothing"));
             }
             let overflow = "WINDOW_UPDATE moved the connection's window past 2^31-1";
+            let was_narrow = sender.is_narrow();
             let added = sender.send_window.add(increment_bytes);
             added.map_err(|_| ConnectionError::flow_control(overflow))?;
-            self.send_held(sender, visitor);
+            if was_narrow {
+                self.send_held(sender, visitor);
+            }
             return Ok(());
         }
         self.stream_window_update(sender, header.stream_id, increment_bytes, visitor)
@@ -125,6 +143,9 @@ impl Receiver {
         };
         let code = match increment_bytes {
             0 => ErrorCode::PROTOCOL_ERROR,
+            // Nothing will be sent, so nothing can overflow: a whole request that went out at once
+            // was never counted against this window.
+            _ if state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
                 sender.send_held_on(stream, &mut self.drained);
@@ -171,7 +192,10 @@ impl Receiver {
             None if self.is_idle(sender, id) => {
                 Err(ConnectionError::protocol("RST_STREAM on an idle stream"))
             }
-            None => Ok(()),
+            None => {
+                sender.glitches.note();
+                Ok(())
+            }
         }
     }
 
@@ -186,6 +210,7 @@ impl Receiver {
         if header.stream_id == 0 {
             return Err(ConnectionError::protocol("PRIORITY on stream 0"));
         }
+        sender.glitches.note();
         let fault = match payload {
             [a, b, c, d, _] => {
                 let depends_on = u32::from_be_bytes([a & 0x7f, *b, *c, *d]);
@@ -196,7 +221,12 @@ impl Receiver {
         match (fault, sender.streams.find(header.stream_id)) {
             (None, _) => {}
             (Some(code), Some(stream)) => self.stream_error(sender, stream, code, visitor),
-            (Some(code), None) => sender.write_reset(header.stream_id, code),
+            (Some(code), None) if self.is_idle(sender, header.stream_id) => {
+                // RFC 9113 section 5.1: there is nothing yet that could be reset.
+                let reason = "a malformed PRIORITY on an idle stream";
+                return Err(ConnectionError::new(code, reason));
+            }
+            (Some(_), None) => {}
         }
         Ok(())
     }

@@ -15,6 +15,9 @@ use alloc::vec::Vec;
 /// Octets of the priority that may stand before a header block.
 const PRIORITY_BYTES: usize = 5;
 
+/// Ids of one side differ by two, RFC 9113 section 5.1.1.
+const STREAM_ID_STEP: u32 = 2;
+
 /// A header block of which more is to come.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
@@ -86,7 +89,8 @@ impl Receiver {
             return Err(ConnectionError::protocol("CONTINUATION without HEADERS"));
         };
         open.frames += 1;
-        if open.frames > MAX_HEADER_BLOCK_FRAMES {
+        let block_bytes = open.octets.len() + payload.len();
+        if open.frames > MAX_HEADER_BLOCK_FRAMES || block_bytes > self.max_block_bytes {
             let reason = "too many CONTINUATION frames";
             return Err(ConnectionError::new(ErrorCode::ENHANCE_YOUR_CALM, reason));
         }
@@ -173,31 +177,26 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         let before = self.decoder.generation();
         self.decode(block)?;
-        let head = self.check_fields(place);
+        let is_known = stream.is_some();
         let stream = match stream {
             Some(stream) => stream,
             None => match self.open_by_peer(sender, id)? {
-                Some(stream) if head.is_ok() => stream,
-                Some(stream) => {
-                    // Its owner has not heard of it yet.
-                    sender.reset(stream, ErrorCode::PROTOCOL_ERROR);
-                    return Ok(());
-                }
+                Some(stream) => stream,
                 None => return Ok(()),
             },
         };
-        let Ok(head) = head else {
-            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
-            return Ok(());
+        let head = match self.accept(sender, stream, place, end_stream) {
+            Ok(head) => head,
+            Err(code) if is_known => {
+                self.stream_error(sender, stream, code, visitor);
+                return Ok(());
+            }
+            Err(code) => {
+                // Its owner has not heard of it yet.
+                sender.reset(stream, code);
+                return Ok(());
+            }
         };
-        if self.fields.overflowed() {
-            self.stream_error(sender, stream, ErrorCode::ENHANCE_YOUR_CALM, visitor);
-            return Ok(());
-        }
-        if !self.note_head(sender, stream, place, head, end_stream) {
-            self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
-            return Ok(());
-        }
         if head.informational {
             return Ok(());
         }
@@ -211,6 +210,26 @@ impl Receiver {
             sender.settle(stream);
         }
         Ok(())
+    }
+
+    /// The fields as a head or trailers of that stream, or the code that it is reset with.
+    fn accept(
+        &self,
+        sender: &mut Sender,
+        stream: Stream,
+        place: Place,
+        end_stream: bool,
+    ) -> Result<Head, ErrorCode> {
+        let head = self
+            .check_fields(place)
+            .map_err(|_| ErrorCode::PROTOCOL_ERROR)?;
+        if self.fields.overflowed() {
+            return Err(ErrorCode::ENHANCE_YOUR_CALM);
+        }
+        match self.note_head(sender, stream, place, head, end_stream) {
+            true => Ok(head),
+            false => Err(ErrorCode::PROTOCOL_ERROR),
+        }
     }
 
     fn decode(&mut self, block: &[u8]) -> Result<(), ConnectionError> {
@@ -275,19 +294,41 @@ impl Receiver {
                 "a client's stream has an even id",
             ));
         }
-        if id <= sender.last_peer_id {
-            return self.check_gone(sender, id).map(|()| None);
+        if id != sender.last_peer_id + STREAM_ID_STEP && !self.is_later(sender, id)? {
+            return Ok(None);
         }
         if sender.goaway_sent {
             // Our GOAWAY said that it would not be looked at.
             return Ok(None);
         }
         sender.last_peer_id = id;
-        if sender.streams.len() >= sender.own_concurrency_limit() {
+        if !sender.admits_stream() {
             sender.write_reset(id, ErrorCode::REFUSED_STREAM);
             return Ok(None);
         }
         Ok(Some(sender.insert(id)))
+    }
+
+    /// Whether a stream, not the one next in line, can still be opened: not if a later one was.
+    #[cold]
+    fn is_later(&self, sender: &mut Sender, id: u32) -> Result<bool, ConnectionError> {
+        let last_id = sender.last_peer_id;
+        if sender.passed_over.contains(id) {
+            let reason = "a stream that is opened after a later one";
+            return Err(ConnectionError::protocol(reason));
+        }
+        if id <= last_id {
+            return self.check_gone(sender, id).map(|()| false);
+        }
+        let next_id = if last_id == 0 {
+            1
+        } else {
+            last_id + STREAM_ID_STEP
+        };
+        if id > next_id && !sender.goaway_sent {
+            sender.passed_over.insert_run(next_id, id - STREAM_ID_STEP);
+        }
+        Ok(true)
     }
 
     /// A block on a stream that expects none. It is decoded nevertheless, or the table would be

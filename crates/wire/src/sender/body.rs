@@ -83,6 +83,12 @@ impl Sender {
         stream_bytes.min(connection_bytes).min(frame_bytes)
     }
 
+    /// Whether the connection's window may be what holds a stream back. Where it is not, opening it
+    /// further is no reason to look at them all.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.send_window.available_bytes() < SPARED_WINDOW_BYTES
+    }
+
     #[inline]
     fn take_windows(&mut self, stream: Stream, bytes: usize) {
         let from_connection = self.send_window.take(bytes);
@@ -159,8 +165,20 @@ impl Sender {
 
     /// Octets of this stream that wait for the peer's window.
     pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
-        let held = self.streams.state(stream).and_then(|state| state.held());
-        held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
+        self.streams
+            .state(stream)
+            .map_or(0, |state| state.held_back_bytes())
+    }
+
+    /// Octets of all streams that wait for the peer's windows.
+    pub fn all_held_back_bytes(&self) -> usize {
+        self.holding.bytes()
+    }
+
+    /// Octets that have waited for the peer's windows and have gone out since the connection began:
+    /// as long as this stands still while something waits, the peer lets nothing go.
+    pub fn moved_bytes(&self) -> u64 {
+        self.holding.moved_bytes()
     }
 
     /// The connection's window has opened: every stream that holds something back gets a turn, the
@@ -170,7 +188,7 @@ impl Sender {
             if self.send_window.available_bytes() == 0 {
                 return;
             }
-            let Some(stream) = self.holding.pop_front() else {
+            let Some(stream) = self.holding.pop() else {
                 return;
             };
             self.send_held_of(stream, drained);
@@ -179,29 +197,32 @@ impl Sender {
 
     /// The window of one stream has opened.
     pub(crate) fn send_held_on(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
-        if let Some(at) = self.holding.iter().position(|&other| other == stream) {
-            self.holding.remove(at);
+        if self.holding.take(stream) {
             self.send_held_of(stream, drained);
         }
     }
 
     fn send_held_of(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
         let Some(state) = self.streams.state(stream) else {
+            self.holding.gone();
             return;
         };
         let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {
             return;
         };
         let ends_with_data = held.end_stream && held.trailers.is_none();
-        held.sent_bytes +=
+        let sent_bytes =
             self.send_what_goes(stream, &held.bytes[held.sent_bytes..], ends_with_data);
+        held.sent_bytes += sent_bytes;
+        self.holding.moved(sent_bytes);
+        self.admit();
         if held.sent_bytes < held.bytes.len() {
             held.compact();
             let Some(state) = self.streams.state(stream) else {
                 return;
             };
             state.rare.get_or_insert_default().held = Some(held);
-            self.holding.push_back(stream);
+            self.holding.push(stream);
             return;
         }
         drained.push(stream);

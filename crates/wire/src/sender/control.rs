@@ -43,19 +43,43 @@ impl Sender {
     /// peers that never acknowledge anything.
     pub(crate) fn own_settings_acknowledged(&mut self) {
         let window_bytes = self.own.initial_window_bytes;
-        if self.own_stream_window_bytes != window_bytes {
-            let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
-            self.streams
-                .iter()
-                .for_each(|(_, state)| state.credit.resize(before_bytes, window_bytes));
+        if self.own_stream_window_bytes == window_bytes {
+            return;
+        }
+        let before_bytes = core::mem::replace(&mut self.own_stream_window_bytes, window_bytes);
+        let mut due = Vec::new();
+        for (stream, state) in self.streams.iter() {
+            state.credit.resize(before_bytes, window_bytes);
+            // What was owed is little for a larger window, and may be all of a smaller one.
+            if state.remote != Remote::Closed
+                && let Some(increment) = state.credit.release(0, window_bytes)
+            {
+                due.push((stream.id, increment));
+            }
+        }
+        for (id, increment) in due {
+            self.write_window_update(id, increment);
         }
     }
 
-    /// Streams that the peer may have open.
-    pub(crate) fn own_concurrency_limit(&self) -> usize {
-        self.own
-            .max_concurrent_streams
-            .map_or(usize::MAX, |streams| streams as usize)
+    /// Whether the peer may open a stream now.
+    #[inline]
+    pub(crate) fn admits_stream(&self) -> bool {
+        self.streams.len() < self.admitted_streams
+    }
+
+    /// Whether [`Sender::take_glitches`] would return something.
+    #[inline]
+    pub fn has_glitches(&self) -> bool {
+        self.glitches.any()
+    }
+
+    /// How often the peer did something wrong or useless that the connection survived since this
+    /// was last asked: broken rules of single streams, every RST_STREAM that we sent whatever the
+    /// cause, frames on streams that had ended, empty DATA, SETTINGS after the first, PINGs between
+    /// which nothing happened, PRIORITY, frames of unknown types, windows opened by a few octets.
+    pub fn take_glitches(&mut self) -> u32 {
+        self.glitches.take()
     }
 
     /// `bytes` of this stream's body are consumed: the peer may send as many more.
@@ -74,8 +98,8 @@ impl Sender {
         self.release_connection(bytes);
     }
 
-    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps its
-    /// own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
+    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
+    /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
     /// follows when the octets are read.
     pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
@@ -122,7 +146,15 @@ impl Sender {
 
     /// Asks for a sign of life; the answer comes as `pong`.
     pub fn ping(&mut self, payload: [u8; 8]) {
+        self.glitches.ping_sent();
         write_frame(&mut self.output, kind::PING, 0, 0, &payload);
+    }
+
+    /// Answers a PING.
+    pub(crate) fn pong(&mut self, payload: [u8; 8]) {
+        self.glitches
+            .ping((self.last_peer_id, self.credit, self.send_window));
+        write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
     }
 
     /// Says that no further stream will be looked at. Streams that are open go on.

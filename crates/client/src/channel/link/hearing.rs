@@ -207,7 +207,7 @@ impl Visitor for Hearing<'_> {
         let Some(call) = self.talk.take(stream) else {
             return;
         };
-        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by == Blame::Peer;
+        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by != Blame::PeerMisbehaved;
         let again =
             not_looked_at && call.receiving.take_back() && self.calls.send_again(call.ticket);
         if !again {

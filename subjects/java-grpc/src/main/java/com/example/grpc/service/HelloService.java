@@ -15,7 +15,6 @@ import org.slf4j.LoggerFactory;
 /** Greets with a number that it has to wait for: a call holds its thread meanwhile. */
 public class HelloService extends HelloServiceGrpc.HelloServiceImplBase {
   private static final Logger LOGGER = LoggerFactory.getLogger(HelloService.class);
-
   private final PersistenceServiceBlockingStub persistence;
 
   /** Asks the PersistenceService behind {@code channel}; gRPC hands on the caller's deadline. */

@@ -1,0 +1,330 @@
+//! One connection of the server.
+
+use super::behaviour::{Answer, Behaviour, Part, Then};
+use super::frames::{
+    ACK, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, GOOD_HEAD, HEADERS, INITIAL_WINDOW_SIZE,
+    MAX_CONCURRENT_STREAMS, OK_TRAILERS, PADDED, PING, PREFACE, RST_STREAM, SETTINGS,
+    WINDOW_UPDATE, put,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the client has said on a connection, and what it was told.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// All frames, without the payload of DATA.
+    pub frames: Vec<Frame>,
+    /// Octets of DATA by frame: the stream and the length.
+    pub data: Vec<(u32, usize)>,
+    /// Calls that have come whole.
+    pub calls: u64,
+    /// The most streams that were open at a time.
+    pub open_max: usize,
+    /// PING frames that were sent.
+    pub pings: u64,
+    /// Octets of DATA that were sent, padding included.
+    pub sent_bytes: u64,
+}
+
+impl Heard {
+    /// Frames of that kind.
+    pub fn of_kind(&self, kind: u8) -> impl Iterator<Item = &Frame> {
+        self.frames.iter().filter(move |frame| frame.kind == kind)
+    }
+
+    /// The acknowledged PINGs, which are numbered.
+    pub fn pongs(&self) -> Vec<u64> {
+        let pongs = self.of_kind(PING).filter(|frame| frame.has(ACK));
+        let number = |frame: &Frame| u64::from_be_bytes(*frame.payload.first_chunk().unwrap());
+        pongs.map(number).collect()
+    }
+}
+
+/// A connection.
+pub struct Conversation {
+    reader: BufReader<TcpStream>,
+    writer: TcpStream,
+    behaviour: Behaviour,
+    /// Calls of all connections.
+    all_calls: Arc<AtomicU64>,
+    heard: Heard,
+    output: Vec<u8>,
+    windows: Windows,
+    /// Streams that have begun and not ended.
+    open: BTreeSet<u32>,
+    /// Calls that wait to be answered.
+    waiting: VecDeque<u32>,
+    replies: Vec<Reply>,
+    closes: bool,
+}
+
+/// What the client lets the server send.
+struct Windows {
+    connection_bytes: i64,
+    initial_bytes: i64,
+    /// What differs from that.
+    streams: BTreeMap<u32, i64>,
+}
+
+/// An answer on its way.
+struct Reply {
+    stream_id: u32,
+    how: Answer,
+    body: Vec<u8>,
+    sent_bytes: usize,
+}
+
+impl Conversation {
+    pub fn new(socket: TcpStream, behaviour: Behaviour, all_calls: Arc<AtomicU64>) -> Self {
+        Self {
+            reader: BufReader::new(socket.try_clone().unwrap()),
+            writer: socket,
+            behaviour,
+            all_calls,
+            heard: Heard::default(),
+            output: Vec::new(),
+            windows: Windows {
+                connection_bytes: 65_535,
+                initial_bytes: 65_535,
+                streams: BTreeMap::new(),
+            },
+            open: BTreeSet::new(),
+            waiting: VecDeque::new(),
+            replies: Vec::new(),
+            closes: false,
+        }
+    }
+
+    /// Talks until the client closes the connection.
+    pub fn talk(mut self) -> Heard {
+        let mut preface = [0; PREFACE.len()];
+        if self.reader.read_exact(&mut preface).is_err() || preface != PREFACE {
+            return self.heard;
+        }
+        self.greet();
+        self.write();
+        while let Some(frame) = Frame::read(&mut self.reader) {
+            self.take(&frame);
+            self.send_replies();
+            self.write();
+            self.note(frame);
+        }
+        self.heard
+    }
+
+    fn greet(&mut self) {
+        let mut settings = Vec::new();
+        if let Behaviour::Allows { streams } = self.behaviour {
+            settings.extend_from_slice(&MAX_CONCURRENT_STREAMS.to_be_bytes());
+            settings.extend_from_slice(&streams.to_be_bytes());
+        }
+        put(&mut self.output, SETTINGS, 0, 0, &settings);
+    }
+
+    /// A client that has closed hears nothing more, which is no fault of the server's.
+    fn write(&mut self) {
+        let _ = self.writer.write_all(&self.output);
+        self.output.clear();
+        if std::mem::take(&mut self.closes) {
+            let _ = self.writer.shutdown(Shutdown::Write);
+        }
+    }
+
+    fn note(&mut self, mut frame: Frame) {
+        if frame.kind == DATA {
+            self.heard.data.push((frame.stream_id, frame.payload.len()));
+            frame.payload.clear();
+        }
+        self.heard.frames.push(frame);
+    }
+
+    fn take(&mut self, frame: &Frame) {
+        match frame.kind {
+            SETTINGS if !frame.has(ACK) => self.settings(frame),
+            HEADERS => {
+                self.open.insert(frame.stream_id);
+                self.heard.open_max = self.heard.open_max.max(self.open.len());
+            }
+            DATA if !frame.payload.is_empty() => {
+                let credit = (frame.payload.len() as u32).to_be_bytes();
+                put(&mut self.output, WINDOW_UPDATE, 0, 0, &credit);
+            }
+            WINDOW_UPDATE => self.windows.open(frame.stream_id, frame.number_at(0)),
+            PING if frame.has(ACK) => self.pong(),
+            RST_STREAM => {
+                self.open.remove(&frame.stream_id);
+                self.waiting.retain(|id| *id != frame.stream_id);
+                self.replies
+                    .retain(|reply| reply.stream_id != frame.stream_id);
+            }
+            _ => {}
+        }
+        if matches!(frame.kind, HEADERS | DATA) && frame.has(END_STREAM) {
+            self.call(frame.stream_id);
+        }
+    }
+
+    fn settings(&mut self, frame: &Frame) {
+        for (id, value) in frame.settings() {
+            if id == INITIAL_WINDOW_SIZE {
+                self.windows.initial_bytes = i64::from(value);
+            }
+        }
+        put(&mut self.output, SETTINGS, ACK, 0, &[]);
+    }
+
+    /// A call has come whole.
+    fn call(&mut self, stream_id: u32) {
+        self.heard.calls += 1;
+        let number = self.all_calls.fetch_add(1, Ordering::SeqCst) + 1;
+        match self.behaviour {
+            Behaviour::Silent => {}
+            Behaviour::GoesAway {
+                at_call,
+                code,
+                debug,
+                then,
+            } if self.heard.calls >= at_call => match self.heard.calls {
+                1 if at_call == 0 => self.go_away(0, code, debug, then),
+                calls if calls == at_call => self.go_away(stream_id, code, debug, then),
+                _ => {}
+            },
+            Behaviour::Allows { .. } => {
+                // When the answer comes, the client has sent all that it thinks it may.
+                self.waiting.push_back(stream_id);
+                if self.waiting.len() == 1 {
+                    self.ping();
+                }
+            }
+            _ => self.answer(stream_id, number),
+        }
+    }
+
+    fn go_away(&mut self, stream_id: u32, code: u32, debug: &str, then: Then) {
+        let [last, code] = [stream_id, code].map(u32::to_be_bytes);
+        let payload = [&last[..], &code, debug.as_bytes()].concat();
+        put(&mut self.output, GOAWAY, 0, 0, &payload);
+        match then {
+            Then::Answers => self.answer(stream_id, 0),
+            Then::Hangs => {}
+            Then::Closes => self.closes = true,
+        }
+    }
+
+    fn ping(&mut self) {
+        let number = self.heard.pings.to_be_bytes();
+        self.heard.pings += 1;
+        put(&mut self.output, PING, 0, 0, &number);
+    }
+
+    fn pong(&mut self) {
+        if let Some(stream_id) = self.waiting.pop_front() {
+            self.answer(stream_id, 0);
+        }
+        if !self.waiting.is_empty() {
+            self.ping();
+        }
+    }
+
+    fn answer(&mut self, stream_id: u32, number: u64) {
+        let how = self.behaviour.answer(number);
+        let prefix = (how.message_bytes as u32).to_be_bytes();
+        let mut body = [&[0][..], &prefix, &vec![7; how.message_bytes]].concat();
+        self.ping_if_told();
+        match how.broken_off {
+            Some((Part::Nothing, _)) => body.clear(),
+            Some((Part::Head, _)) => {
+                self.head(stream_id);
+                body.clear();
+            }
+            Some((Part::HalfOfTheMessage, _)) => {
+                self.head(stream_id);
+                body.truncate(body.len() / 2);
+            }
+            Some((Part::WholeMessage, _)) | None => self.head(stream_id),
+        }
+        self.replies.push(Reply {
+            stream_id,
+            how,
+            body,
+            sent_bytes: 0,
+        });
+    }
+
+    fn head(&mut self, stream_id: u32) {
+        put(&mut self.output, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
+        self.ping_if_told();
+    }
+
+    fn ping_if_told(&mut self) {
+        if self.behaviour == Behaviour::Pings {
+            self.ping();
+        }
+    }
+
+    /// Sends what the client's windows allow.
+    fn send_replies(&mut self) {
+        for mut reply in std::mem::take(&mut self.replies) {
+            self.send_body(&mut reply);
+            match reply.sent_bytes == reply.body.len() {
+                true => self.end(&reply),
+                false => self.replies.push(reply),
+            }
+        }
+    }
+
+    fn send_body(&mut self, reply: &mut Reply) {
+        while reply.sent_bytes < reply.body.len() {
+            let rest = &reply.body[reply.sent_bytes..];
+            let piece = &rest[..rest.len().min(reply.how.piece_bytes)];
+            let (flags, payload) = match reply.how.padding_bytes {
+                Some(bytes) => {
+                    let padding = vec![0; usize::from(bytes)];
+                    (PADDED, [&[bytes][..], piece, &padding].concat())
+                }
+                None => (0, piece.to_vec()),
+            };
+            if !self.windows.take(reply.stream_id, payload.len() as i64) {
+                return;
+            }
+            put(&mut self.output, DATA, flags, reply.stream_id, &payload);
+            self.heard.sent_bytes += payload.len() as u64;
+            reply.sent_bytes += piece.len();
+        }
+    }
+
+    fn end(&mut self, reply: &Reply) {
+        self.ping_if_told();
+        self.open.remove(&reply.stream_id);
+        let id = reply.stream_id;
+        let flags = END_HEADERS | END_STREAM;
+        match reply.how.broken_off {
+            Some((_, code)) => put(&mut self.output, RST_STREAM, 0, id, &code.to_be_bytes()),
+            None => put(&mut self.output, HEADERS, flags, id, OK_TRAILERS),
+        }
+    }
+}
+
+impl Windows {
+    fn open(&mut self, stream_id: u32, bytes: u32) {
+        match stream_id {
+            0 => self.connection_bytes += i64::from(bytes),
+            id => *self.streams.entry(id).or_default() += i64::from(bytes),
+        }
+    }
+
+    /// Takes so much off both windows; false, and nothing taken, if either has less.
+    fn take(&mut self, stream_id: u32, bytes: i64) -> bool {
+        let difference_bytes = self.streams.entry(stream_id).or_default();
+        let fits =
+            bytes <= self.connection_bytes && bytes <= self.initial_bytes + *difference_bytes;
+        if fits {
+            self.connection_bytes -= bytes;
+            *difference_bytes -= bytes;
+        }
+        fits
+    }
+}

@@ -1,0 +1,150 @@
+//! The limits of other servers that a fast client trips, and that ours keep below: h2 cuts off who
+//! resets 20 streams that it has not handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a
+//! second; grpc-go and grpc-java who sends PING more often than every five minutes; h2 who sends
+//! thousands of tiny DATA frames; many servers take no header list above 8 KiB.
+
+use super::behaviour::Behaviour;
+use super::channel::channel_to;
+use super::conversation::Heard;
+use super::frames::{ACK, DATA, END_STREAM, HEADERS, PING, RST_STREAM, SETTINGS};
+use super::load::{measure, plan};
+use super::server::bind;
+use bookend_client::UnaryCall;
+use bookend_load::plan::Plan;
+use bookend_wire::grpc::Code;
+use std::sync::mpsc;
+
+/// A deadline soon enough to be waited for.
+const DEADLINE_NS: u64 = 50_000_000;
+/// Streams that a client may open before the server's SETTINGS, RFC 9113 section 6.5.2.
+const STREAMS_BEFORE_SETTINGS: usize = 100;
+/// The budget of h2 for tiny DATA frames, at the least; it is refilled by what is read.
+const TINY_FRAMES_BUDGET: usize = 25_600;
+/// The header list that grpc-java takes by default.
+const METADATA_MAX_BYTES: usize = 8_192;
+
+/// Three hundred calls of each end, all at once, to a good server.
+fn three_hundred_calls() -> [Vec<Heard>; 2] {
+    let server = bind().serve(Behaviour::Good);
+    let outcome = measure(plan(server.address, 300, 300)).unwrap();
+    assert_eq!(outcome.ok, 300);
+    let of_load = server.finish();
+    let bound = bind();
+    let channel = channel_to(bound.address());
+    let (tell, hear) = mpsc::channel();
+    for _ in 0..300 {
+        let tell = tell.clone();
+        let call = UnaryCall::new("/test.Any/Call", b"ping".to_vec());
+        channel.call(call, move |answer| tell.send(answer.status.code).unwrap());
+    }
+    let server = bound.serve(Behaviour::Good);
+    assert!(hear.iter().take(300).all(|code| code == Code::Ok));
+    drop(channel);
+    [of_load, server.finish()]
+}
+
+#[test]
+fn a_unary_request_is_one_head_and_one_data_frame_that_ends_it_and_no_ping_is_sent() {
+    for heard in three_hundred_calls() {
+        let [heard] = &heard[..] else {
+            panic!("one connection is enough");
+        };
+        assert_eq!(heard.calls, 300);
+        assert_eq!(heard.of_kind(HEADERS).count(), 300);
+        assert_eq!(heard.of_kind(DATA).count(), 300);
+        assert!(heard.of_kind(DATA).all(|frame| frame.has(END_STREAM)));
+        assert!(heard.data.iter().all(|(_, bytes)| *bytes > 0));
+        assert!(heard.of_kind(PING).all(|frame| frame.has(ACK)));
+    }
+}
+
+#[test]
+fn heads_are_far_below_what_servers_take() {
+    for heard in three_hundred_calls() {
+        let head_bytes = |heard: &Heard| {
+            heard
+                .of_kind(HEADERS)
+                .map(|frame| frame.payload.len())
+                .max()
+        };
+        assert!(head_bytes(&heard[0]) < Some(METADATA_MAX_BYTES / 32));
+    }
+}
+
+#[test]
+fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes() {
+    for heard in three_hundred_calls() {
+        let frames = &heard[0].frames;
+        let is_acknowledgement =
+            |frame: &super::frames::Frame| frame.kind == SETTINGS && frame.has(ACK);
+        let settled = frames.iter().position(is_acknowledgement).unwrap();
+        let early = frames[..settled]
+            .iter()
+            .filter(|frame| frame.kind == HEADERS);
+        assert!(early.count() <= STREAMS_BEFORE_SETTINGS);
+    }
+}
+
+#[test]
+fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
+    const MESSAGE_BYTES: usize = 30_000;
+    let server = bind().serve(Behaviour::Good);
+    let outcome = measure(Plan {
+        messages: vec![vec![7; MESSAGE_BYTES]],
+        ..plan(server.address, 100, 10)
+    });
+    assert_eq!(outcome.unwrap().ok, 100);
+    let heard = server.finish();
+    let sent_bytes: usize = heard[0].data.iter().map(|(_, bytes)| bytes).sum();
+    assert_eq!(sent_bytes, 100 * (MESSAGE_BYTES + 5));
+    assert!(heard[0].data.len() > 200, "the windows cut bodies");
+    assert!(tiny_frames_cost(&heard[0]) < TINY_FRAMES_BUDGET);
+}
+
+/// What h2 takes off a budget for each DATA frame that does not end its stream, RUSTSEC-2026-0258.
+fn tiny_frames_cost(heard: &Heard) -> usize {
+    let frames = heard.of_kind(DATA).zip(&heard.data);
+    let unfinished = frames.filter(|(frame, _)| !frame.has(END_STREAM));
+    unfinished
+        .map(|(_, (_, bytes))| 256_usize.saturating_sub(*bytes))
+        .sum()
+}
+
+#[test]
+fn a_flood_of_tiny_frames_would_be_seen() {
+    let frame = super::frames::Frame {
+        kind: DATA,
+        flags: 0,
+        stream_id: 1,
+        payload: Vec::new(),
+    };
+    let flood = Heard {
+        frames: vec![frame; 1_000],
+        data: vec![(1, 5); 1_000],
+        ..Heard::default()
+    };
+    assert!(tiny_frames_cost(&flood) > TINY_FRAMES_BUDGET);
+}
+
+#[test]
+fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
+    let server = bind().serve(Behaviour::Silent);
+    let outcome = measure(Plan {
+        timeout_ns: Some(DEADLINE_NS),
+        ..plan(server.address, 300, 100)
+    });
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 300);
+    assert_eq!((outcome.ok, outcome.errors.total()), (0, 300));
+    let heard = server.finish();
+    let calls: u64 = heard.iter().map(|heard| heard.calls).sum();
+    assert_eq!(calls, 300, "every call was really made");
+    assert!(
+        heard.len() > 1,
+        "the connection with the calls given up is replaced"
+    );
+    for heard in heard {
+        let resets = heard.of_kind(RST_STREAM).count() as u64;
+        assert!(resets < heard.calls / 2, "{resets} of {}", heard.calls);
+    }
+}

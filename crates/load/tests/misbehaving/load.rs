@@ -1,0 +1,218 @@
+//! The load generator: each misbehaviour is an error class of its own, and no call is lost.
+
+use super::behaviour::{Behaviour, Part, Then};
+use super::cases::{BAD, Case, GOOD, Tally};
+use super::conversation::Heard;
+use super::frames::{CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM};
+use super::server::{bind, nobody};
+use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::run::{Outcome, RunError, run};
+use bookend_wire::Config;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
+    Plan {
+        target,
+        path: "/test.Any/Call".into(),
+        authority: "test".into(),
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connections: 1,
+        concurrency,
+        threads: 1,
+        driver: Driver::Blocking,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(calls),
+        timeout_ns: Some(20 * SECOND_NS),
+        connect_timeout_ns: 10 * SECOND_NS,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        // Small windows: what is not given back is missed soon.
+        config: Config::internet(),
+    }
+}
+
+pub fn measure(plan: Plan) -> Result<Outcome, RunError> {
+    run(plan, &AtomicBool::new(false), |_| {})
+}
+
+fn tally(outcome: Result<Outcome, RunError>) -> Tally {
+    match outcome {
+        Ok(outcome) => Tally {
+            ok: outcome.ok,
+            errors: outcome.errors.by_text,
+        },
+        Err(error) => Tally {
+            ok: 0,
+            errors: BTreeMap::from([(error.to_string(), 1)]),
+        },
+    }
+}
+
+fn tally_at(address: SocketAddr, case: &Case, driver: Driver) -> Tally {
+    tally(measure(Plan {
+        driver,
+        ..plan(address, case.calls, case.at_once)
+    }))
+}
+
+fn meet(case: &Case, behaviour: Behaviour, driver: Driver) -> Result<(), String> {
+    let server = bind().serve(behaviour);
+    let tally = tally_at(server.address, case, driver);
+    case.judge(case.load, &tally, &server.finish())
+}
+
+#[test]
+fn every_misbehaviour_is_counted_as_what_it_is() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        assert_eq!(meet(&GOOD, GOOD.behaviour, driver), Ok(()));
+        for case in &BAD {
+            assert_eq!(meet(case, case.behaviour, driver), Ok(()), "{driver:?}");
+        }
+    }
+}
+
+#[test]
+fn no_two_misbehaviours_are_the_same_error() {
+    let failing = BAD.iter().filter(|case| case.load.ok < case.calls);
+    let texts: Vec<_> = failing.map(|case| case.load.error).collect();
+    let different: BTreeSet<_> = texts.iter().collect();
+    assert_eq!((different.len(), texts.len()), (6, 6));
+}
+
+#[test]
+fn with_no_server_no_case_passes() {
+    for case in BAD.iter().chain([&GOOD]) {
+        let tally = tally_at(nobody(), case, Driver::Blocking);
+        assert!(case.judge(case.load, &tally, &[]).is_err(), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_server_that_behaves_well_passes_for_no_other() {
+    for case in &BAD {
+        let taken_in = meet(case, Behaviour::Good, Driver::Blocking).is_ok();
+        assert!(!taken_in, "{}", case.name);
+    }
+}
+
+/// Makes calls one after another; gives the outcome and what the server has heard.
+fn run_against(behaviour: Behaviour, plan: impl Fn(Plan) -> Plan) -> (Outcome, Vec<Heard>) {
+    let server = bind().serve(behaviour);
+    let address = server.address;
+    let outcome = measure(plan(self::plan(address, 1, 1))).unwrap();
+    (outcome, server.finish())
+}
+
+#[test]
+fn a_reset_is_told_with_its_code() {
+    for (code, text) in [
+        (
+            REFUSED_STREAM,
+            "Unavailable desc = stream terminated by RST_STREAM with error code: REFUSED_STREAM",
+        ),
+        (
+            CANCEL,
+            "Canceled desc = stream terminated by RST_STREAM with error code: CANCEL",
+        ),
+        (
+            ENHANCE_YOUR_CALM,
+            "ResourceExhausted desc = stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM",
+        ),
+        (
+            0x1234,
+            "Internal desc = stream terminated by RST_STREAM with error code: UNKNOWN(0x1234)",
+        ),
+    ] {
+        let behaviour = Behaviour::Resets {
+            every: 2,
+            after: Part::Nothing,
+            code,
+        };
+        let calls = Some(4);
+        let (outcome, _) = run_against(behaviour, |plan| Plan { calls, ..plan });
+        let text = format!("rpc error: code = {text}");
+        assert_eq!(outcome.errors.by_text, BTreeMap::from([(text, 2)]));
+        assert_eq!(outcome.ok, 2);
+    }
+}
+
+#[test]
+fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
+    let behaviour = Behaviour::GoesAway {
+        at_call: 5,
+        code: NO_ERROR,
+        debug: "max_age",
+        then: Then::Answers,
+    };
+    let calls = Some(15);
+    let (outcome, heard) = run_against(behaviour, |plan| Plan { calls, ..plan });
+    assert_eq!((outcome.ok, outcome.errors.total()), (15, 0));
+    assert_eq!(outcome.connections_opened, 3);
+    let text = "GOAWAY NO_ERROR, debug data: \"max_age\"".to_owned();
+    assert_eq!(outcome.goaways, BTreeMap::from([(text, 3)]));
+    assert_eq!(heard.len(), 3);
+}
+
+#[test]
+fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let behaviour = Behaviour::GoesAway {
+            at_call: 3,
+            code: NO_ERROR,
+            debug: "",
+            then: Then::Hangs,
+        };
+        let (outcome, heard) = run_against(behaviour, |plan| Plan {
+            calls: Some(9),
+            timeout_ns: Some(SECOND_NS / 20),
+            driver,
+            ..plan
+        });
+        let text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded".to_owned();
+        assert_eq!(outcome.errors.by_text, BTreeMap::from([(text, 3)]));
+        assert_eq!(outcome.ok, 6);
+        let calls: Vec<_> = heard.iter().map(|heard| heard.calls).collect();
+        assert_eq!(calls, [3, 3, 3]);
+    }
+}
+
+#[test]
+fn a_server_that_leaves_out_every_call_is_not_stormed() {
+    let behaviour = Behaviour::GoesAway {
+        at_call: 0,
+        code: NO_ERROR,
+        debug: "full",
+        then: Then::Closes,
+    };
+    let (outcome, _) = run_against(behaviour, |plan| Plan {
+        calls: None,
+        window_ns: Some(SECOND_NS / 2),
+        ..plan
+    });
+    // Back-off from 100 ms, doubled, leaves room for two attempts after the first.
+    assert!((1..=3).contains(&outcome.connections_opened));
+}
+
+#[test]
+fn a_server_that_allows_few_streams_is_told_of() {
+    let (outcome, heard) = run_against(Behaviour::Allows { streams: 2 }, |plan| Plan {
+        concurrency: 10,
+        calls: Some(20),
+        ..plan
+    });
+    assert_eq!((outcome.ok, outcome.streams_allowed), (20, Some(2)));
+    assert_eq!(heard[0].open_max, 2);
+    let (outcome, _) = run_against(Behaviour::Good, |plan| Plan {
+        concurrency: 10,
+        calls: Some(20),
+        ..plan
+    });
+    assert_eq!((outcome.ok, outcome.streams_allowed), (20, None));
+}

@@ -1,0 +1,112 @@
+//! Messages that say that they are huge, that are, or that become so when they are inflated.
+
+use bookend_server::Limits;
+use bookend_server::limits::MAX_MESSAGE_BYTES;
+use bookend_wire::frame::{flag, kind};
+use bookend_wire::grpc::gzip;
+
+use crate::figures;
+use crate::frames::{block, data, fields, frame, head, head_of, ids};
+use crate::stage::{Stage, but};
+use crate::testing::ECHO;
+
+const RESOURCE_EXHAUSTED: &str = "8";
+
+#[test]
+fn nothing_is_kept_for_a_length_that_is_too_large() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    let declared = ids().map(|id| [head(id, ECHO), data(id, &[0, 255, 255, 255, 255])].concat());
+    let outcome = stage.attack(&mut attacker, declared.take(200));
+    figures::check("messages of 4 GiB", &outcome);
+    assert_eq!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED), 200);
+}
+
+/// A request in frames; its message is flagged as compressed if `encoding` says so.
+fn frames_of(id: u32, octets: &[u8], compressed: bool) -> Vec<Vec<u8>> {
+    let mut all = fields(ECHO);
+    if compressed {
+        all.push(("grpc-encoding".into(), "gzip".into()));
+    }
+    let mut body = vec![u8::from(compressed)];
+    body.extend((octets.len() as u32).to_be_bytes());
+    body.extend(octets);
+    let mut frames = vec![head_of(id, &block(&all))];
+    frames.extend(body.chunks(16_384).map(|piece| data(id, piece)));
+    frames.push(frame(kind::DATA, flag::END_STREAM, id, b""));
+    frames
+}
+
+fn bomb(inflated_bytes: usize) -> Vec<Vec<u8>> {
+    let mut octets = Vec::new();
+    gzip::compress(&vec![0; inflated_bytes], &mut octets);
+    assert!(octets.len() < inflated_bytes / 500);
+    frames_of(1, &octets, true)
+}
+
+#[test]
+fn what_is_inflated_is_bounded_while_it_grows() {
+    let mut stage = Stage::new(Limits::internet());
+    let bomb = bomb(64 << 20);
+    let mut attacker = stage.attacker();
+    let outcome = stage.attack(&mut attacker, bomb.into_iter());
+    figures::check("gzip bomb", &outcome);
+    assert_eq!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED), 1);
+    assert_eq!(
+        stage.testing.calls(),
+        stage.counts().answered_ok,
+        "no handler saw it"
+    );
+}
+
+#[test]
+fn control_without_the_limit_it_is_inflated() {
+    let mut stage = Stage::new(but(|limits| limits.max_message_bytes = 128 << 20));
+    let bomb = bomb(64 << 20);
+    let mut attacker = stage.attacker();
+    let outcome = stage.attack(&mut attacker, bomb.into_iter());
+    assert!(outcome.peak_bytes > figures::peak_bytes_of("gzip bomb"));
+}
+
+#[test]
+fn the_largest_message_is_taken_plain_and_compressed() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    let largest = vec![7; MAX_MESSAGE_BYTES];
+    let mut compressed = Vec::new();
+    gzip::compress(&largest, &mut compressed);
+    for frames in [
+        frames_of(1, &largest, false),
+        frames_of(3, &compressed, true),
+    ] {
+        stage.attack(&mut client, frames.into_iter());
+    }
+    // The answers wait for windows; that they are on their way is what counts.
+    assert_eq!(client.heard.count(kind::HEADERS), 2);
+    assert_eq!(client.heard.statuses_of(RESOURCE_EXHAUSTED), 0);
+}
+
+/// A request of which half a message comes, and no more.
+fn half(id: u32) -> Vec<u8> {
+    let declared = [0, 0, 0x3f, 0xff, 0];
+    let part = data(id, &[7; 16_384]).repeat(8);
+    [head(id, ECHO), data(id, &declared), part].concat()
+}
+
+#[test]
+fn halves_of_messages_are_bounded_a_connection() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    let outcome = stage.attack(&mut attacker, ids().map(half).take(250));
+    figures::check("halves of messages", &outcome);
+    assert!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED) > 100);
+}
+
+#[test]
+fn control_without_the_bound_they_are_kept() {
+    let mut stage = Stage::new(but(|limits| limits.max_unfinished_bytes = usize::MAX));
+    let mut attacker = stage.attacker();
+    let outcome = stage.attack(&mut attacker, ids().map(half).take(250));
+    assert_eq!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED), 0);
+    assert!(outcome.peak_bytes > figures::peak_bytes_of("halves of messages"));
+}

@@ -1,0 +1,64 @@
+//! Frames that cost their sender nothing: PRIORITY (CVE-2019-9513), heads with empty names
+//! (CVE-2019-9516), empty DATA (CVE-2019-9518), and types that nobody knows.
+
+use std::iter::{once, repeat};
+
+use bookend_server::Limits;
+use bookend_wire::ErrorCode;
+use bookend_wire::frame::{flag, kind};
+
+use crate::figures;
+use crate::frames::{data, frame, head, head_with, ids};
+use crate::stage::{Stage, but};
+use crate::testing::{CHAT, ECHO};
+
+fn empty_data() -> impl Iterator<Item = Vec<u8>> {
+    once(head(1, CHAT)).chain(repeat(data(1, b"")))
+}
+
+#[test]
+fn each_is_counted_and_cut() {
+    let priority = repeat(frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 0, 9]));
+    let padding = repeat(frame(kind::DATA, flag::PADDED, 1, &[4, 0, 0, 0, 0]));
+    let unknown = repeat(frame(0x55, 0, 0, b"?"));
+    let nameless = ids().map(|id| head_with(id, ECHO, &[("", "x")]));
+    let attacks: [(&str, Box<dyn Iterator<Item = Vec<u8>>>); 5] = [
+        ("PRIORITY flood", Box::new(priority)),
+        ("empty DATA", Box::new(empty_data())),
+        (
+            "DATA of padding alone",
+            Box::new(once(head(1, CHAT)).chain(padding)),
+        ),
+        ("frames of unknown types", Box::new(unknown)),
+        ("heads with empty names", Box::new(nameless)),
+    ];
+    for (name, frames) in attacks {
+        let mut stage = Stage::new(Limits::internet());
+        let mut attacker = stage.attacker();
+        let outcome = stage.attack(&mut attacker, frames);
+        figures::check(name, &outcome);
+        assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM), "{name}");
+    }
+}
+
+#[test]
+fn as_many_as_are_allowed_are() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    let mut frames = empty_data();
+    let burst = stage.attack(&mut client, frames.by_ref().take(10_001));
+    assert_eq!(burst.ended_by, None);
+    for _ in 0..10 {
+        stage.pass_seconds(1);
+        let more = stage.attack(&mut client, frames.by_ref().take(330));
+        assert_eq!(more.ended_by, None);
+    }
+}
+
+#[test]
+fn control_without_the_limit_they_go_on() {
+    let mut stage = Stage::new(but(|limits| limits.glitches = None));
+    let mut attacker = stage.attacker();
+    let outcome = stage.attack(&mut attacker, empty_data().take(11_000));
+    assert_eq!((outcome.steps, outcome.ended_by), (11_000, None));
+}

@@ -1,0 +1,136 @@
+//! Octets as hostile clients write them.
+
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind, write_frame};
+use bookend_wire::hpack::{Encoder, Indexing};
+
+pub fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    write_frame(&mut octets, kind, flags, id, payload);
+    octets
+}
+
+/// The header of a frame whose payload does not come.
+pub fn frame_header(kind: u8, id: u32, length: usize) -> Vec<u8> {
+    let header = FrameHeader {
+        length,
+        kind,
+        flags: 0,
+        stream_id: id,
+    };
+    header.to_octets().to_vec()
+}
+
+/// The fields of a gRPC request for that path.
+pub fn fields(path: &str) -> Vec<(String, String)> {
+    [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "attacked"),
+        ("te", "trailers"),
+        ("content-type", "application/grpc"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+/// A header block of these fields that uses no table.
+pub fn block(fields: &[(String, String)]) -> Vec<u8> {
+    let mut encoder = Encoder::new(0);
+    let mut octets = Vec::new();
+    for (name, value) in fields {
+        let (name, value) = (name.as_bytes(), value.as_bytes());
+        encoder.field(name, value, Indexing::Never, &mut octets);
+    }
+    octets
+}
+
+/// A request's head; its body is to come.
+pub fn head(id: u32, path: &str) -> Vec<u8> {
+    head_of(id, &block(&fields(path)))
+}
+
+pub fn head_of(id: u32, block: &[u8]) -> Vec<u8> {
+    frame(kind::HEADERS, flag::END_HEADERS, id, block)
+}
+
+/// As [`head`], with further fields.
+pub fn head_with(id: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    let mut all = fields(path);
+    all.extend(
+        more.iter()
+            .map(|(name, value)| (name.to_string(), value.to_string())),
+    );
+    head_of(id, &block(&all))
+}
+
+/// A gRPC message, its prefix included.
+pub fn message(octets: &[u8]) -> Vec<u8> {
+    let mut framed = vec![0];
+    framed.extend((octets.len() as u32).to_be_bytes());
+    framed.extend(octets);
+    framed
+}
+
+/// A request's whole body: one message.
+pub fn body(id: u32, octets: &[u8]) -> Vec<u8> {
+    frame(kind::DATA, flag::END_STREAM, id, &message(octets))
+}
+
+pub fn data(id: u32, octets: &[u8]) -> Vec<u8> {
+    frame(kind::DATA, 0, id, octets)
+}
+
+/// A whole unary request.
+pub fn request(id: u32, path: &str, octets: &[u8]) -> Vec<u8> {
+    [head(id, path), body(id, octets)].concat()
+}
+
+pub fn reset(id: u32) -> Vec<u8> {
+    frame(kind::RST_STREAM, 0, id, &[0, 0, 0, 8])
+}
+
+pub fn update(id: u32, increment_bytes: u32) -> Vec<u8> {
+    frame(kind::WINDOW_UPDATE, 0, id, &increment_bytes.to_be_bytes())
+}
+
+pub fn ping() -> Vec<u8> {
+    frame(kind::PING, 0, 0, &[7; 8])
+}
+
+pub fn setting(id: u16, value: u32) -> Vec<u8> {
+    let payload = [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
+    frame(kind::SETTINGS, 0, 0, &payload)
+}
+
+/// SETTINGS_INITIAL_WINDOW_SIZE.
+pub fn stream_window(bytes: u32) -> Vec<u8> {
+    setting(4, bytes)
+}
+
+/// What a client sends that promises to take everything.
+pub fn wide_open() -> Vec<u8> {
+    [stream_window(0x7fff_ffff), update(0, 0x7fff_0000)].concat()
+}
+
+/// The ids of a client's streams.
+pub fn ids() -> impl Iterator<Item = u32> + Clone {
+    (1..).step_by(2)
+}
+
+/// Takes the whole frames off the front of `octets`.
+pub fn take_frames(octets: &mut Vec<u8>) -> Vec<(FrameHeader, Vec<u8>)> {
+    let mut frames = Vec::new();
+    let mut rest = &octets[..];
+    while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+        let header = FrameHeader::parse(head);
+        let Some((payload, behind)) = behind.split_at_checked(header.length) else {
+            break;
+        };
+        frames.push((header, payload.to_vec()));
+        rest = behind;
+    }
+    let left = rest.to_vec();
+    *octets = left;
+    frames
+}

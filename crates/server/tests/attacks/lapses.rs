@@ -1,0 +1,188 @@
+//! Slowloris, stalls and idleness: clients that begin something and leave it at that.
+
+use bookend_server::Limits;
+use bookend_wire::ErrorCode;
+use bookend_wire::frame::{PREFACE, flag, kind};
+
+use crate::frames::{
+    body, data, frame, frame_header, head, ids, ping, request, stream_window, update, wide_open,
+};
+use crate::stage::{Peer, Stage};
+use crate::testing::{CHAT, ECHO, FILL, WAIT};
+
+/// How much later than its time a lapse may be noticed.
+const PATROL_SECONDS: u64 = 5;
+
+/// Passes time until just before, and then until just after, the peer is to be gone.
+fn is_given(stage: &mut Stage, peer: &mut Peer, seconds: u64) {
+    stage.pass_seconds(seconds - 1);
+    assert!(stage.is_open(peer), "it has {seconds} s");
+    stage.another_is_answered();
+    stage.pass_seconds(2 + 2 * PATROL_SECONDS);
+    peer.read(&mut stage.server);
+    assert!(!stage.is_open(peer), "it had {seconds} s");
+    stage.another_is_answered();
+}
+
+fn calm(peer: &Peer) -> bool {
+    let goaway = peer.heard.goaway.as_ref();
+    goaway.is_some_and(|(code, _)| *code == ErrorCode::ENHANCE_YOUR_CALM)
+}
+
+#[test]
+fn who_does_not_say_that_it_speaks_http_2_is_hung_up_on() {
+    let settings = frame(kind::SETTINGS, 0, 0, &[]);
+    let greeting = [&PREFACE[..], &settings].concat();
+    for begun in [0, 1, 23, 24, 24 + 8] {
+        let mut stage = Stage::new(Limits::internet());
+        let mut stranger = stage.stranger();
+        stage.send(&mut stranger, &greeting[..begun]);
+        is_given(&mut stage, &mut stranger, 10);
+    }
+}
+
+#[test]
+fn a_header_block_that_stays_open_ends_the_connection() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    stage.send(&mut attacker, &frame(kind::HEADERS, 0, 1, &[0x83]));
+    stage.pass_seconds(10);
+    stage.send(&mut attacker, &frame(kind::CONTINUATION, 0, 1, &[0x86]));
+    is_given(&mut stage, &mut attacker, 10);
+    assert!(calm(&attacker), "{:?}", attacker.heard.goaway);
+}
+
+#[test]
+fn a_frame_that_stays_half_ends_the_connection_however_it_dribbles() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    stage.send(&mut attacker, &head(1, ECHO));
+    stage.send(&mut attacker, &frame_header(kind::DATA, 1, 16_384));
+    for _ in 0..18 {
+        stage.pass_seconds(1);
+        stage.send(&mut attacker, &[0]);
+    }
+    is_given(&mut stage, &mut attacker, 2);
+    assert!(calm(&attacker), "{:?}", attacker.heard.goaway);
+}
+
+#[test]
+fn a_slow_line_that_completes_its_frames_is_served() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    stage.send(&mut client, &head(1, CHAT));
+    for _ in 0..100 {
+        let frame = data(1, &[0, 0, 0, 0, 1, 7]);
+        let (one, other) = frame.split_at(7);
+        stage.send(&mut client, one);
+        stage.pass_seconds(14);
+        stage.send(&mut client, other);
+    }
+    assert!(stage.is_open(&client), "{:?}", client.heard.goaway);
+}
+
+#[test]
+fn who_takes_nothing_is_reset_and_who_takes_little_is_not() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut deaf = stage.attacker_with(&wide_open());
+    let slow = stage.attacker_with(&wide_open());
+    let large = request(1, FILL, &(1_u32 << 20).to_be_bytes());
+    stage.server.give(slow.session, &large);
+    for _ in 0..30 {
+        stage.pass_seconds(50);
+        stage.server.take(slow.session, 1_000);
+    }
+    assert!(stage.is_open(&slow));
+    stage.server.give(deaf.session, &large);
+    stage.pass_seconds(59);
+    assert!(stage.is_open(&deaf));
+    stage.pass_seconds(12);
+    assert!(stage.is_reset(&deaf));
+    deaf.read(&mut stage.server);
+    stage.another_is_answered();
+}
+
+#[test]
+fn windows_that_stay_closed_end_the_connection_and_those_that_move_do_not() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut slow = stage.attacker_with(&stream_window(0));
+    let large = request(1, FILL, &100_000_u32.to_be_bytes());
+    stage.send(&mut slow, &large);
+    for _ in 0..20 {
+        stage.pass_seconds(290);
+        stage.send(&mut slow, &update(1, 300));
+    }
+    assert!(stage.is_open(&slow), "{:?}", slow.heard.goaway);
+    let mut attacker = stage.attacker_with(&stream_window(0));
+    stage.send(&mut attacker, &large);
+    for _ in 0..29 {
+        stage.pass_seconds(10);
+        // That it is alive does not help it.
+        stage.send(&mut attacker, &ping());
+    }
+    is_given(&mut stage, &mut attacker, 10);
+    assert!(calm(&attacker), "{:?}", attacker.heard.goaway);
+}
+
+#[test]
+fn connections_without_a_call_are_kept_for_an_hour_and_with_one_for_ever() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut idle = stage.attacker();
+    let mut waiting = stage.attacker();
+    let mut chatting = stage.attacker();
+    stage.send(&mut waiting, &request(1, WAIT, b""));
+    stage.send(&mut chatting, &head(1, CHAT));
+    is_given(&mut stage, &mut idle, 3_600);
+    let goaway = idle.heard.goaway.clone().expect("a goodbye");
+    assert_eq!(goaway.0, ErrorCode::NO_ERROR);
+    stage.pass_seconds(24 * 3_600);
+    assert!(stage.is_open(&waiting) && stage.is_open(&chatting));
+    let end = frame(kind::DATA, flag::END_STREAM, 1, b"");
+    stage.send(&mut chatting, &end);
+    assert_eq!(chatting.heard.statuses_of("0"), 1);
+    assert_eq!(stage.counts().broken_connections, 0);
+}
+
+#[test]
+fn control_trusted_clients_may_take_as_long_as_they_like() {
+    let mut stage = Stage::new(Limits::trusted());
+    let mut silent = stage.stranger();
+    stage.send(&mut silent, &PREFACE[..5]);
+    let mut open = stage.attacker();
+    stage.send(&mut open, &frame(kind::HEADERS, 0, 1, &[0x83]));
+    let mut half = stage.attacker();
+    stage.send(&mut half, &ping()[..10]);
+    let mut held = stage.attacker_with(&stream_window(0));
+    let large = request(1, FILL, &100_000_u32.to_be_bytes());
+    stage.send(&mut held, &large);
+    let deaf = stage.attacker_with(&wide_open());
+    let huge = request(1, FILL, &(2_u32 << 20).to_be_bytes());
+    stage.server.give(deaf.session, &huge);
+    let idle = stage.attacker();
+    stage.pass_seconds(24 * 3_600);
+    for peer in [&silent, &open, &half, &held, &deaf, &idle] {
+        assert!(stage.is_open(peer));
+    }
+}
+
+#[test]
+fn a_server_that_stops_says_so_and_lets_calls_end() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    stage.send(&mut client, &request(1, WAIT, b""));
+    stage.server.stop();
+    client.read(&mut stage.server);
+    let goaway = client.heard.goaway.clone().expect("a goodbye");
+    assert_eq!(goaway.0, ErrorCode::NO_ERROR);
+    for id in ids().skip(1).take(1_000) {
+        stage.send(&mut client, &[head(id, ECHO), body(id, b"late")].concat());
+    }
+    stage.testing.answer_all();
+    stage.server.wake();
+    client.read(&mut stage.server);
+    assert_eq!(
+        client.heard.statuses_of("0"),
+        1,
+        "and none of the late ones"
+    );
+}

@@ -1,0 +1,295 @@
+//! docs/limits.md has every limit and every figure, and no other ones.
+
+use std::fs;
+use std::path::Path;
+
+use bookend_server::io::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, RECEIVE_BUFFER_BYTES};
+use bookend_server::limits::{PATROL_NS, Rate};
+use bookend_server::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_QUEUED_CALLS, POOL_THREADS,
+    STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
+};
+use bookend_wire::config::{
+    CONCURRENT_STREAMS_BEFORE_SETTINGS, MAX_HEADER_BLOCK_FRAMES, MAX_HEADER_BLOCK_LISTS,
+    SMALL_INCREMENT_BYTES,
+};
+
+use crate::figures::FIGURES;
+
+/// A limit under both presets, and why it is what it is.
+struct Row {
+    name: &'static str,
+    internet: String,
+    trusted: String,
+    why: &'static str,
+}
+
+fn row(name: &'static str, of: impl Fn(&Limits) -> String, why: &'static str) -> Row {
+    Row {
+        name,
+        internet: of(&Limits::internet()),
+        trusted: of(&Limits::trusted()),
+        why,
+    }
+}
+
+/// Limits that a server's owner can change.
+fn presets() -> Vec<Row> {
+    let streams = |limits: &Limits| {
+        let streams = limits.http2.settings.max_concurrent_streams;
+        streams.map_or("no limit".into(), |streams| streams.to_string())
+    };
+    let list = |limits: &Limits| limits.http2.settings.max_header_list_bytes.map_or(0, |b| b);
+    vec![
+        row(
+            "streams open",
+            streams,
+            "what servers of h2 and nghttp2 announce lies between 100 and 250; load tests put tens of thousands on a connection",
+        ),
+        row(
+            "handlers that run",
+            streams,
+            "as streams, but counted until the handler has answered: a client that resets its streams gets no more of them (CVE-2023-44487)",
+        ),
+        row(
+            "window of a stream",
+            |limits| bytes(limits.http2.settings.initial_window_bytes as usize),
+            "HTTP/2's own default; a message of 4 MiB",
+        ),
+        row(
+            "window of a connection",
+            |limits| bytes(limits.http2.connection_window_bytes as usize),
+            "16 streams; h2load's 2^30, so that flow control is not what is measured",
+        ),
+        row(
+            "header list",
+            move |limits| bytes(list(limits) as usize),
+            "hyper's; 32 octets a field are counted on top (RFC 9113, 6.5.2). Beyond it a stream is reset, beyond four times as much the connection closed, as in h2",
+        ),
+        row(
+            "fields of a header list",
+            |limits| limits.http2.max_header_fields.to_string(),
+            "Envoy stops at 100; each crumb of a cookie is one (CVE-2026-49975)",
+        ),
+        row(
+            "octets of a header block",
+            move |limits| bytes(list(limits) as usize * MAX_HEADER_BLOCK_LISTS),
+            "four header lists: coded octets are hardly more than those that they stand for",
+        ),
+        row(
+            "answers behind closed windows",
+            |limits| bytes(limits.http2.max_held_back_bytes),
+            "hyper's 400 KiB for each of 250 streams come to 100 MB. Beyond, streams are refused, which is safe to try again",
+        ),
+        row(
+            "request message",
+            |limits| bytes(limits.max_message_bytes),
+            "grpc-go, grpc-java, tonic; checked before it is stored, and again while it is inflated",
+        ),
+        row(
+            "unfinished requests together",
+            |limits| bytes(limits.max_unfinished_bytes),
+            "four of the largest messages; a thousand streams of a megabyte",
+        ),
+        row(
+            "until the first SETTINGS",
+            |limits| time(limits.greeting_timeout_ns),
+            "Go's net/http2 waits as long for the preface",
+        ),
+        row(
+            "a half frame, an open header block",
+            |limits| time(limits.input_timeout_ns),
+            "Apache's RequestReadTimeout gives headers as long",
+        ),
+        row(
+            "nothing is taken of what is written",
+            |limits| time(limits.write_timeout_ns),
+            "nginx's send_timeout",
+        ),
+        row(
+            "windows let nothing go",
+            |limits| time(limits.window_timeout_ns),
+            "Envoy's stream_idle_timeout; longer than for writes, since programs that stop reading one stream are what flow control is for",
+        ),
+        row(
+            "no call",
+            |limits| time(limits.idle_timeout_ns),
+            "Envoy's idle_timeout",
+        ),
+        row(
+            "streams reset, by either side",
+            |limits| rate(limits.resets),
+            "nghttp2's",
+        ),
+        row("glitches", |limits| rate(limits.glitches), "nghttp2's"),
+    ]
+}
+
+/// Limits that are the same for all.
+fn constants() -> Vec<(&'static str, String, &'static str)> {
+    vec![
+        (
+            "frames of a header block",
+            MAX_HEADER_BLOCK_FRAMES.to_string(),
+            "nghttp2 allows 8 CONTINUATION frames; empty ones count",
+        ),
+        (
+            "octets of an integer in HPACK",
+            "5".into(),
+            "h2's; 32 bits need no more, and zeros cannot be added for ever (CVE-2023-33953)",
+        ),
+        (
+            "a window opened by a crack",
+            bytes(SMALL_INCREMENT_BYTES as usize),
+            "less is a glitch while something waits for it; h2 has senders of smaller DATA frames pay (RUSTSEC-2026-0258)",
+        ),
+        (
+            "unwritten output before a connection is read no further",
+            bytes(BACKLOG_LIMIT_BYTES),
+            "as large as the kernel's send buffer grows; stops floods of frames that want an answer (CVE-2019-9512, 9515, 9517)",
+        ),
+        (
+            "unwritten output before its streams wait",
+            bytes(CONNECTION_OUTPUT_BYTES),
+            "a quarter of that, so that other answers find room",
+        ),
+        (
+            "what a stream has waiting for windows before its handler is stopped",
+            bytes(STREAM_SEND_BUFFER_BYTES),
+            "grpc-go's write quota",
+        ),
+        (
+            "the same of a connection's streams together",
+            bytes(CONNECTION_SEND_BUFFER_BYTES),
+            "what 250 of them fill",
+        ),
+        (
+            "what a stream sends in one turn",
+            bytes(STREAM_TURN_BYTES),
+            "four full frames, then others have theirs",
+        ),
+        (
+            "one read",
+            bytes(RECEIVE_BUFFER_BYTES),
+            "larger ones bought nothing; also the longest frame that could be allowed",
+        ),
+        (
+            "threads for handlers that block",
+            POOL_THREADS.to_string(),
+            "Java's and Python's servers are given ten to a hundred",
+        ),
+        (
+            "calls that wait for one of them",
+            POOL_QUEUED_CALLS.to_string(),
+            "who waits longer is better told at once",
+        ),
+        (
+            "between two looks at a connection",
+            time(Some(PATROL_NS)),
+            "the times of the presets last up to so much longer",
+        ),
+        (
+            "a server that stops goes on writing for",
+            time(Some(DRAIN_NS)),
+            "half of what the lab waits before it kills",
+        ),
+        (
+            "making a connection",
+            time(Some(CONNECT_TIMEOUT_NS)),
+            "three SYN retransmissions (RFC 6298)",
+        ),
+        (
+            "streams that our clients open before the server's SETTINGS",
+            CONCURRENT_STREAMS_BEFORE_SETTINGS.to_string(),
+            "RFC 9113, 6.5.2 has servers allow no fewer",
+        ),
+    ]
+}
+
+fn bytes(bytes: usize) -> String {
+    match bytes {
+        0..=1_023 => format!("{bytes} bytes"),
+        _ if bytes.is_multiple_of(1 << 30) => format!("{} GiB", bytes >> 30),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+fn time(time_ns: Option<u64>) -> String {
+    match time_ns.map(|time_ns| time_ns / 1_000_000_000) {
+        None => "no limit".into(),
+        Some(seconds) if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),
+        Some(seconds) => format!("{seconds} s"),
+    }
+}
+
+fn rate(rate: Option<Rate>) -> String {
+    rate.map_or("no limit".into(), |Rate { burst, per_second }| {
+        format!("{burst} at once, then {per_second} a second")
+    })
+}
+
+fn presets_table() -> String {
+    let mut table =
+        "| limit | `internet` | `trusted` | why, and who else |\n|---|---|---|---|\n".to_owned();
+    for Row {
+        name,
+        internet,
+        trusted,
+        why,
+    } in presets()
+    {
+        table += &format!("| {name} | {internet} | {trusted} | {why} |\n");
+    }
+    table
+}
+
+fn constants_table() -> String {
+    let mut table = "| limit | value | why, and who else |\n|---|---|---|\n".to_owned();
+    for (name, value, why) in constants() {
+        table += &format!("| {name} | {value} | {why} |\n");
+    }
+    table
+}
+
+fn figures_table() -> String {
+    let mut table = "| attack | sent again and again | times | how it ends | memory below |\n|---|---|---|---|---|\n".to_owned();
+    for figure in FIGURES {
+        let peak = bytes(figure.peak_kib << 10);
+        let (attack, step, end) = (figure.attack, figure.step, figure.end);
+        table += &format!(
+            "| {attack} | {step} | {} | {end} | {peak} |\n",
+            figure.steps
+        );
+    }
+    table
+}
+
+/// Puts `table` between the marks of that name.
+fn with_table(page: &str, name: &str, table: &str) -> String {
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = page.split_once(&begin).expect("the mark of a table");
+    let (_, behind) = rest.split_once(&end).expect("the mark of its end");
+    format!("{before}{begin}{table}{end}{behind}")
+}
+
+#[test]
+fn the_page_of_limits_says_what_is_so() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let mut made = with_table(&page, "presets", &presets_table());
+    made = with_table(&made, "constants", &constants_table());
+    made = with_table(&made, "figures", &figures_table());
+    if std::env::var_os("BOOKEND_RECORD_SNAPSHOTS").is_some() {
+        fs::write(&path, &made).expect("the page can be written");
+    }
+    let page = fs::read_to_string(&path).expect("the page");
+    assert_eq!(
+        made, page,
+        "set BOOKEND_RECORD_SNAPSHOTS=1 to record it anew"
+    );
+}

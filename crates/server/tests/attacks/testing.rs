@@ -1,0 +1,110 @@
+//! The service that is attacked.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bookend_server::{
+    Answerer, Code, Context, InlineStream, Kind, Method, Reply, Service, Status, StreamReply,
+};
+
+pub const ECHO: &str = "/attack.Testing/Echo";
+/// Answers with as many octets as the four of the request say.
+pub const FILL: &str = "/attack.Testing/Fill";
+/// Answers when it is let.
+pub const WAIT: &str = "/attack.Testing/Wait";
+/// Echoes each message of a stream.
+pub const CHAT: &str = "/attack.Testing/Chat";
+/// Needs the field `token-bin`.
+pub const OPEN_SESAME: &str = "/attack.Testing/OpenSesame";
+
+const METHODS: &[Method] = &[
+    Method {
+        name: "Echo",
+        kind: Kind::Inline,
+    },
+    Method {
+        name: "Fill",
+        kind: Kind::Inline,
+    },
+    Method {
+        name: "Wait",
+        kind: Kind::Deferred,
+    },
+    Method {
+        name: "Chat",
+        kind: Kind::Stream,
+    },
+    Method {
+        name: "OpenSesame",
+        kind: Kind::Inline,
+    },
+];
+
+/// The service, and what it has done.
+#[derive(Clone, Default)]
+pub struct Testing {
+    calls: Arc<AtomicU64>,
+    waiting: Arc<Mutex<Vec<Answerer>>>,
+}
+
+impl Testing {
+    /// Handlers that were called.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Handlers that run.
+    pub fn running(&self) -> usize {
+        self.waiting.lock().unwrap().len()
+    }
+
+    /// Answers all calls that wait.
+    pub fn answer_all(&self) {
+        for answerer in self.waiting.lock().unwrap().drain(..) {
+            answerer.message(Vec::new());
+        }
+    }
+}
+
+impl Service for Testing {
+    fn name(&self) -> &'static str {
+        "attack.Testing"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        METHODS
+    }
+
+    fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        match METHODS[method].name {
+            "Fill" => {
+                let octets = request.try_into().map_or(0, u32::from_be_bytes);
+                reply.message(|output| output.resize(output.len() + octets as usize, 7));
+            }
+            "Wait" => self.waiting.lock().unwrap().push(reply.defer()),
+            "OpenSesame" => match context.metadata().find_binary("token-bin") {
+                Ok(_) => reply.message(|_| ()),
+                Err(error) => reply.fail(Status::new(Code::InvalidArgument, error.to_string())),
+            },
+            _ => reply.message(|output| output.extend_from_slice(request)),
+        }
+    }
+
+    fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        Some(Box::new(Chat))
+    }
+}
+
+struct Chat;
+
+impl InlineStream for Chat {
+    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
+        replies.message(|output| output.extend_from_slice(message));
+    }
+
+    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
+        replies.end(Ok(()));
+    }
+}

@@ -1,0 +1,98 @@
+//! What the peer's windows hold back: which streams, in which order, and how much.
+
+use crate::streams::{Stream, Streams};
+use alloc::collections::VecDeque;
+
+/// The streams of one connection that hold something back.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    /// In the order in which they get their turn. Some may have been reset since: taking each out of
+    /// the middle at once would be slow.
+    queue: VecDeque<Stream>,
+    /// How many of the queue have been reset.
+    abandoned: usize,
+    bytes: usize,
+    moved_bytes: u64,
+    max_bytes: usize,
+}
+
+impl Holding {
+    pub fn new(max_bytes: usize) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            abandoned: 0,
+            bytes: 0,
+            moved_bytes: 0,
+            max_bytes,
+        }
+    }
+
+    /// Octets that wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Octets that have waited and have gone out.
+    pub fn moved_bytes(&self) -> u64 {
+        self.moved_bytes
+    }
+
+    /// Whether more waits than may.
+    pub fn is_too_much(&self) -> bool {
+        self.bytes > self.max_bytes
+    }
+
+    /// Whether no stream waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.len() == self.abandoned
+    }
+
+    /// The streams in the queue, with those that have been reset.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// That many octets have to wait.
+    pub fn add(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
+    /// That many octets go out.
+    pub fn moved(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        self.moved_bytes += bytes as u64;
+    }
+
+    /// Puts a stream at the end of the queue.
+    pub fn push(&mut self, stream: Stream) {
+        self.queue.push_back(stream);
+    }
+
+    pub fn pop(&mut self) -> Option<Stream> {
+        self.queue.pop_front()
+    }
+
+    /// Takes that stream out of the queue; false if it is not in it.
+    pub fn take(&mut self, stream: Stream) -> bool {
+        let at = self.queue.iter().position(|&other| other == stream);
+        at.is_some_and(|at| self.queue.remove(at).is_some())
+    }
+
+    /// A stream is gone that held back so much. Its turn may never come, so such streams are swept
+    /// out of the queue once they are more than half of it.
+    #[cold]
+    pub fn abandon(&mut self, bytes: usize, streams: &Streams) {
+        self.bytes -= bytes;
+        self.abandoned += 1;
+        if self.abandoned > self.queue.len() / 2 {
+            self.queue.retain(|&stream| streams.contains(stream));
+            self.abandoned = 0;
+        }
+    }
+
+    /// [`Holding::pop`] has given a stream that was gone.
+    pub fn gone(&mut self) {
+        self.abandoned -= 1;
+    }
+}

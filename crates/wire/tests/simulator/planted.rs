@@ -1,0 +1,33 @@
+//! Faults of the harness itself: a check that never fails checks nothing.
+
+use bookend_wire::Role;
+
+/// What is wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planted {
+    Nothing,
+    /// The wire loses an octet.
+    OctetLost,
+    /// The wire changes an octet of a body.
+    OctetChanged,
+    /// The wire lets a WINDOW_UPDATE say more than was said.
+    WindowInflated,
+    /// The wire loses every WINDOW_UPDATE.
+    UpdatesLost,
+    /// The server says a piece of its answer twice.
+    SaidTwice,
+    /// The owner of a connection gives nothing back to the windows.
+    NothingReleased,
+    /// An event is told twice.
+    ToldTwice,
+    /// A stream that has room again is not told.
+    DrainedForgotten,
+    /// What is replayed is not what was heard.
+    ReplayChanged,
+}
+
+impl Planted {
+    pub fn is_said_twice(self, role: Role) -> bool {
+        self == Self::SaidTwice && role == Role::Server
+    }
+}

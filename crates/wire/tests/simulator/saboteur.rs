@@ -1,0 +1,101 @@
+//! A wire that is not sound, for the runs that have to be found out.
+
+use crate::both::Both;
+use crate::frames::{self, Frame, Meaning, Splitter};
+use crate::planted::Planted;
+use bookend_wire::Role;
+
+/// Behind the greetings of both ends.
+const LOST_OCTET: usize = 150;
+const INFLATION_BYTES: u32 = 1 << 20;
+
+#[derive(Debug)]
+pub struct Saboteur {
+    planted: Planted,
+    lanes: Both<Splitter>,
+    passed_bytes: usize,
+    is_done: bool,
+}
+
+impl Saboteur {
+    pub fn new(planted: Planted) -> Self {
+        Self {
+            planted,
+            lanes: Both {
+                client: Splitter::with_preface(),
+                server: Splitter::without_preface(),
+            },
+            passed_bytes: 0,
+            is_done: false,
+        }
+    }
+
+    /// Whether there was an occasion to do harm.
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// What arrives instead of these octets.
+    pub fn pass(&mut self, writer: Role, octets: Vec<u8>) -> Vec<u8> {
+        match self.planted {
+            Planted::OctetLost => self.lose(octets),
+            Planted::OctetChanged | Planted::WindowInflated | Planted::UpdatesLost => {
+                self.pass_frames(writer, &octets)
+            }
+            _ => octets,
+        }
+    }
+
+    fn lose(&mut self, mut octets: Vec<u8>) -> Vec<u8> {
+        let place = LOST_OCTET.checked_sub(self.passed_bytes);
+        self.passed_bytes += octets.len();
+        if let Some(place) = place.filter(|place| *place < octets.len() && !self.is_done) {
+            octets.remove(place);
+            self.is_done = true;
+        }
+        octets
+    }
+
+    fn pass_frames(&mut self, writer: Role, octets: &[u8]) -> Vec<u8> {
+        let lane = self.lanes.of_mut(writer);
+        let was_past_preface = lane.is_past_preface();
+        let frames = lane.push(octets).expect("the crate's own preface");
+        let mut passed = Vec::new();
+        if writer == Role::Client && !was_past_preface && lane.is_past_preface() {
+            passed.extend_from_slice(frames::PREFACE);
+        }
+        for frame in frames {
+            if let Some(frame) = self.tamper(writer, frame) {
+                frame.write(&mut passed);
+            }
+        }
+        passed
+    }
+
+    fn tamper(&mut self, writer: Role, mut frame: Frame) -> Option<Frame> {
+        match (self.planted, frame.meaning()) {
+            (
+                Planted::OctetChanged,
+                Ok(Meaning::Data {
+                    data_bytes: 1.., ..
+                }),
+            ) if writer == Role::Server && !self.is_done => {
+                // A server may leave a request unheard; an answer is heard to its end.
+                let last = frame.payload.len() - 1;
+                frame.payload[last] ^= 0x20;
+            }
+            (Planted::UpdatesLost, Ok(Meaning::WindowUpdate { .. })) => {
+                self.is_done = true;
+                return None;
+            }
+            (Planted::WindowInflated, Ok(Meaning::WindowUpdate { increment_bytes }))
+                if increment_bytes < INFLATION_BYTES =>
+            {
+                frame = frames::window_update(frame.stream, increment_bytes + INFLATION_BYTES);
+            }
+            _ => return Some(frame),
+        }
+        self.is_done = true;
+        Some(frame)
+    }
+}

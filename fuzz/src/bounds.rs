@@ -1,0 +1,42 @@
+//! Memory and work as functions of the length of the input.
+
+/// Runs something and asserts that it never had more than `least_bytes`, and `bytes_per_octet` for
+/// each octet of its input, allocated at a time.
+pub fn assert_memory(input: &[u8], least_bytes: u64, bytes_per_octet: u64, run: impl FnOnce()) {
+    let peak_bytes = allocation_counter::measure(run).bytes_max;
+    let allowed_bytes = least_bytes + bytes_per_octet * input.len() as u64;
+    assert!(
+        peak_bytes <= allowed_bytes,
+        "{} octets cost {peak_bytes} bytes of memory; {allowed_bytes} are allowed",
+        input.len()
+    );
+}
+
+/// Asserts that something countable stays within a line.
+pub fn assert_work(what: &str, count: usize, least: usize, per_octet: usize, input: &[u8]) {
+    let allowed = least + per_octet * input.len();
+    assert!(
+        count <= allowed,
+        "{} octets cost {count} {what}; {allowed} are allowed",
+        input.len()
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "bytes of memory")]
+    fn memory_above_the_line_is_told() {
+        assert_memory(b"input", 1_000, 1, || {
+            drop(std::hint::black_box(vec![1_u8; 2_000]))
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "9 events; 8 are allowed")]
+    fn work_above_the_line_is_told() {
+        assert_work("events", 9, 5, 1, b"abc");
+    }
+}

@@ -1,0 +1,230 @@
+//! Frames that are sound one by one, in an order that nobody meant: deeper than octets get.
+
+use crate::connection::check;
+use crate::frames::{self, Frame};
+use crate::peculiarities::Peculiarities;
+use arbitrary::{Arbitrary, Unstructured};
+use bookend_wire::Role;
+
+/// Frames as a client could have written them.
+pub fn server_frames(input: &[u8]) {
+    run(Role::Server, input);
+}
+
+/// Frames as a server could have written them.
+pub fn client_frames(input: &[u8]) {
+    run(Role::Client, input);
+}
+
+/// Frames of one input: enough for any story, few enough to be quick.
+const FRAMES_MAX: usize = 200;
+
+fn run(role: Role, input: &[u8]) {
+    let (own, octets) = Peculiarities::of(input);
+    let mut source = Unstructured::new(octets);
+    let mut written = Vec::new();
+    for _ in 0..FRAMES_MAX {
+        if source.is_empty() {
+            break;
+        }
+        if let Ok(part) = Part::arbitrary(&mut source) {
+            part.frame().write(&mut written);
+        }
+    }
+    check(role, own, &own.greeted(role, &written));
+}
+
+/// One of the few streams that a story needs, so that frames meet.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+struct Id(u8);
+
+impl Id {
+    fn number(self) -> u32 {
+        match self.0 {
+            octet @ 0..224 => u32::from(octet & 15),
+            octet => u32::MAX >> (octet & 15),
+        }
+    }
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Number {
+    Edge(u8),
+    Any(u32),
+}
+
+impl Number {
+    fn value(self) -> u32 {
+        const EDGES: [u32; 8] = [
+            0,
+            1,
+            16_384,
+            65_535,
+            (1 << 24) - 1,
+            (1 << 31) - 1,
+            1 << 31,
+            u32::MAX,
+        ];
+        match self {
+            Self::Edge(octet) => EDGES[usize::from(octet & 7)],
+            Self::Any(number) => number,
+        }
+    }
+}
+
+#[derive(Arbitrary, Debug)]
+enum Fields<'a> {
+    Request,
+    RequestWithLength,
+    Response,
+    Informational,
+    Trailers,
+    SizeUpdate(u8),
+    Any(&'a [u8]),
+}
+
+impl Fields<'_> {
+    fn block(&self) -> Vec<u8> {
+        match self {
+            // Static table: POST, http, /, and an authority that enters the table.
+            Self::Request => b"\x83\x86\x84\x41\x01a".to_vec(),
+            Self::RequestWithLength => b"\x83\x86\x84\x41\x01a\x0f\x0d\x015".to_vec(),
+            Self::Response => b"\x88".to_vec(),
+            Self::Informational => b"\x08\x03100".to_vec(),
+            Self::Trailers => b"\x40\x0bgrpc-status\x010".to_vec(),
+            Self::SizeUpdate(bytes) => vec![0x20 | bytes & 0x1f, 0x88],
+            Self::Any(octets) => octets.to_vec(),
+        }
+    }
+}
+
+#[derive(Arbitrary, Debug)]
+enum Part<'a> {
+    Data {
+        id: Id,
+        octets: &'a [u8],
+        end: bool,
+        padding: Option<u8>,
+    },
+    ManyData {
+        id: Id,
+        bytes: u16,
+    },
+    Headers {
+        id: Id,
+        fields: Fields<'a>,
+        end: bool,
+        is_cut: bool,
+        padding: Option<u8>,
+    },
+    Continuation {
+        id: Id,
+        fields: Fields<'a>,
+        is_last: bool,
+    },
+    Priority {
+        id: Id,
+        on: Id,
+    },
+    Reset {
+        id: Id,
+        code: u8,
+    },
+    Settings {
+        entries: Vec<(u8, Number)>,
+    },
+    SettingsAck,
+    Ping {
+        ack: bool,
+    },
+    Goaway {
+        last: Id,
+        code: u8,
+    },
+    WindowUpdate {
+        id: Id,
+        increment: Number,
+    },
+    Any {
+        kind: u8,
+        flags: u8,
+        id: Id,
+        octets: &'a [u8],
+    },
+}
+
+impl Part<'_> {
+    fn frame(&self) -> Frame {
+        let sound =
+            |kind, flags, id: Id, payload: &[u8]| Frame::new(kind, flags, id.number(), payload);
+        match self {
+            Self::Data {
+                id,
+                octets,
+                end,
+                padding,
+            } => padded(sound(frames::DATA, u8::from(*end), *id, octets), *padding),
+            Self::ManyData { id, bytes } => {
+                sound(frames::DATA, 0, *id, &vec![7; usize::from(*bytes) % 16_385])
+            }
+            Self::Headers {
+                id,
+                fields,
+                end,
+                is_cut,
+                padding,
+            } => {
+                let end_headers = if *is_cut { 0 } else { frames::END_HEADERS };
+                let flags = u8::from(*end) | end_headers;
+                padded(
+                    sound(frames::HEADERS, flags, *id, &fields.block()),
+                    *padding,
+                )
+            }
+            Self::Continuation {
+                id,
+                fields,
+                is_last,
+            } => {
+                let flags = if *is_last { frames::END_HEADERS } else { 0 };
+                sound(frames::CONTINUATION, flags, *id, &fields.block())
+            }
+            Self::Priority { id, on } => {
+                let payload = [&on.number().to_be_bytes()[..], &[9]].concat();
+                sound(frames::PRIORITY, 0, *id, &payload)
+            }
+            Self::Reset { id, code } => sound(frames::RST_STREAM, 0, *id, &[0, 0, 0, *code]),
+            Self::Settings { entries } => {
+                let entry = |(id, number): &(u8, Number)| (u16::from(id % 9), number.value());
+                frames::settings(&entries.iter().map(entry).collect::<Vec<_>>())
+            }
+            Self::SettingsAck => Frame::new(frames::SETTINGS, frames::ACK, 0, &[]),
+            Self::Ping { ack } => Frame::new(frames::PING, u8::from(*ack), 0, b"whatever"),
+            Self::Goaway { last, code } => {
+                let payload =
+                    [&last.number().to_be_bytes()[..], &[0, 0, 0, *code], b"why"].concat();
+                Frame::new(frames::GOAWAY, 0, 0, &payload)
+            }
+            Self::WindowUpdate { id, increment } => {
+                frames::window_update(id.number(), increment.value())
+            }
+            Self::Any {
+                kind,
+                flags,
+                id,
+                octets,
+            } => sound(*kind, *flags, *id, octets),
+        }
+    }
+}
+
+fn padded(mut frame: Frame, padding: Option<u8>) -> Frame {
+    if let Some(bytes) = padding {
+        frame.payload.insert(0, bytes);
+        frame
+            .payload
+            .resize(frame.payload.len() + usize::from(bytes), 0);
+        frame.flags |= frames::PADDED;
+    }
+    frame
+}
