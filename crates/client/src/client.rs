@@ -64,7 +64,7 @@ impl Client {
         let started = Instant::now();
         let deadline = call.timeout.and_then(|time| started.checked_add(time));
         let stream = self.start(call)?;
-        self.exchange.begin(stream);
+        self.exchange.begin(stream, deadline);
         loop {
             if let Some(answer) = self.exchange.take_answer() {
                 self.end(stream);

@@ -4,6 +4,7 @@ use crate::answer::Answer;
 use crate::response::Response;
 use bookend_wire::grpc::Code;
 use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+use std::time::Instant;
 
 /// The call in flight, and what the peer says about the connection.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct Exchange {
     pub goaway: Option<String>,
     max_message_bytes: usize,
     call: Option<(Stream, Response)>,
+    deadline: Option<Instant>,
 }
 
 impl Exchange {
@@ -23,11 +25,13 @@ impl Exchange {
             goaway: None,
             max_message_bytes,
             call: None,
+            deadline: None,
         }
     }
 
-    pub fn begin(&mut self, stream: Stream) {
+    pub fn begin(&mut self, stream: Stream, deadline: Option<Instant>) {
         self.call = Some((stream, Response::of_any_number()));
+        self.deadline = deadline;
     }
 
     /// The deadline has passed, and the call with it.
@@ -78,8 +82,16 @@ impl Visitor for Exchange {
     }
 
     fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
-        if let Some(response) = self.response_on(stream) {
-            response.fail(Code::of_reset(code), told_by_reset(code, by));
+        // A server that keeps time as well may be heard before we look at the clock.
+        let is_overdue = self.deadline.is_some_and(|due| due <= Instant::now());
+        let Some(response) = self.response_on(stream) else {
+            return;
+        };
+        match code {
+            ErrorCode::CANCEL if is_overdue => {
+                response.fail(Code::DeadlineExceeded, DEADLINE_PASSED);
+            }
+            _ => response.fail(Code::of_reset(code), told_by_reset(code, by)),
         }
     }
 
@@ -107,5 +119,36 @@ pub(crate) fn told_by_goaway(code: ErrorCode, debug: &[u8]) -> String {
     match debug.is_empty() {
         true => code.to_string(),
         false => format!("{code} ({debug})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bookend_wire::{Config, Connection, Role};
+    use std::time::Duration;
+
+    fn code_of_reset(deadline: Option<Instant>, code: ErrorCode) -> Code {
+        let mut connection = Connection::new(Role::Client, &Config::trusted());
+        let stream = Stream { key: 0, id: 1 };
+        let mut exchange = Exchange::new(1);
+        exchange.begin(stream, deadline);
+        exchange.reset(&mut connection.sender, stream, code, Blame::Peer);
+        let answer = exchange.take_answer().expect("a reset ends the call");
+        answer.status.code
+    }
+
+    #[test]
+    fn a_server_that_cancels_a_call_at_its_deadline_keeps_the_deadline() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(86_400);
+        for (deadline, code, status) in [
+            (Some(now), ErrorCode::CANCEL, Code::DeadlineExceeded),
+            (Some(later), ErrorCode::CANCEL, Code::Cancelled),
+            (None, ErrorCode::CANCEL, Code::Cancelled),
+            (Some(now), ErrorCode::INTERNAL_ERROR, Code::Internal),
+        ] {
+            assert_eq!(code_of_reset(deadline, code), status, "{deadline:?} {code}");
+        }
     }
 }

@@ -56,9 +56,7 @@ impl Head {
         if raw.method != b"POST" {
             return Err(not_post(raw.method));
         }
-        if !is_grpc(raw.content_type) {
-            return Err(not_grpc(raw.content_type));
-        }
+        let codec = codec(raw.content_type).ok_or_else(|| not_grpc(raw.content_type))?;
         self.timeout_ns = match raw.timeout {
             None => None,
             Some(text) => Some(timeout::parse(text).ok_or_else(|| malformed_timeout(text))?),
@@ -66,6 +64,10 @@ impl Head {
         self.route = router
             .find(raw.path)
             .ok_or_else(|| unknown_method(raw.path, router))?;
+        if let Some(codec) = codec {
+            let service = &router.target(self.route).service;
+            check_codec(codec, service.codec())?;
+        }
         self.accepts_gzip = raw.accepted_encodings.is_some_and(lists_gzip);
         self.encoding = match raw.encoding {
             None => Encoding::Identity,
@@ -105,12 +107,28 @@ struct RawHead<'a> {
     accepted_encodings: Option<&'a [u8]>,
 }
 
-/// `application/grpc`, alone or with `+SUBTYPE` or `;PARAMETERS`: grpc-web is something else.
-fn is_grpc(content_type: &[u8]) -> bool {
-    match content_type.strip_prefix(b"application/grpc") {
-        Some(rest) => matches!(rest.first(), None | Some(b'+' | b';')),
-        None => false,
+/// What follows `+` in `application/grpc+CODEC`, where something does; `None` where this is not
+/// gRPC's. `;PARAMETERS` may follow. grpc-web is something else.
+fn codec(content_type: &[u8]) -> Option<Option<&[u8]>> {
+    let rest = content_type.strip_prefix(b"application/grpc")?;
+    match rest {
+        [] | [b';', ..] => Some(None),
+        [b'+', codec @ ..] => {
+            let end = codec.iter().position(|octet| *octet == b';');
+            Some(Some(codec[..end.unwrap_or(codec.len())].trim_ascii()))
+        }
+        _ => None,
     }
+}
+
+/// Octets of one codec make no sense to another, and often enough look like a message.
+fn check_codec(codec: &[u8], known: &str) -> Result<(), Refusal> {
+    if codec.eq_ignore_ascii_case(known.as_bytes()) {
+        return Ok(());
+    }
+    let codec = shown(codec);
+    let message = format!("unknown codec {codec}: the service speaks application/grpc+{known}");
+    Err(refusal(Code::Unimplemented, message))
 }
 
 fn refusal(code: Code, message: impl Into<String>) -> Refusal {
@@ -202,12 +220,15 @@ mod tests {
 
     #[test]
     fn content_types_of_grpc_and_of_others() {
-        for good in [
-            "application/grpc",
-            "application/grpc+proto",
-            "application/grpc;charset=utf-8",
+        for (good, named) in [
+            ("application/grpc", None),
+            ("application/grpc;charset=utf-8", None),
+            ("application/grpc+proto", Some("proto")),
+            ("application/grpc+json ; charset=utf-8", Some("json")),
+            ("application/grpc+", Some("")),
         ] {
-            assert!(is_grpc(good.as_bytes()), "{good}");
+            let named = named.map(str::as_bytes);
+            assert_eq!(codec(good.as_bytes()), Some(named), "{good}");
         }
         for bad in [
             "",
@@ -215,7 +236,7 @@ mod tests {
             "application/grpc-web",
             "application/grp",
         ] {
-            assert!(!is_grpc(bad.as_bytes()), "{bad}");
+            assert_eq!(codec(bad.as_bytes()), None, "{bad}");
         }
     }
 

@@ -16,6 +16,13 @@ pub trait Service: Send + Sync + 'static {
         &[]
     }
 
+    /// What the messages are encoded with, as it stands in content types behind
+    /// `application/grpc+`. A request may leave it out; one that names another codec ends with
+    /// `UNIMPLEMENTED`.
+    fn codec(&self) -> &'static str {
+        "proto"
+    }
+
     /// Handles a call of an [`Kind::Inline`] or [`Kind::Deferred`] method whose request is there.
     ///
     /// Runs where the bytes arrived, so it must not block. `reply` is to be used up by one of its

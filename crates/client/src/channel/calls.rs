@@ -183,6 +183,16 @@ impl Calls {
         self.answer(ticket, Answer::without_response(status));
     }
 
+    /// Whether the deadline of a call has passed. The call may be there for some time yet: those
+    /// that are due are given up together, once a millisecond.
+    #[cold]
+    pub fn is_overdue(&self, ticket: Ticket, now_ns: u64) -> bool {
+        let slot = &self.slots[ticket.index as usize];
+        let pending = slot.pending.as_ref();
+        let deadline_ns = pending.and_then(|pending| pending.deadline_ns);
+        slot.generation == ticket.generation && deadline_ns.is_some_and(|due| due <= now_ns)
+    }
+
     /// A server has refused the call without looking at it: it is sent once more, before all
     /// others. False if that has happened before.
     pub fn send_again(&mut self, ticket: Ticket) -> bool {
@@ -278,4 +288,34 @@ const STALE_MAX: usize = 1_024;
 fn is_pending(slots: &[Slot], ticket: Ticket) -> bool {
     let slot = &slots[ticket.index as usize];
     slot.generation == ticket.generation && slot.pending.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls_with(deadline_ns: Option<u64>) -> (Calls, Ticket) {
+        let mut calls = Calls::new(Arc::new(Gate::new(1)));
+        let head = RequestHead {
+            path: "/a/b".into(),
+            metadata: Metadata::new(),
+            encoding: Encoding::Identity,
+            waits_for_ready: false,
+        };
+        let work = Work::Unary(Vec::new(), OnAnswer::new(drop));
+        calls.add(Pending::new(head, work, deadline_ns));
+        let (ticket, _) = calls.next_waiting().expect("it was added");
+        (calls, ticket)
+    }
+
+    #[test]
+    fn a_call_is_overdue_from_its_deadline_on_until_it_is_over() {
+        let (mut calls, ticket) = calls_with(Some(7));
+        assert!(!calls.is_overdue(ticket, 6));
+        assert!(calls.is_overdue(ticket, 7));
+        calls.fail(ticket, Code::Cancelled, "");
+        assert!(!calls.is_overdue(ticket, 7));
+        let (calls, ticket) = calls_with(None);
+        assert!(!calls.is_overdue(ticket, u64::MAX));
+    }
 }

@@ -180,6 +180,27 @@ fn what_is_not_grpc_is_refused_in_http() {
 }
 
 #[test]
+fn a_codec_that_the_service_does_not_speak_is_unimplemented() {
+    let mut pair = Pair::new();
+    for (content_type, code) in [
+        ("application/grpc+proto", Code::Ok),
+        ("application/grpc+Proto", Code::Ok),
+        ("application/grpc+json", Code::Unimplemented),
+        ("application/grpc+", Code::Unimplemented),
+    ] {
+        let mut fields = fields(PRICE);
+        fields[5].1 = content_type;
+        let stream = pair.open(&fields, false);
+        // What no JSON is, and every protobuf message can be.
+        pair.client.sender.data(stream, &framed(b""), true);
+        pair.pump();
+        let heard = pair.heard(stream);
+        assert_eq!(heard.field(":status"), Some("200"), "{content_type}");
+        assert_eq!(heard.code(), code, "{content_type}");
+    }
+}
+
+#[test]
 fn a_page_is_shown_to_whoever_does_not_speak_grpc() {
     let mut pair = Pair::with_page(Limits::internet(), "a gRPC server");
     let mut get = fields("/");

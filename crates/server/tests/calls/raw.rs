@@ -34,6 +34,10 @@ impl Service for Raw {
         METHODS
     }
 
+    fn codec(&self) -> &'static str {
+        "raw"
+    }
+
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
         match METHODS[method].name {
             "Echo" => reply.message(|output| output.extend_from_slice(request)),
@@ -83,6 +87,23 @@ fn any_encoding_of_messages_will_do() {
     let mut pair = Pair::new();
     let stream = call(&mut pair, "Echo", &framed(b"\xff\0not protobuf"));
     assert_eq!(pair.heard(stream).messages, [b"\xff\0not protobuf"]);
+}
+
+#[test]
+fn a_service_says_which_codec_it_speaks() {
+    let mut pair = Pair::new();
+    for (content_type, code) in [
+        ("application/grpc", Code::Ok),
+        ("application/grpc+raw", Code::Ok),
+        ("application/grpc+proto", Code::Unimplemented),
+    ] {
+        let mut fields = fields("/test.Raw/Echo");
+        fields[5].1 = content_type;
+        let stream = pair.open(&fields, false);
+        pair.client.sender.data(stream, &framed(b"\xff"), true);
+        pair.pump();
+        assert_eq!(pair.heard(stream).code(), code, "{content_type}");
+    }
 }
 
 #[test]

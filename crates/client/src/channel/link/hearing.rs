@@ -2,8 +2,9 @@
 
 use super::receiving::Receiving;
 use crate::channel::calls::{Calls, Ticket};
-use crate::exchange::{told_by_goaway, told_by_reset};
+use crate::exchange::{DEADLINE_PASSED, told_by_goaway, told_by_reset};
 use crate::verdict::Plain;
+use bookend_io::clock_ns;
 use bookend_wire::grpc::Code;
 use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 
@@ -126,6 +127,18 @@ impl Hearing<'_> {
         }
     }
 
+    /// A server that keeps time as well resets a call that it cannot answer in time, and its reset
+    /// may be read before we look at the clock.
+    fn fail(&mut self, ticket: Ticket, code: ErrorCode, by: Blame) {
+        let (code, text) = match code {
+            ErrorCode::CANCEL if self.calls.is_overdue(ticket, clock_ns()) => {
+                (Code::DeadlineExceeded, DEADLINE_PASSED.to_owned())
+            }
+            _ => (Code::of_reset(code), told_by_reset(code, by)),
+        };
+        self.calls.fail(ticket, code, text);
+    }
+
     #[inline]
     fn end(&mut self, sender: &mut Sender, stream: Stream, end_stream: bool) {
         let Some(call) = self.talk.take(stream) else {
@@ -198,8 +211,7 @@ impl Visitor for Hearing<'_> {
         let again =
             not_looked_at && call.receiving.take_back() && self.calls.send_again(call.ticket);
         if !again {
-            let text = told_by_reset(code, by);
-            self.calls.fail(call.ticket, Code::of_reset(code), text);
+            self.fail(call.ticket, code, by);
         }
     }
 
