@@ -34,8 +34,8 @@ pub struct Point {
     pub fault: Fault,
 }
 
-/// Points that are armed, and the count of what the threads do that they choose. Disarmed when it is
-/// dropped; whoever arms others waits for that.
+/// Points that are armed, and the count of what the threads do that they choose. Disarmed when it
+/// is dropped; whoever arms others waits for that.
 #[derive(Debug)]
 pub struct Armed {
     _alone: MutexGuard<'static, ()>,

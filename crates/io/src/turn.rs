@@ -120,8 +120,8 @@ impl Turn {
         backlog
     }
 
-    /// Bytes of this session that the kernel has taken since it began; 0 where it is gone. As long as
-    /// this stands still while there is a backlog, the peer reads nothing.
+    /// Bytes of this session that the kernel has taken since it began; 0 where it is gone. As long
+    /// as this stands still while there is a backlog, the peer reads nothing.
     pub fn sent_bytes(&self, session: Session) -> u64 {
         self.find(session).map_or(0, |slot| slot.sent_bytes)
     }

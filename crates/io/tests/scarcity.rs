@@ -37,8 +37,8 @@ fn is_refused(bytes: usize) -> bool {
     refused
 }
 
-// SAFETY: whatever is not refused is what the system's allocator gives; null is what an allocator may
-// return at any time.
+// SAFETY: whatever is not refused is what the system's allocator gives; null is what an allocator
+// may return at any time.
 unsafe impl GlobalAlloc for Scarcity {
     // SAFETY: the caller's promises are passed on.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -4,8 +4,9 @@ use bookend_wire::HeaderList;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, percent};
 
-/// Octets of an answer that the server's windows wait for while it goes on. Less than that, which is
-/// most answers, is given back when the stream ends. HTTP/2's default window is eight times as large.
+/// Octets of an answer that the server's windows wait for while it goes on. Less than that, which
+/// is most answers, is given back when the stream ends. HTTP/2's default window is eight times as
+/// large.
 const RELEASE_BYTES: u32 = 8_192;
 
 /// A call in flight. Kept by stream key, so it is small: forty octets a stream.

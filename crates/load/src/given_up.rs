@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 /// in flight: as in the client library, the pace of resets needs more than six seconds for these.
 const OPEN_MAX: usize = 32;
 
-/// The streams of one connection that are to be reset, at a pace that no server takes for an attack.
-/// Those beyond it are left alone: a server that keeps to `grpc-timeout` ends them by itself.
+/// The streams of one connection that are to be reset, at a pace that no server takes for an
+/// attack. Those beyond it are left alone: a server that keeps to `grpc-timeout` ends them by
+/// itself.
 #[derive(Debug, Default)]
 pub(crate) struct GivenUp {
     pace: ResetPace,

@@ -1,5 +1,5 @@
-//! Stream ids that are to be told apart for as long as a connection lasts: of streams that we reset,
-//! whose frames may still be on their way, and of those that the peer has passed over.
+//! Stream ids that are to be told apart for as long as a connection lasts: of streams that we
+//! reset, whose frames may still be on their way, and of those that the peer has passed over.
 //!
 //! Deadlines end calls by the ten thousand, and a busy peer answers all of them late. Their ids
 //! follow each other, so they are kept as runs: a mass of them costs no more than one.

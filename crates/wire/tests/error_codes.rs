@@ -1,8 +1,8 @@
 //! What a peer breaks, and the code that RFC 9113 names for it: one row for each case in which
 //! h2spec is content with any end of the connection, and for what it does not look at.
 //!
-//! Numbers in front are h2spec's (RFC 7540's, which RFC 9113 kept but for section 8.1); "9113" marks
-//! rules that it does not test.
+//! Numbers in front are h2spec's (RFC 7540's, which RFC 9113 kept but for section 8.1); "9113"
+//! marks rules that it does not test.
 
 mod pair;
 

@@ -1,4 +1,5 @@
-//! Sessions of bare sockets with a server that answers lines: what calls of a protocol do not reach.
+//! Sessions of bare sockets with a server that answers lines: what calls of a protocol do not
+//! reach.
 
 use crate::session::named;
 use bookend_io::faults::{Armed, Point};

@@ -1,9 +1,9 @@
-//! The n-th system call fails, for n = 1, 2, 3, ... until a session has no n-th one any more: what is
-//! lost is that connection, and often nothing.
+//! The n-th system call fails, for n = 1, 2, 3, ... until a session has no n-th one any more: what
+//! is lost is that connection, and often nothing.
 //!
 //! A session is two channels, a load generator and a last caller with one server, inline calls and
-//! deferred ones. After it, every call has had one end, the counts of both ends agree, no descriptor
-//! is left over, and nobody has asked the kernel again and again.
+//! deferred ones. After it, every call has had one end, the counts of both ends agree, no
+//! descriptor is left over, and nobody has asked the kernel again and again.
 
 mod desk;
 mod judge;
@@ -178,8 +178,8 @@ struct Found {
     wrong: Option<String>,
 }
 
-/// The first call of a kind fails, then the second, until there is none any more or one has cost more
-/// than it may.
+/// The first call of a kind fails, then the second, until there is none any more or one has cost
+/// more than it may.
 fn run_out(setting: Setting, clean: &Clean, failure: Failure) -> Found {
     let mut found = Found::default();
     while found.wrong.is_none() {

@@ -19,10 +19,11 @@ use std::time::{Duration, Instant};
 /// Ends a session that would hang; none comes near it.
 pub const GUARD: Duration = Duration::from_secs(60);
 
-/// Connections of a session in which nothing fails: two channels', the load generator's, and that of
-/// somebody who comes last.
+/// Connections of a session in which nothing fails: two channels', the load generator's, and that
+/// of somebody who comes last.
 pub const CONNECTIONS: u64 = 2 + LOAD_CONNECTIONS as u64 + 1;
-/// Calls of each of the two channels, one after the other: half of them before the load generator's.
+/// Calls of each of the two channels, one after the other: half of them before the load
+/// generator's.
 pub const CHANNEL_CALLS: usize = 4;
 /// Calls of the load generator.
 pub const LOAD_CALLS: u64 = 12;

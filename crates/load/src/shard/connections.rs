@@ -116,8 +116,8 @@ impl LoadShard {
     }
 }
 
-/// How a connection that is gone has ended. A server that says goodbye before any answer, or because
-/// of us, is not asked again at once.
+/// How a connection that is gone has ended. A server that says goodbye before any answer, or
+/// because of us, is not asked again at once.
 fn end_of(link: &Link) -> End {
     let complained = link.farewell.as_ref().is_some_and(|said| said.is_complaint);
     match link.was_of_use {

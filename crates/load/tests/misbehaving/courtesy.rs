@@ -1,6 +1,6 @@
 //! The limits of other servers that a fast client trips, and that ours keep below: h2 cuts off who
-//! resets 20 streams that it has not handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a
-//! second; grpc-go and grpc-java who sends PING more often than every five minutes; h2 who sends
+//! resets 20 streams that it has not handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33
+//! a second; grpc-go and grpc-java who sends PING more often than every five minutes; h2 who sends
 //! thousands of tiny DATA frames; many servers take no header list above 8 KiB.
 
 use super::behaviour::Behaviour;

@@ -1,5 +1,5 @@
-//! The channel of the client library: streaming calls. What has come before the misbehaviour is read
-//! first, then comes the status.
+//! The channel of the client library: streaming calls. What has come before the misbehaviour is
+//! read first, then comes the status.
 
 use super::behaviour::{Behaviour, LARGE_MESSAGE_BYTES, Part, Then};
 use super::channel::channel_to;

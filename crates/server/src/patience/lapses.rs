@@ -43,8 +43,8 @@ pub(crate) struct Signs {
 
 /// Since when a connection looks as it does.
 ///
-/// There is no timer: connections are looked at every few seconds, and what looks the same each time
-/// for long enough is a lapse. So nothing is noted, and no clock read, while things go on.
+/// There is no timer: connections are looked at every few seconds, and what looks the same each
+/// time for long enough is a lapse. So nothing is noted, and no clock read, while things go on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lapses {
     since: [Option<Since>; LAPSES.len()],

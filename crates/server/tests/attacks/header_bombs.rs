@@ -1,5 +1,5 @@
-//! Header blocks that mean far more than they are: the HPACK bomb (CVE-2016-6581), the HTTP/2 bomb of
-//! 2026 (CVE-2026-49975) with split cookies, and what gRPC's libraries fell for (CVE-2023-33953,
+//! Header blocks that mean far more than they are: the HPACK bomb (CVE-2016-6581), the HTTP/2 bomb
+//! of 2026 (CVE-2026-49975) with split cookies, and what gRPC's libraries fell for (CVE-2023-33953,
 //! CVE-2023-1428).
 
 use std::iter::{once, repeat_n};

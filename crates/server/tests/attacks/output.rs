@@ -1,5 +1,5 @@
-//! Output that piles up: reset flood (CVE-2019-9514), data dribble (CVE-2019-9511), internal buffering
-//! (CVE-2019-9517), and answers behind windows that stay closed.
+//! Output that piles up: reset flood (CVE-2019-9514), data dribble (CVE-2019-9511), internal
+//! buffering (CVE-2019-9517), and answers behind windows that stay closed.
 
 use std::iter::repeat;
 

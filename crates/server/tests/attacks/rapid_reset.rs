@@ -1,5 +1,5 @@
-//! Rapid Reset (CVE-2023-44487): streams that are reset leave the count of open ones, while what was
-//! begun for them goes on.
+//! Rapid Reset (CVE-2023-44487): streams that are reset leave the count of open ones, while what
+//! was begun for them goes on.
 
 use bookend_server::Limits;
 use bookend_wire::ErrorCode;

@@ -1,5 +1,5 @@
-//! Two of the attacks once more, over real sockets and every driver: the limits are the shard's, and
-//! that the goodbye arrives is the driver's.
+//! Two of the attacks once more, over real sockets and every driver: the limits are the shard's,
+//! and that the goodbye arrives is the driver's.
 
 use std::io::{ErrorKind, Read, Write};
 use std::iter::repeat_n;
@@ -98,8 +98,8 @@ fn serve(io: Io) -> Handle {
     bound.spawn().expect("a thread")
 }
 
-/// Sends the same piece ten times, which is half as much again as is allowed at once: a little more is
-/// as time passes. Each piece has so many answers, which the attacker reads.
+/// Sends the same piece ten times, which is half as much again as is allowed at once: a little more
+/// is as time passes. Each piece has so many answers, which the attacker reads.
 fn is_cut(io: Io, pieces: impl Iterator<Item = Vec<u8>>, answers: usize) {
     let server = serve(io);
     let mut attacker = Client::greeted(server.local_address());

@@ -14,8 +14,8 @@ use crate::MEMORY;
 use crate::frames::{frame, request, take_frames};
 use crate::testing::{ECHO, Testing};
 
-/// What is allocated is counted a process, so attacks go on one after the other: a test has one stage
-/// at a time.
+/// What is allocated is counted a process, so attacks go on one after the other: a test has one
+/// stage at a time.
 static SCALES: Mutex<()> = Mutex::new(());
 
 /// Lets a test go on by itself.
@@ -64,8 +64,8 @@ pub struct Heard {
 /// How an attack went.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Frames, requests or whatever else the attack is made of, until the connection was closed or no
-    /// longer read.
+    /// Frames, requests or whatever else the attack is made of, until the connection was closed or
+    /// no longer read.
     pub steps: u64,
     pub sent_bytes: u64,
     /// What was allocated at once, beyond what was there before.
@@ -139,7 +139,8 @@ impl Stage {
         );
     }
 
-    /// Sends `frames` until they are out or the connection is closed, reading everything that comes.
+    /// Sends `frames` until they are out or the connection is closed, reading everything that
+    /// comes.
     pub fn attack(&mut self, peer: &mut Peer, frames: impl Iterator<Item = Vec<u8>>) -> Outcome {
         self.attack_by(peer, frames, true)
     }

@@ -6,8 +6,8 @@ use alloc::collections::VecDeque;
 /// The streams of one connection that hold something back.
 #[derive(Debug)]
 pub(crate) struct Holding {
-    /// In the order in which they get their turn. Some may have been reset since: taking each out of
-    /// the middle at once would be slow.
+    /// In the order in which they get their turn. Some may have been reset since: taking each out
+    /// of the middle at once would be slow.
     queue: VecDeque<Stream>,
     /// How many of the queue have been reset.
     abandoned: usize,
