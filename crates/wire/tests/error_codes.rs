@@ -201,6 +201,12 @@ fn lengths() {
             of(kind::WINDOW_UPDATE, 1, 5),
             SIZE,
         ),
+    ]);
+}
+
+#[test]
+fn padding_and_priority_within_a_frame() {
+    check(&[
         (
             "9113: padding of nothing",
             any(kind::DATA, flag::PADDED, 1, &[]),
@@ -253,6 +259,24 @@ fn streams_that_a_frame_may_not_name() {
             PROTOCOL,
         ),
         (
+            "8.2/1: PUSH_PROMISE",
+            any(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]),
+            PROTOCOL,
+        ),
+    ]);
+}
+
+#[test]
+fn streams_that_were_not_opened() {
+    let first = |kind, id| any(kind, 0, id, &[0; 8]);
+    check(&[
+        ("5.1.1/1: an even stream", request(16, true), PROTOCOL),
+        (
+            "5.1.1/2: a stream that was passed over",
+            request(11, true),
+            PROTOCOL,
+        ),
+        (
             "5.1/1: DATA on an idle stream",
             first(kind::DATA, 15),
             PROTOCOL,
@@ -272,6 +296,13 @@ fn streams_that_a_frame_may_not_name() {
             first(kind::CONTINUATION, 15),
             PROTOCOL,
         ),
+    ]);
+}
+
+#[test]
+fn streams_that_have_ended() {
+    let first = |kind, id| any(kind, 0, id, &[0; 8]);
+    check(&[
         (
             "5.1/5, 6.1/2: DATA behind END_STREAM",
             first(kind::DATA, 3),
@@ -311,17 +342,6 @@ fn streams_that_a_frame_may_not_name() {
         (
             "5.1/13: CONTINUATION on a closed stream",
             first(kind::CONTINUATION, 5),
-            PROTOCOL,
-        ),
-        ("5.1.1/1: an even stream", request(16, true), PROTOCOL),
-        (
-            "5.1.1/2: a stream that was passed over",
-            request(11, true),
-            PROTOCOL,
-        ),
-        (
-            "8.2/1: PUSH_PROMISE",
-            any(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]),
             PROTOCOL,
         ),
     ]);
@@ -474,26 +494,32 @@ fn windows() {
     assert_eq!(overrun(&narrow, [1, 3]), Ends::Nothing);
 }
 
+const GOOD: [(&str, &str); 3] = [(":method", "POST"), (":scheme", "http"), (":path", "/a/b")];
+
+/// A request with that head and no body.
+fn with(fields: &[(&str, &str)]) -> Vec<u8> {
+    heads(15, &encoded(fields), true)
+}
+
+/// A good request, with that at the end of its head.
+fn but(fields: &[(&'static str, &'static str)]) -> Vec<u8> {
+    with(&[&GOOD[..], fields].concat())
+}
+
+fn connect(fields: &[(&'static str, &'static str)]) -> Vec<u8> {
+    with(&[&[(":method", "CONNECT")], fields].concat())
+}
+
+fn each_ends_its_stream_alone(cases: &[(&str, Vec<u8>)]) {
+    for (what, octets) in cases {
+        assert_eq!(ended_by(octets), STREAM_PROTOCOL, "{what}");
+    }
+}
+
 #[test]
-fn messages_that_are_malformed_end_their_stream_alone() {
-    let with = |fields: &[(&str, &str)]| heads(15, &encoded(fields), true);
-    let good = [(":method", "POST"), (":scheme", "http"), (":path", "/a/b")];
-    let but = |fields: &[(&'static str, &'static str)]| with(&[&good[..], fields].concat());
-    let connect = |fields: &[(&'static str, &'static str)]| {
-        with(&[&[(":method", "CONNECT")], fields].concat())
-    };
-    let short = [
-        heads(
-            15,
-            &encoded(&[&good[..], &[("content-length", "1")]].concat()),
-            false,
-        ),
-        any(kind::DATA, flag::END_STREAM, 15, b"ab"),
-    ]
-    .concat();
-    let cases: &[(&str, Vec<u8>)] = &[
+fn heads_without_what_a_request_needs_end_their_stream_alone() {
+    each_ends_its_stream_alone(&[
         ("8.1/1: a second head", request(1, false)),
-        ("8.1.2/1: an upper-case name", but(&[("X-Test", "a")])),
         (
             "8.1.2.1/1: an unknown pseudo-header",
             but(&[(":test", "ok")]),
@@ -511,6 +537,43 @@ fn messages_that_are_malformed_end_their_stream_alone() {
             but(&[("a", "b"), (":authority", "c")]),
         ),
         (
+            "8.1.2.3/1: an empty :path",
+            with(&[(":method", "POST"), (":scheme", "http"), (":path", "")]),
+        ),
+        ("8.1.2.3/2: no :method", with(&GOOD[1..])),
+        ("8.1.2.3/3: no :scheme", with(&[GOOD[0], GOOD[2]])),
+        ("8.1.2.3/4: no :path", with(&GOOD[..2])),
+        ("8.1.2.3/5: :method twice", but(&[(":method", "POST")])),
+        ("8.1.2.3/6: :scheme twice", but(&[(":scheme", "http")])),
+        ("8.1.2.3/7: :path twice", but(&[(":path", "/")])),
+        (
+            "9113, 8.3.1: host that disagrees",
+            but(&[(":authority", "a"), ("host", "b")]),
+        ),
+        ("9113, 8.5: CONNECT without authority", connect(&[])),
+        (
+            "9113, 8.5: CONNECT with :path",
+            connect(&[(":authority", "a:1"), (":path", "/")]),
+        ),
+    ]);
+    assert_eq!(
+        ended_by(&but(&[(":authority", "a"), ("host", "A")])),
+        Ends::Nothing
+    );
+    assert_eq!(ended_by(&connect(&[(":authority", "a:1")])), Ends::Nothing);
+}
+
+#[test]
+fn fields_that_are_malformed_end_their_stream_alone() {
+    let one = [&GOOD[..], &[("content-length", "1")]].concat();
+    let short = [
+        heads(15, &encoded(&one), false),
+        any(kind::DATA, flag::END_STREAM, 15, b"ab"),
+    ]
+    .concat();
+    each_ends_its_stream_alone(&[
+        ("8.1.2/1: an upper-case name", but(&[("X-Test", "a")])),
+        (
             "8.1.2.2/1: connection",
             but(&[("connection", "keep-alive")]),
         ),
@@ -522,16 +585,6 @@ fn messages_that_are_malformed_end_their_stream_alone() {
             "9113: transfer-encoding",
             but(&[("transfer-encoding", "chunked")]),
         ),
-        (
-            "8.1.2.3/1: an empty :path",
-            with(&[(":method", "POST"), (":scheme", "http"), (":path", "")]),
-        ),
-        ("8.1.2.3/2: no :method", with(&good[1..])),
-        ("8.1.2.3/3: no :scheme", with(&[good[0], good[2]])),
-        ("8.1.2.3/4: no :path", with(&good[..2])),
-        ("8.1.2.3/5: :method twice", but(&[(":method", "POST")])),
-        ("8.1.2.3/6: :scheme twice", but(&[(":scheme", "http")])),
-        ("8.1.2.3/7: :path twice", but(&[(":path", "/")])),
         (
             "8.1.2.6/1: less than content-length",
             but(&[("content-length", "1")]),
@@ -553,24 +606,7 @@ fn messages_that_are_malformed_end_their_stream_alone() {
         ),
         ("9113, 8.2.1: a blank in a name", but(&[("a b", "c")])),
         ("9113, 8.2.1: an empty name", but(&[("", "c")])),
-        (
-            "9113, 8.3.1: host that disagrees",
-            but(&[(":authority", "a"), ("host", "b")]),
-        ),
-        ("9113, 8.5: CONNECT without authority", connect(&[])),
-        (
-            "9113, 8.5: CONNECT with :path",
-            connect(&[(":authority", "a:1"), (":path", "/")]),
-        ),
-    ];
-    for (what, octets) in cases {
-        assert_eq!(ended_by(octets), STREAM_PROTOCOL, "{what}");
-    }
-    assert_eq!(
-        ended_by(&but(&[(":authority", "a"), ("host", "A")])),
-        Ends::Nothing
-    );
-    assert_eq!(ended_by(&connect(&[(":authority", "a:1")])), Ends::Nothing);
+    ]);
 }
 
 #[test]

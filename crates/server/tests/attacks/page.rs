@@ -35,6 +35,12 @@ fn row(name: &'static str, of: impl Fn(&Limits) -> String, why: &'static str) ->
 
 /// Limits that a server's owner can change.
 fn presets() -> Vec<Row> {
+    let mut rows = sizes();
+    rows.extend(times_and_rates());
+    rows
+}
+
+fn sizes() -> Vec<Row> {
     let streams = |limits: &Limits| {
         let streams = limits.http2.settings.max_concurrent_streams;
         streams.map_or("no limit".into(), |streams| streams.to_string())
@@ -91,6 +97,11 @@ fn presets() -> Vec<Row> {
             |limits| bytes(limits.max_unfinished_bytes),
             "four of the largest messages; a thousand streams of a megabyte",
         ),
+    ]
+}
+
+fn times_and_rates() -> Vec<Row> {
+    vec![
         row(
             "until the first SETTINGS",
             |limits| time(limits.greeting_timeout_ns),
@@ -126,7 +137,17 @@ fn presets() -> Vec<Row> {
 }
 
 /// Limits that are the same for all.
-fn constants() -> Vec<(&'static str, String, &'static str)> {
+fn constants() -> Vec<Constant> {
+    let mut rows = constants_of_the_protocol();
+    rows.extend(constants_of_calls());
+    rows.extend(constants_of_time());
+    rows
+}
+
+/// What is limited, the limit, and why.
+type Constant = (&'static str, String, &'static str);
+
+fn constants_of_the_protocol() -> Vec<Constant> {
     vec![
         (
             "frames of a header block",
@@ -148,6 +169,11 @@ fn constants() -> Vec<(&'static str, String, &'static str)> {
             bytes(BACKLOG_LIMIT_BYTES),
             "as large as the kernel's send buffer grows; stops floods of frames that want an answer (CVE-2019-9512, 9515, 9517)",
         ),
+    ]
+}
+
+fn constants_of_calls() -> Vec<Constant> {
+    vec![
         (
             "unwritten output before its streams wait",
             bytes(CONNECTION_OUTPUT_BYTES),
@@ -183,6 +209,11 @@ fn constants() -> Vec<(&'static str, String, &'static str)> {
             POOL_QUEUED_CALLS.to_string(),
             "who waits longer is better told at once",
         ),
+    ]
+}
+
+fn constants_of_time() -> Vec<Constant> {
+    vec![
         (
             "between two looks at a connection",
             time(Some(PATROL_NS)),
