@@ -186,6 +186,10 @@ impl Middlebox {
         reached: &mut Reached,
     ) {
         let lane = self.lanes.of_mut(writer);
+        // An empty frame needs no window, so that there may be less than none: more was sent before
+        // a window below the default was known. Padding would need one.
+        let has_window = !frame.payload.is_empty();
+        let may_pad = has_window || lane.reader_settings.window_bytes >= DEFAULT_WINDOW;
         let mut rest = &frame.payload[..];
         loop {
             let cut = match self.random.one_in(2) {
@@ -195,12 +199,12 @@ impl Middlebox {
             let (piece, behind) = rest.split_at(cut);
             rest = behind;
             let end = end_stream && rest.is_empty();
-            lane.pad(
-                Frame::new(frames::DATA, u8::from(end), frame.stream, piece),
-                &mut self.random,
-                reached,
-            )
-            .write(pipe);
+            let part = Frame::new(frames::DATA, u8::from(end), frame.stream, piece);
+            let part = match may_pad {
+                true => lane.pad(part, &mut self.random, reached),
+                false => part,
+            };
+            part.write(pipe);
             if rest.is_empty() {
                 return;
             }
