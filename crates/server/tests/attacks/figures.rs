@@ -96,7 +96,7 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "HPACK bomb just below",
         "15 references to a field of 4 KiB",
-        1_002,
+        10_002,
         "ENHANCE_YOUR_CALM, after RST_STREAM each",
         64,
     ),
@@ -117,8 +117,8 @@ pub const FIGURES: &[Figure] = &[
     figure(
         "metadata above the limit",
         "a head of 16.4 KiB",
-        1_001,
-        "ENHANCE_YOUR_CALM, after RST_STREAM each",
+        300,
+        "RST_STREAM each",
         128,
     ),
     figure("PING flood", "PING", 10_002, "ENHANCE_YOUR_CALM", 64),

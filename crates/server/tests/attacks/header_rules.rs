@@ -104,12 +104,20 @@ fn control_a_larger_limit_lets_it_through() {
 }
 
 #[test]
-fn metadata_without_end_is_cut() {
+fn metadata_above_the_limit_costs_the_server_no_more_than_its_decoding() {
     let mut stage = Stage::new(Limits::internet());
     let mut attacker = stage.attacker();
     let fill = "v".repeat(16_000);
     let bloated = ids().map(|id| head_with(id, ECHO, &[("x", &fill), ("y", &fill[..300])]));
-    let outcome = stage.attack(&mut attacker, bloated);
+    let outcome = stage.attack(&mut attacker, bloated.take(300));
     figures::check("metadata above the limit", &outcome);
-    assert_eq!(outcome.code(), Some(ErrorCode::ENHANCE_YOUR_CALM));
+    assert_eq!(
+        attacker.heard.resets_with(ErrorCode::ENHANCE_YOUR_CALM),
+        300
+    );
+    assert_eq!(
+        stage.testing.calls(),
+        stage.counts().answered_ok,
+        "only the other's"
+    );
 }

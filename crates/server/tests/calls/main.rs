@@ -17,7 +17,7 @@ use bookend_server::prost::Message;
 use bookend_server::{Code, Counts, Limits, Rate, Status};
 use bookend_wire::{Config, ErrorCode};
 
-use pair::{Pair, fields, framed};
+use pair::{Pair, fields, framed, without_patrols};
 use shop::{Item, Money};
 
 const PRICE: &str = "/shop.v1.Orders/Price";
@@ -515,7 +515,7 @@ fn a_client_that_resets_too_much_is_told_to_calm_down() {
 fn a_connection_that_says_nothing_is_closed_in_time() {
     let limits = Limits {
         greeting_timeout_ns: Some(0),
-        ..Limits::internet()
+        ..without_patrols()
     };
     let mut pair = Pair::silent(limits);
     assert!(pair.shard.next_deadline().is_some());

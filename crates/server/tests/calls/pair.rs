@@ -144,7 +144,7 @@ pub struct Pair {
 
 impl Pair {
     pub fn new() -> Self {
-        Self::with(Limits::internet(), &Config::trusted())
+        Self::with(without_patrols(), &Config::trusted())
     }
 
     pub fn with(limits: Limits, client: &Config) -> Self {
@@ -351,6 +351,18 @@ impl Pair {
 
     pub fn goaway(&self) -> Option<u32> {
         self.listener.goaway
+    }
+}
+
+/// The usual limits, but that nobody looks after idle connections: what deadlines there are, are those
+/// of calls and greetings.
+pub fn without_patrols() -> Limits {
+    Limits {
+        input_timeout_ns: None,
+        write_timeout_ns: None,
+        window_timeout_ns: None,
+        idle_timeout_ns: None,
+        ..Limits::internet()
     }
 }
 

@@ -1,0 +1,123 @@
+//! The simulated driver lets a shard see what the real ones do.
+
+use bookend_io::simulated::{End, SOCKET_BYTES, Simulated};
+use bookend_io::{BACKLOG_LIMIT_BYTES, Closed, Opened, Received, Session, Shard, Then, Turn};
+
+/// Answers each octet with as many as it says, pauses at a zero, and closes at 255.
+#[derive(Default)]
+struct Multiplier {
+    writable: usize,
+    closed: Vec<String>,
+    deadline_ns: Option<u64>,
+    woken_at_ns: Vec<u64>,
+}
+
+impl Shard for Multiplier {
+    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let count = usize::from(bytes[0]);
+        turn.output(session).extend(vec![bytes[0]; count * 1_000]);
+        let then = match bytes[0] {
+            0 => Then::Pause,
+            255 => Then::Close,
+            _ => Then::Again,
+        };
+        Received { consumed: 1, then }
+    }
+
+    fn writable(&mut self, _: Session, _: &mut Turn) {
+        self.writable += 1;
+    }
+
+    fn closed(&mut self, _: Session, why: Closed, _: &mut Turn) {
+        self.closed.push(format!("{why:?}"));
+    }
+
+    fn woken(&mut self, turn: &mut Turn) {
+        self.woken_at_ns.push(turn.now_ns());
+        self.deadline_ns = Some(turn.now_ns() + 10).filter(|at_ns| *at_ns <= 130);
+        if turn.stopping() {
+            turn.resume(session(0));
+        }
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        self.deadline_ns
+    }
+}
+
+fn session(index: u32) -> Session {
+    Session {
+        index,
+        generation: 0,
+    }
+}
+
+fn simulated() -> Simulated<Multiplier> {
+    Simulated::new(Multiplier::default(), 100)
+}
+
+#[test]
+fn what_the_peer_does_not_read_stops_what_it_sends() {
+    let mut simulated = simulated();
+    let deaf = simulated.accept();
+    let octets = vec![200; 40];
+    for octet in &octets {
+        simulated.give(deaf, &[*octet]);
+    }
+    let unread = simulated.unread_bytes(deaf);
+    let handled_bytes = (octets.len() - unread) * 200_000;
+    assert_eq!(
+        simulated.unwritten_bytes(deaf) + SOCKET_BYTES,
+        handled_bytes
+    );
+    let backlog_bytes = BACKLOG_LIMIT_BYTES..BACKLOG_LIMIT_BYTES + 200_000;
+    assert!(backlog_bytes.contains(&simulated.unwritten_bytes(deaf)));
+    assert_eq!(simulated.shard().writable, 0);
+    let mut taken_bytes = 0;
+    while simulated.unread_bytes(deaf) > 0 {
+        taken_bytes += simulated.take(deaf, 1 << 20).len();
+    }
+    taken_bytes += simulated.take(deaf, usize::MAX).len();
+    assert_eq!(taken_bytes, octets.len() * 200_000);
+    assert!(simulated.shard().writable > 0);
+}
+
+#[test]
+fn a_paused_session_is_read_again_when_it_is_resumed() {
+    let mut simulated = simulated();
+    let peer = simulated.accept();
+    simulated.give(peer, &[1, 0, 2]);
+    simulated.give(peer, &[3]);
+    assert_eq!(simulated.take(peer, usize::MAX).len(), 1_000);
+    assert_eq!(simulated.unread_bytes(peer), 2);
+    simulated.stop();
+    assert_eq!(simulated.take(peer, usize::MAX).len(), 5_000);
+}
+
+#[test]
+fn a_session_that_is_closed_ends_once_its_output_is_taken() {
+    let mut simulated = simulated();
+    let (peer, other) = (simulated.accept(), simulated.accept());
+    simulated.give(peer, &[255, 7]);
+    assert_eq!(simulated.end(peer), None);
+    let read = simulated.take(peer, usize::MAX).len();
+    assert_eq!((read, simulated.end(peer)), (255_000, Some(End::Closed)));
+    assert_eq!(simulated.shard().closed, ["Us"]);
+    simulated.give(peer, &[1]);
+    simulated.give(other, &[1]);
+    assert_eq!(simulated.take(peer, 1).len(), 0);
+    assert_eq!(simulated.take(other, usize::MAX).len(), 1_000);
+}
+
+#[test]
+fn deadlines_pass_in_order_when_time_does() {
+    let mut simulated = simulated();
+    simulated.pass_ns(15);
+    simulated.pass_ns(4);
+    assert_eq!(simulated.shard().woken_at_ns, [100, 110]);
+    simulated.pass_ns(1_000);
+    assert_eq!(simulated.shard().woken_at_ns, [100, 110, 120, 130]);
+    assert_eq!(simulated.now_ns(), 1_119);
+}
