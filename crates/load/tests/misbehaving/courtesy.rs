@@ -6,7 +6,7 @@
 use super::behaviour::Behaviour;
 use super::channel::channel_to;
 use super::conversation::Heard;
-use super::frames::{ACK, DATA, END_STREAM, HEADERS, PING, RST_STREAM, SETTINGS};
+use super::frames::{ACK, DATA, END_STREAM, Frame, HEADERS, PING, RST_STREAM, SETTINGS};
 use super::load::{measure, plan};
 use super::server::bind;
 use bookend_client::UnaryCall;
@@ -61,13 +61,9 @@ fn a_unary_request_is_one_head_and_one_data_frame_that_ends_it_and_no_ping_is_se
 #[test]
 fn heads_are_far_below_what_servers_take() {
     for heard in three_hundred_calls() {
-        let head_bytes = |heard: &Heard| {
-            heard
-                .of_kind(HEADERS)
-                .map(|frame| frame.payload.len())
-                .max()
-        };
-        assert!(head_bytes(&heard[0]) < Some(METADATA_MAX_BYTES / 32));
+        let heads = heard[0].of_kind(HEADERS);
+        let head_bytes = heads.map(|frame| frame.payload.len()).max().unwrap();
+        assert!(head_bytes < METADATA_MAX_BYTES / 32, "{head_bytes}");
     }
 }
 
@@ -75,8 +71,7 @@ fn heads_are_far_below_what_servers_take() {
 fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes() {
     for heard in three_hundred_calls() {
         let frames = &heard[0].frames;
-        let is_acknowledgement =
-            |frame: &super::frames::Frame| frame.kind == SETTINGS && frame.has(ACK);
+        let is_acknowledgement = |frame: &Frame| frame.kind == SETTINGS && frame.has(ACK);
         let settled = frames.iter().position(is_acknowledgement).unwrap();
         let early = frames[..settled]
             .iter()
@@ -112,7 +107,7 @@ fn tiny_frames_cost(heard: &Heard) -> usize {
 
 #[test]
 fn a_flood_of_tiny_frames_would_be_seen() {
-    let frame = super::frames::Frame {
+    let frame = Frame {
         kind: DATA,
         flags: 0,
         stream_id: 1,
