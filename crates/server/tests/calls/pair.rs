@@ -354,8 +354,8 @@ impl Pair {
     }
 }
 
-/// The usual limits, but that nobody looks after idle connections: what deadlines there are, are those
-/// of calls and greetings.
+/// The usual limits, but that nobody looks after idle connections: what deadlines there are, are
+/// those of calls and greetings.
 pub fn without_patrols() -> Limits {
     Limits {
         input_timeout_ns: None,
