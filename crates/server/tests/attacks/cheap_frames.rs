@@ -9,7 +9,7 @@ use bookend_wire::frame::{flag, kind};
 
 use crate::figures;
 use crate::frames::{data, frame, head, head_with, ids};
-use crate::stage::{Stage, but};
+use crate::stage::{Frames, Stage, but};
 use crate::testing::{CHAT, ECHO};
 
 fn empty_data() -> impl Iterator<Item = Vec<u8>> {
@@ -22,7 +22,7 @@ fn each_is_counted_and_cut() {
     let padding = repeat(frame(kind::DATA, flag::PADDED, 1, &[4, 0, 0, 0, 0]));
     let unknown = repeat(frame(0x55, 0, 0, b"?"));
     let nameless = ids().map(|id| head_with(id, ECHO, &[("", "x")]));
-    let attacks: [(&str, Box<dyn Iterator<Item = Vec<u8>>>); 5] = [
+    let attacks: [(&str, Frames); 5] = [
         ("PRIORITY flood", Box::new(priority)),
         ("empty DATA", Box::new(empty_data())),
         (

@@ -1,6 +1,6 @@
 //! PING flood (CVE-2019-9512) and SETTINGS flood (CVE-2019-9515): each frame wants an answer.
 
-use std::iter::repeat;
+use std::iter::{repeat, repeat_n};
 
 use bookend_server::Limits;
 use bookend_server::io::BACKLOG_LIMIT_BYTES;
@@ -61,7 +61,7 @@ fn who_does_not_read_the_answers_is_not_read_from_either_and_then_reset() {
 fn who_floods_and_does_not_read_that_it_was_cut_is_reset_too() {
     let mut stage = Stage::new(Limits::internet());
     let mut attacker = stage.attacker();
-    stage.attack_deaf(&mut attacker, repeat(ping()).take(20_000));
+    stage.attack_deaf(&mut attacker, repeat_n(ping(), 20_000));
     assert_eq!(stage.counts().broken_connections, 1);
     // Its goodbye stands behind ten thousand answers that it does not take.
     let mut attacker = stage.attacker();
@@ -102,7 +102,7 @@ fn signs_of_life_and_measurements_are_left_alone() {
 fn control_without_the_limit_the_flood_goes_on() {
     let mut stage = Stage::new(but(|limits| limits.glitches = None));
     let mut attacker = stage.attacker();
-    let outcome = stage.attack(&mut attacker, repeat(ping()).take(11_000));
+    let outcome = stage.attack(&mut attacker, repeat_n(ping(), 11_000));
     assert_eq!((outcome.steps, outcome.ended_by), (11_000, None));
     assert_eq!(attacker.heard.count(kind::PING), 11_000);
 }

@@ -6,7 +6,7 @@ use bookend_wire::frame::kind;
 
 use crate::figures;
 use crate::frames::{frame, head, ids, update};
-use crate::stage::{Stage, but};
+use crate::stage::{Frames, Stage, but};
 use crate::testing::ECHO;
 
 fn windows_opened_by_nothing() -> impl Iterator<Item = Vec<u8>> {
@@ -21,7 +21,7 @@ fn streams_that_the_server_is_made_to_reset_count_as_those_that_the_client_reset
     };
     let priorities = ids().map(move |id| [head(id, ECHO), depends_on_itself(id)].concat());
     let overflows = ids().map(|id| [head(id, ECHO), update(id, 0x7fff_ffff)].concat());
-    let ways: [(&str, Box<dyn Iterator<Item = Vec<u8>>>); 3] = [
+    let ways: [(&str, Frames); 3] = [
         ("made you reset", Box::new(windows_opened_by_nothing())),
         ("the same by PRIORITY", Box::new(priorities)),
         ("the same by overflow", Box::new(overflows)),

@@ -1,7 +1,7 @@
 //! Output that piles up: reset flood (CVE-2019-9514), data dribble (CVE-2019-9511), internal
 //! buffering (CVE-2019-9517), and answers behind windows that stay closed.
 
-use std::iter::repeat;
+use std::iter::{repeat, repeat_n};
 
 use bookend_server::Limits;
 use bookend_server::io::BACKLOG_LIMIT_BYTES;
@@ -50,7 +50,7 @@ fn a_window_that_is_opened_by_as_little_as_is_usual_is_not() {
     let bytes = 256 * 20_000 - 5;
     stage.send(&mut client, &fill(1, bytes));
     stage.send(&mut client, &update(0, 1 << 30));
-    let outcome = stage.attack(&mut client, repeat(update(1, 256)).take(20_000));
+    let outcome = stage.attack(&mut client, repeat_n(update(1, 256), 20_000));
     assert_eq!(outcome.ended_by, None);
     assert_eq!(client.heard.body_bytes, bytes as usize + 5);
     assert_eq!(client.heard.statuses_of("0"), 1);
@@ -61,7 +61,7 @@ fn control_without_the_limit_it_dribbles_on() {
     let mut stage = Stage::new(but(|limits| limits.glitches = None));
     let mut attacker = stage.attacker_with(&stream_window(0));
     stage.send(&mut attacker, &fill(1, 1 << 20));
-    let outcome = stage.attack(&mut attacker, repeat(update(1, 1)).take(11_000));
+    let outcome = stage.attack(&mut attacker, repeat_n(update(1, 1), 11_000));
     assert_eq!((outcome.steps, outcome.ended_by), (11_000, None));
 }
 

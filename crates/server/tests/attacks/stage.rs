@@ -14,6 +14,9 @@ use crate::MEMORY;
 use crate::frames::{frame, request, take_frames};
 use crate::testing::{ECHO, Testing};
 
+/// What an attacker sends, piece by piece.
+pub type Frames = Box<dyn Iterator<Item = Vec<u8>>>;
+
 /// What is allocated is counted a process, so attacks go on one after the other: a test has one
 /// stage at a time.
 static SCALES: Mutex<()> = Mutex::new(());
