@@ -149,3 +149,26 @@ fn a_malformed_priority_resets_no_stream_that_is_not_there() {
         assert_eq!(server.error.unwrap().code, code);
     }
 }
+
+#[test]
+fn credit_for_a_response_that_came_early_overflows() {
+    let mut pair = Pair::greeted(&Config::trusted(), &Config::trusted());
+    let stream = pair.client.sender().open().unwrap();
+    pair.client
+        .sender()
+        .headers(stream, &mut Block::new(&REQUEST), false);
+    pair.drive();
+    let there = pair.server.seen.streams[&1];
+    pair.server
+        .sender()
+        .headers(there, &mut Block::new(&RESPONSE), true);
+    pair.server.take_output();
+    pair.server
+        .arrive(&frame(kind::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255]));
+    let written = frames(&pair.server.take_output());
+    let [(header, code)] = written.as_slice() else {
+        panic!("one frame, not {written:?}");
+    };
+    assert_eq!((header.kind, header.stream_id), (kind::RST_STREAM, 1));
+    assert_eq!(*code, ErrorCode::FLOW_CONTROL_ERROR.0.to_be_bytes());
+}

@@ -172,6 +172,11 @@ fn lengths() {
             STREAM_SIZE,
         ),
         (
+            "6.3/2: PRIORITY of four on a closed stream",
+            of(kind::PRIORITY, 5, 4),
+            STREAM_SIZE,
+        ),
+        (
             "9113: PRIORITY of six",
             of(kind::PRIORITY, 1, 6),
             STREAM_SIZE,

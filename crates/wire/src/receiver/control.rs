@@ -138,14 +138,15 @@ impl Receiver {
                 false => Ok(()),
             };
         };
+        let is_request = sender.was_opened_here(id);
         let Some(state) = sender.streams.state(stream) else {
             return Ok(());
         };
         let code = match increment_bytes {
             0 => ErrorCode::PROTOCOL_ERROR,
             // Nothing will be sent, so nothing can overflow: a whole request that went out at once
-            // was never counted against this window.
-            _ if state.local_closed => return Ok(()),
+            // was never counted against this window. Responses are.
+            _ if is_request && state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
                 sender.send_held_on(stream, &mut self.drained);
@@ -226,7 +227,8 @@ impl Receiver {
                 let reason = "a malformed PRIORITY on an idle stream";
                 return Err(ConnectionError::new(code, reason));
             }
-            (Some(_), None) => {}
+            // PRIORITY may come on a stream that has ended, so its errors are told there as well.
+            (Some(code), None) => sender.write_reset(header.stream_id, code),
         }
         Ok(())
     }
