@@ -12,7 +12,8 @@ use std::net::SocketAddr;
 pub const LISTEN_BACKLOG: i32 = 4096;
 
 /// How long a driver leaves a listener alone after an accept failed for want of descriptors or
-/// memory: the connection stays in the queue, and asking again at once would only spin.
+/// memory, or for whatever else is not the one connection's fault: that stays in the queue, and
+/// asking again at once would only spin.
 pub const ACCEPT_BACK_OFF_NS: u64 = 100_000_000;
 
 /// A socket that accepts connections.

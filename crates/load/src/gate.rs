@@ -10,6 +10,7 @@ const NEVER: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Gate {
     workers_missing: AtomicU32,
+    workers_left: AtomicU32,
     connections_ready: AtomicU32,
     start_ns: AtomicU64,
     cancelled: AtomicBool,
@@ -32,6 +33,7 @@ impl Gate {
     pub fn new(wakers: Vec<Waker>) -> Self {
         Self {
             workers_missing: AtomicU32::new(wakers.len() as u32),
+            workers_left: AtomicU32::new(wakers.len() as u32),
             connections_ready: AtomicU32::new(0),
             start_ns: AtomicU64::new(NOT_YET),
             cancelled: AtomicBool::new(false),
@@ -67,6 +69,16 @@ impl Gate {
         self.wakers.iter().for_each(Waker::wake);
     }
 
+    /// A worker has ended.
+    pub fn end(&self) {
+        self.workers_left.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Whether every worker has ended.
+    pub fn is_over(&self) -> bool {
+        self.workers_left.load(Ordering::Acquire) == 0
+    }
+
     /// Whether [`Gate::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
@@ -88,6 +100,15 @@ mod tests {
         assert_eq!(gate.start(), Start::NotYet);
         gate.arrive(0, 7);
         assert_eq!(gate.start(), Start::At(7));
+    }
+
+    #[test]
+    fn a_run_is_over_when_its_last_worker_has_ended() {
+        let gate = gate(2);
+        gate.end();
+        assert!(!gate.is_over());
+        gate.end();
+        assert!(gate.is_over());
     }
 
     #[test]

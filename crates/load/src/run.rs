@@ -10,11 +10,11 @@ use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, u
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 use std::{fmt, io, thread};
 
-/// How often the run looks whether it was interrupted, or is over.
+/// How often the run looks whether it was interrupted. When a worker ends, it looks at once.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What a run tells while it goes on.
@@ -102,7 +102,7 @@ pub fn run(
     let wakers = wakers.map_err(RunError::Machine)?;
     let gate = Arc::new(Gate::new(wakers.clone()));
     let workers = spawn_all(&plan, &gate, wakers).map_err(RunError::Machine)?;
-    let bills = watch(&plan, &gate, &workers, interrupt, &mut progress);
+    let bills = watch(&plan, &gate, interrupt, &mut progress);
     let measured = join_all(workers).map_err(RunError::Machine)?;
     add_up(measured, bills, gate.start())
 }
@@ -132,8 +132,9 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         ..Options::default()
     };
     let driver = plan.driver;
-    let mut end = CancelIfLost {
+    let mut end = WorkerEnd {
         gate: Arc::clone(gate),
+        run: thread::current(),
         in_order: false,
     };
     thread::Builder::new()
@@ -148,23 +149,27 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         })
 }
 
-/// A worker that fails or panics never comes to the gate: the others must not wait for it.
-struct CancelIfLost {
+/// However a worker ends, the run looks. One that fails or panics never comes to the gate: the
+/// others must not wait for it.
+struct WorkerEnd {
     gate: Arc<Gate>,
+    run: Thread,
     in_order: bool,
 }
 
-impl CancelIfLost {
+impl WorkerEnd {
     fn is_in_order(&mut self) {
         self.in_order = true;
     }
 }
 
-impl Drop for CancelIfLost {
+impl Drop for WorkerEnd {
     fn drop(&mut self) {
         if !self.in_order {
             self.gate.cancel();
         }
+        self.gate.end();
+        self.run.unpark();
     }
 }
 
@@ -192,21 +197,19 @@ struct Bills {
 fn watch(
     plan: &Plan,
     gate: &Gate,
-    workers: &[Worker],
     interrupt: &AtomicBool,
     progress: &mut impl FnMut(Progress),
 ) -> Bills {
-    let over = || workers.iter().all(Worker::is_finished);
     let look = |until_ns: u64| {
         if interrupt.load(Ordering::Relaxed) {
             gate.cancel();
             return false;
         }
-        if over() || clock_ns() >= until_ns {
+        if gate.is_over() || clock_ns() >= until_ns {
             return false;
         }
         let left = Duration::from_nanos(until_ns.saturating_sub(clock_ns()));
-        thread::sleep(left.min(LOOK_EVERY));
+        thread::park_timeout(left.min(LOOK_EVERY));
         true
     };
     while gate.start() == Start::NotYet && look(u64::MAX) {}

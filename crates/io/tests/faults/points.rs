@@ -26,8 +26,6 @@ pub fn failures(call: Call) -> Vec<Failure> {
                 Errno::INTR,
                 Errno::CONNABORTED,
                 Errno::MFILE,
-                Errno::NFILE,
-                Errno::NOBUFS,
                 Errno::NOMEM,
                 Errno::PERM,
             ],
