@@ -162,7 +162,7 @@ pub const FIGURES: &[Figure] = &[
         "a malformed head",
         10_001,
         "ENHANCE_YOUR_CALM, after RST_STREAM each",
-        128,
+        64,
     ),
     figure(
         "data dribble",

@@ -4,7 +4,7 @@ use bookend_server::io::{Closed, Shard};
 use bookend_server::{Code, Limits};
 use bookend_wire::{Config, ErrorCode, Stream};
 
-use crate::pair::{Pair, fields, framed};
+use crate::pair::{Pair, fields, framed, without_patrols};
 use crate::shop::Money;
 use crate::streams::ask;
 use crate::{PLACE, PRICE};
@@ -29,7 +29,7 @@ fn open(pair: &mut Pair, method: &str) -> Stream {
 fn no_greeting_timeout() -> Limits {
     Limits {
         greeting_timeout_ns: None,
-        ..Limits::internet()
+        ..without_patrols()
     }
 }
 

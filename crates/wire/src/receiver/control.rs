@@ -227,6 +227,8 @@ impl Receiver {
                 let reason = "a malformed PRIORITY on an idle stream";
                 return Err(ConnectionError::new(code, reason));
             }
+            // What may be on its way to a stream that we reset is told no second time.
+            (Some(_), None) if sender.is_ignored(header.stream_id) => sender.glitches.note(),
             // PRIORITY may come on a stream that has ended, so its errors are told there as well.
             (Some(code), None) => sender.write_reset(header.stream_id, code),
         }
