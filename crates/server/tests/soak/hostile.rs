@@ -130,7 +130,7 @@ const GOES: usize = 2000;
 const HOLD: Duration = Duration::from_secs(3);
 
 /// Attackers at a time.
-const ATTACKERS: u64 = 4;
+const ATTACKERS: u64 = 8;
 
 /// What one attacker did, in connections.
 #[derive(Clone, Copy, Debug)]
