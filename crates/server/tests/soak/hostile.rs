@@ -240,9 +240,13 @@ impl Attacker {
     /// Says nothing more for a while, and reads nothing.
     fn hold(&mut self) {
         let until = Instant::now() + HOLD;
+        self.is_cut_off |= self.socket.set_nonblocking(true).is_err();
         while !self.is_cut_off && Instant::now() < until {
             thread::sleep(Duration::from_millis(50));
-            self.is_cut_off |= matches!(self.socket.peek(&mut [0]), Ok(0));
+            self.is_cut_off |= match self.socket.peek(&mut [0]) {
+                Ok(count) => count == 0,
+                Err(error) => error.kind() != ErrorKind::WouldBlock,
+            };
         }
     }
 }
