@@ -163,7 +163,10 @@ fn account(statistics: &Statistics) -> String {
         (calls.late, "answered too late"),
         (calls.panics, "handler(s) panicked"),
         (calls.broken_connections, "connection(s) broken"),
-        (calls.vanished_connections, "connection(s) without an answer to PING"),
+        (
+            calls.vanished_connections,
+            "connection(s) without an answer to PING",
+        ),
         (calls.retired_connections, "connection(s) asked to leave"),
         (io.accept_errors, "time(s) nothing could be accepted"),
     ];

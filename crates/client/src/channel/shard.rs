@@ -1,5 +1,8 @@
 //! What the thread of a channel owns: its connections and its calls.
 
+#[cfg(test)]
+mod stories;
+
 use super::back_off::BackOff;
 use super::calls::{Calls, Mail, Pending, Place};
 use super::gate::Gate;
@@ -10,8 +13,8 @@ use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
 use crate::greeting;
 use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn};
-use bookend_wire::{ConnectionError, Keepalive};
 use bookend_wire::grpc::Code;
+use bookend_wire::{ConnectionError, Keepalive};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::net::SocketAddr;
@@ -176,7 +179,9 @@ impl ChannelShard {
             let address = self.server.target.clone();
             let waited = Duration::from_nanos(how.timeout_ns);
             let reason = format!("nothing came for {waited:?} after a keepalive PING");
-            self.lost(session, |_| CallError::Network { address, reason }.to_string());
+            self.lost(session, |_| {
+                CallError::Network { address, reason }.to_string()
+            });
         }
     }
 

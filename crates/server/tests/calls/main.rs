@@ -450,8 +450,7 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
     assert!(pair.shard.awaits_others(), "the connection is to be closed");
-    let Pair { session, turn, .. } = &mut pair;
-    pair.shard.closed(*session, Closed::Us, turn);
+    pair.shard.closed(pair.session, Closed::Us, &mut pair.turn);
     assert!(!pair.shard.awaits_others());
 }
 
