@@ -2,7 +2,9 @@
 
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
-use bookend_server::{ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_server::{
+    ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
+};
 use bookend_wire::Config;
 use bookend_wire::grpc::{Code, Status};
 use std::io::{Read, Write};
@@ -299,7 +301,10 @@ fn connections_that_age_are_replaced_without_an_error_and_counted() {
         assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
         let replaced = outcome.connections_opened - u64::from(connections);
         let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
-        assert!(replaced > 0 && outcome.goaways[said] >= replaced, "{outcome:?}");
+        assert!(
+            replaced > 0 && outcome.goaways[said] >= replaced,
+            "{outcome:?}"
+        );
     }
 }
 
