@@ -10,6 +10,7 @@ use crate::connection::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, Opened, Session, Shard, Then};
 use crate::turn::{Turn, Wishes};
+use std::collections::VecDeque;
 use std::mem;
 
 /// What the network takes of a session's output although the peer reads nothing: a socket's usual
@@ -32,6 +33,8 @@ pub struct Simulated<S> {
     turn: Turn,
     now_ns: u64,
     peers: Vec<Option<Peer>>,
+    /// Connections that the shard has asked for and that are not there, with their tokens.
+    dialled: VecDeque<(Session, u64)>,
 }
 
 /// One session as its peer and the network have it.
@@ -57,6 +60,7 @@ impl<S: Shard> Simulated<S> {
             turn: Turn::default(),
             now_ns,
             peers: Vec::new(),
+            dialled: VecDeque::new(),
         };
         simulated.wake();
         simulated
@@ -75,6 +79,18 @@ impl<S: Shard> Simulated<S> {
     /// A peer has connected.
     pub fn accept(&mut self) -> Session {
         let session = self.turn.reserve();
+        self.open(session, Opened::Accepted);
+        session
+    }
+
+    /// The connection is there that the shard asked for first, if it has asked for one.
+    pub fn connect(&mut self) -> Option<Session> {
+        let (session, token) = self.dialled.pop_front()?;
+        self.open(session, Opened::Connected(token));
+        Some(session)
+    }
+
+    fn open(&mut self, session: Session, how: Opened) {
         let index = session.index as usize;
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, || None);
@@ -89,9 +105,8 @@ impl<S: Shard> Simulated<S> {
             end: None,
         });
         self.begin_turn();
-        self.shard.opened(session, Opened::Accepted, &mut self.turn);
+        self.shard.opened(session, how, &mut self.turn);
         self.settle();
-        session
     }
 
     /// The peer sends `bytes`. Those that the driver does not read wait.
@@ -157,6 +172,20 @@ impl<S: Shard> Simulated<S> {
         self.wake();
     }
 
+    /// The time for what goes on after [`Simulated::stop`] has passed.
+    pub fn end_drain(&mut self) {
+        self.turn.end_drain();
+        self.wake();
+    }
+
+    /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
+    /// has all that it wrote.
+    pub fn may_leave(&self) -> bool {
+        let sessions = self.peers.iter().flatten().map(|peer| peer.session);
+        let mut unwritten = sessions.filter(|session| !self.turn.unwritten(*session).is_empty());
+        !self.turn.has_work() && !self.shard.awaits_others() && unwritten.next().is_none()
+    }
+
     fn begin_turn(&mut self) {
         self.turn.stand_at(self.now_ns);
     }
@@ -195,6 +224,9 @@ impl<S: Shard> Simulated<S> {
 
     /// Does what the shard has asked for, and writes.
     fn attend(&mut self) {
+        let asked_for = self.turn.take_connects().into_iter();
+        self.dialled
+            .extend(asked_for.map(|connect| (connect.session, connect.token)));
         while let Some((session, wishes)) = self.turn.next_touched() {
             self.grant(session, wishes);
         }

@@ -2,7 +2,9 @@
 
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
-use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_server::{
+    ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
+};
 use bookend_wire::Config;
 use bookend_wire::grpc::{Code, Status};
 use std::io::{Read, Write};
@@ -77,10 +79,14 @@ impl Service for Echo {
 }
 
 fn serve() -> (Handle, Arc<Seen>) {
+    serve_with(Limits::trusted())
+}
+
+fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let server = Server::builder()
         .add_service(Echo(Arc::clone(&seen)))
-        .limits(Limits::trusted())
+        .limits(limits)
         .bind("127.0.0.1:0")
         .unwrap()
         .spawn()
@@ -273,6 +279,32 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
         assert_eq!(outcome.ok, 2_500);
         assert_eq!(outcome.connections_opened, 3);
         assert_eq!(seen.calls.load(Ordering::Relaxed), 2_500);
+    }
+}
+
+#[test]
+fn connections_that_age_are_replaced_without_an_error_and_counted() {
+    for (driver, connections) in [(Driver::Blocking, 1), (Driver::Epoll, 5)] {
+        let (server, seen) = serve_with(Limits {
+            connection_age: Some(ConnectionAge::new(Duration::from_millis(100))),
+            ..Limits::trusted()
+        });
+        let outcome = measure(Plan {
+            driver,
+            connections,
+            calls: None,
+            window_ns: Some(SECOND_NS),
+            at_end: AtEnd::Wait,
+            ..plan(server.local_address(), 0)
+        });
+        assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
+        assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
+        let replaced = outcome.connections_opened - u64::from(connections);
+        let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
+        assert!(
+            replaced > 0 && outcome.goaways[said] >= replaced,
+            "{outcome:?}"
+        );
     }
 }
 

@@ -362,6 +362,7 @@ pub fn without_patrols() -> Limits {
         write_timeout_ns: None,
         window_timeout_ns: None,
         idle_timeout_ns: None,
+        keepalive: None,
         ..Limits::internet()
     }
 }
