@@ -12,7 +12,8 @@ use std::net::IpAddr;
 use std::thread;
 
 use bookend_load::contract::exit;
-use bookend_server::io::{Stopper, raise_descriptor_limit};
+use bookend_load::contract::lines::Line;
+use bookend_server::io::{Stopper, Wait, raise_descriptor_limit};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// Which driver serves the connections
     #[arg(long, value_enum, default_value_t)]
     io: Driver,
+    /// How threads wait; one that spins uses all of its processor
+    #[arg(long, value_enum, default_value_t)]
+    wait: Waiting,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
@@ -48,6 +52,16 @@ enum Driver {
     Blocking,
     /// All connections spread over the threads
     Epoll,
+}
+
+/// The values of `--wait`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Waiting {
+    /// In the kernel, until there is something to do
+    #[default]
+    Sleep,
+    /// By asking again and again
+    Spin,
 }
 
 /// The values of `--preset`.
@@ -66,6 +80,14 @@ enum Preset {
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     let statistics = run(arguments).map_err(Failure::nothing_measured)?;
     tell(&format!("served {}", statistics.calls.served()));
+    if arguments.wait == Waiting::Spin {
+        // Its CPU time says nothing.
+        tell(&Line::Note {
+            name: "busy_seconds".to_owned(),
+            value: statistics.io.busy_ns as f64 / 1e9,
+        }
+        .to_string());
+    }
     Ok(exit::MEASURED)
 }
 
@@ -107,7 +129,11 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .page(include_str!("serve/page.txt"))
         .limits(limits)
         .bind((arguments.host, arguments.port))?;
-    Ok(server.io(io).threads(threads(arguments)?))
+    let wait = match arguments.wait {
+        Waiting::Sleep => Wait::Sleep,
+        Waiting::Spin => Wait::Spin,
+    };
+    Ok(server.io(io).wait(wait).threads(threads(arguments)?))
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.

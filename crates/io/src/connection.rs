@@ -311,7 +311,11 @@ impl Connection {
             turn.reclaim(self.session);
             return self.ended();
         }
-        match kernel::send(&self.socket, bytes) {
+        let sent = match self.ending {
+            Some(Ending::Us) => kernel::send_before_close(&self.socket, bytes),
+            _ => kernel::send(&self.socket, bytes),
+        };
+        match sent {
             Ok(count) => self.blocked = !turn.took(self.session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),

@@ -7,7 +7,7 @@ use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::shard::{Closed, Opened, Session, Shard};
-use crate::socket;
+use crate::socket::{self, Dialling};
 use crate::statistics::Statistics;
 use crate::timeouts::Timeouts;
 use crate::turn::Connect;
@@ -196,17 +196,28 @@ impl<S: Shard> Driver<S> {
     /// Does what the shard has asked for since the last wait.
     fn settle(&mut self) {
         if self.worker.turn.has_work() {
-            for connect in self.worker.turn.take_connects() {
-                self.connect(connect);
-            }
             self.worker.tell_writable();
         }
         self.attend();
     }
 
-    /// Looks after the sessions of which the shard has asked something.
+    /// Does what the shard has asked for, while it is fresh: a connection that is to follow another
+    /// does not wait for what has happened on all the rest. Connects that are asked for because of
+    /// these wait for the next turn, so that none can keep the thread to itself.
     #[inline]
     fn attend(&mut self) {
+        self.grant_wishes();
+        if self.worker.turn.has_connects() {
+            for connect in self.worker.turn.take_connects() {
+                self.connect(connect);
+            }
+            self.grant_wishes();
+        }
+    }
+
+    /// Looks after the sessions of which the shard has asked something.
+    #[inline]
+    fn grant_wishes(&mut self) {
         while let Some((session, wishes)) = self.worker.turn.next_touched() {
             let Some(entry) = entry_of(&mut self.entries, session.key()) else {
                 self.worker.withdraw(session, wishes);
@@ -311,29 +322,52 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
-        let begun = socket::begin_connect(&target).and_then(|socket| {
-            self.connect_timeouts.push(by_ns, session)?;
-            self.register(socket, session, Some(token))
-        });
-        if let Err(error) = begun {
-            self.worker.refuse(session, token, error);
+        let begun = socket::begin_connect(&target)
+            .and_then(|dialling| self.watch_connect(dialling, session, token));
+        match begun {
+            Ok(true) => self.connected(session.index),
+            Ok(false) => {}
+            Err(error) => self.worker.refuse(session, token, error),
         }
     }
 
+    /// True: the connection is there already.
+    fn watch_connect(
+        &mut self,
+        dialling: Dialling,
+        session: Session,
+        token: u64,
+    ) -> io::Result<bool> {
+        let Dialling { socket, is_there } = dialling;
+        if is_there {
+            self.register(socket, session, Some(token), EventFlags::IN)?;
+        } else {
+            let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
+            self.connect_timeouts.push(by_ns, session)?;
+            self.register(socket, session, Some(token), EventFlags::OUT)?;
+        }
+        Ok(is_there)
+    }
+
     fn end_connect(&mut self, index: u32, ready: Readiness) {
-        let Some(entry) = &mut self.entries[index as usize] else {
+        let Some(entry) = &self.entries[index as usize] else {
             return;
         };
-        let connection = &mut entry.connection;
         // A socket that is writable and not broken needs not be asked how its connect ended.
         if ready.broken
-            && let Err(error) = socket::end_connect(&connection.socket)
+            && let Err(error) = socket::end_connect(&entry.connection.socket)
         {
             return self.close(index, Closed::Failed(error));
         }
-        let session = connection.session;
-        let Some(token) = connection.connecting.take() else {
+        self.connected(index);
+    }
+
+    fn connected(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let session = entry.connection.session;
+        let Some(token) = entry.connection.connecting.take() else {
             return;
         };
         self.worker.turn.begin();
@@ -381,7 +415,8 @@ impl<S: Shard> Driver<S> {
             return;
         };
         self.worker.turn.statistics.accepted += 1;
-        if self.register(socket, session, None).is_err() {
+        let registered = self.register(socket, session, None, EventFlags::IN);
+        if registered.is_err() {
             self.worker.turn.retire(session);
             self.worker.turn.release(session.index);
             self.worker.turn.statistics.accept_errors += 1;
@@ -410,12 +445,8 @@ impl<S: Shard> Driver<S> {
         socket: OwnedFd,
         session: Session,
         connecting: Option<u64>,
+        interest: EventFlags,
     ) -> io::Result<()> {
-        let interest = if connecting.is_some() {
-            EventFlags::OUT
-        } else {
-            EventFlags::IN
-        };
         let index = session.index as usize;
         if self.entries.len() <= index {
             let missing = index + 1 - self.entries.len();

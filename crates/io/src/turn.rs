@@ -246,6 +246,12 @@ impl Turn {
         }
     }
 
+    /// Whether connections were asked for since they were last taken.
+    #[inline]
+    pub(crate) fn has_connects(&self) -> bool {
+        !self.connects.is_empty()
+    }
+
     /// Connections asked for since the last call.
     pub(crate) fn take_connects(&mut self) -> Vec<Connect> {
         mem::take(&mut self.connects)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, Wait, listen, serve};
 
 use crate::limits::Limits;
 use crate::pool::PoolLimits;
@@ -186,6 +186,14 @@ impl Bound {
         if let Some(threads) = NonZeroUsize::new(threads) {
             self.options.threads = threads;
         }
+        self
+    }
+
+    /// How the threads wait for something to do. The busy time of those that spin is counted: their
+    /// processor time says nothing.
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.options.driver.wait = wait;
+        self.options.driver.counts_busy_time |= wait == Wait::Spin;
         self
     }
 

@@ -46,12 +46,12 @@ impl Connection {
 
     /// Forgets everything, as if this were a new connection with `config`, but keeps its memory;
     /// the greeting is in the output.
-    pub fn reset(&mut self, config: &Config) {
+    pub fn renew(&mut self, config: &Config) {
         self.forget(config);
         self.greet();
     }
 
-    /// As [`Connection::reset`], for a client, with a whole `opening` in the output instead. Returns
+    /// As [`Connection::renew`], for a client, with a whole `opening` in the output instead. Returns
     /// the stream of its call.
     ///
     /// What the opening has entered into the peer's table of header fields is older than all that
@@ -67,8 +67,8 @@ impl Connection {
 
     fn forget(&mut self, config: &Config) {
         let role = self.receiver.role();
-        self.receiver.reset(config);
-        self.sender.reset(config, own_settings(role, config));
+        self.receiver.renew(config);
+        self.sender.renew(config, own_settings(role, config));
         self.know_role();
     }
 

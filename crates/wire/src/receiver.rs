@@ -58,10 +58,10 @@ impl Receiver {
     }
 
     /// Makes the half that of a new connection, and keeps its memory.
-    pub(crate) fn reset(&mut self, config: &Config) {
+    pub(crate) fn renew(&mut self, config: &Config) {
         let own_table_bytes = config.settings.header_table_bytes as usize;
         self.own = config.settings;
-        self.decoder.reset(own_table_bytes.max(DEFAULT_TABLE_BYTES));
+        self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
         self.preface_came = self.role == Role::Client;
         self.settings_came = false;

@@ -66,14 +66,14 @@ impl Sender {
     }
 
     /// Makes the half that of a new connection, and keeps its memory.
-    pub(crate) fn reset(&mut self, config: &Config, own: Settings) {
+    pub(crate) fn renew(&mut self, config: &Config, own: Settings) {
         let mut output = core::mem::take(&mut self.output);
         output.clear();
         let unused = Encoder::new(ENCODER_TABLE_BYTES);
         let mut encoder = core::mem::replace(&mut self.encoder, unused);
-        encoder.reset();
+        encoder.renew();
         let mut streams = core::mem::replace(&mut self.streams, Streams::without_room());
-        streams.reset();
+        streams.renew();
         *self = Self::with(config, own, output, encoder, streams);
     }
 

@@ -158,7 +158,7 @@ impl Streams {
     }
 
     /// Forgets every stream, and keeps the memory of as many as a connection begins with.
-    pub fn reset(&mut self) {
+    pub fn renew(&mut self) {
         self.states.clear();
         self.free_keys.clear();
         self.index.clear();

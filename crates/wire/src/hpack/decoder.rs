@@ -32,8 +32,8 @@ impl Decoder {
     }
 
     /// Makes the decoder that of a new connection, and keeps its memory.
-    pub(crate) fn reset(&mut self, max_table_bytes: usize) {
-        self.table.reset(first_table_bytes(max_table_bytes));
+    pub(crate) fn renew(&mut self, max_table_bytes: usize) {
+        self.table.renew(first_table_bytes(max_table_bytes));
         self.limit_bytes = max_table_bytes;
         self.required_update_bytes = None;
     }

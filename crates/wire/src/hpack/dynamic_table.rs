@@ -148,7 +148,7 @@ impl<Key: Copy> DynamicTable<Key> {
 
     /// Makes the table as new, of that size, and keeps its memory. Nothing that was remembered about
     /// it holds any more.
-    pub(super) fn reset(&mut self, max_size_bytes: usize) {
+    pub(super) fn renew(&mut self, max_size_bytes: usize) {
         self.entries.clear();
         self.store.clear();
         self.size_bytes = 0;

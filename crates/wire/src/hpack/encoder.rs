@@ -62,8 +62,8 @@ impl Encoder {
     }
 
     /// Makes the encoder that of a new connection, with the limit that it had, and keeps its memory.
-    pub(crate) fn reset(&mut self) {
-        self.table.reset(first_table_bytes(self.own_limit_bytes));
+    pub(crate) fn renew(&mut self) {
+        self.table.renew(first_table_bytes(self.own_limit_bytes));
         self.pending_update = first_update(self.own_limit_bytes);
     }
 
