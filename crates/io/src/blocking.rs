@@ -15,7 +15,7 @@ use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
 use crate::serve::Seats;
 use crate::shard::{Closed, Opened, Shard};
-use crate::socket::{self, Dialling};
+use crate::socket;
 use crate::statistics::Statistics;
 use crate::turn::Connect;
 use crate::waker::Waker;
@@ -351,12 +351,10 @@ impl<S: Shard> Driver<S> {
             _ => Err(only_one()),
         };
         match begun {
-            Ok(Dialling { socket, is_there }) => {
+            Ok(socket) => {
                 self.connection = Some(Connection::new(socket, session, Some(token)));
-                self.connect_by_ns = Some(clock_ns() + self.worker.options.connect_timeout_ns);
-                if is_there {
-                    self.end_connect();
-                }
+                let timeout_ns = self.worker.options.connect_timeout_ns;
+                self.connect_by_ns = Some(clock_ns().saturating_add(timeout_ns));
             }
             Err(error) => self.worker.refuse(session, token, error),
         }

@@ -7,7 +7,7 @@ use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::shard::{Closed, Opened, Session, Shard};
-use crate::socket::{self, Dialling};
+use crate::socket;
 use crate::statistics::Statistics;
 use crate::timeouts::Timeouts;
 use crate::turn::Connect;
@@ -26,6 +26,13 @@ const EVENTS_MAX: usize = 256;
 
 /// Connections accepted before the sessions have their turn again.
 const ACCEPTS_A_TURN: usize = 64;
+
+/// What a connection is taken to be ready for that nobody has asked about.
+const MAY_READ: Readiness = Readiness {
+    readable: true,
+    writable: false,
+    broken: false,
+};
 
 const LISTENER_KEY: u64 = u64::MAX;
 const WAKER_KEY: u64 = u64::MAX - 1;
@@ -190,7 +197,17 @@ impl<S: Shard> Driver<S> {
             return self.end_connect(index, readiness(flags));
         }
         let fate = entry.connection.advance(readiness(flags), &mut self.worker);
-        self.conclude(index, fate);
+        self.conclude_before_output(index, fate);
+    }
+
+    /// As `conclude`, where output may follow at once: what the socket is watched for is settled
+    /// when that is written.
+    #[inline]
+    fn conclude_before_output(&mut self, index: u32, fate: Fate) {
+        match fate {
+            Fate::Alive if self.worker.turn.is_touched(index) => {}
+            fate => self.conclude(index, fate),
+        }
     }
 
     /// Does what the shard has asked for since the last wait.
@@ -322,8 +339,11 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let begun = socket::begin_connect(&target)
-            .and_then(|dialling| self.watch_connect(dialling, session, token));
+        let begun = socket::begin_connect(&target).and_then(|socket| {
+            let is_there = socket::is_there(&socket, &target)?;
+            self.watch_connect(socket, session, token, is_there)?;
+            Ok(is_there)
+        });
         match begun {
             Ok(true) => self.connected(session.index),
             Ok(false) => {}
@@ -331,22 +351,20 @@ impl<S: Shard> Driver<S> {
         }
     }
 
-    /// True: the connection is there already.
     fn watch_connect(
         &mut self,
-        dialling: Dialling,
+        socket: OwnedFd,
         session: Session,
         token: u64,
-    ) -> io::Result<bool> {
-        let Dialling { socket, is_there } = dialling;
+        is_there: bool,
+    ) -> io::Result<()> {
         if is_there {
-            self.register(socket, session, Some(token), EventFlags::IN)?;
-        } else {
-            let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
-            self.connect_timeouts.push(by_ns, session)?;
-            self.register(socket, session, Some(token), EventFlags::OUT)?;
+            return self.register(socket, session, Some(token), EventFlags::IN);
         }
-        Ok(is_there)
+        let timeout_ns = self.worker.options.connect_timeout_ns;
+        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
+        self.connect_timeouts.push(by_ns, session)?;
+        self.register(socket, session, Some(token), EventFlags::OUT)
     }
 
     fn end_connect(&mut self, index: u32, ready: Readiness) {
@@ -426,6 +444,17 @@ impl<S: Shard> Driver<S> {
         self.worker
             .shard
             .opened(session, Opened::Accepted, &mut self.worker.turn);
+        self.hear_first(session.index);
+    }
+
+    /// Reads what has come with a connection: a client that does not wait for our greeting is
+    /// answered with it, in one write.
+    fn hear_first(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let fate = entry.connection.advance(MAY_READ, &mut self.worker);
+        self.conclude_before_output(index, fate);
     }
 
     fn take_arrivals(&mut self) {

@@ -29,15 +29,8 @@ pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// A socket that connects.
-pub(crate) struct Dialling {
-    pub socket: OwnedFd,
-    /// It is connected; else it becomes writable once that has ended, well or badly.
-    pub is_there: bool,
-}
-
-/// Begins to connect.
-pub(crate) fn begin_connect(target: &Target) -> io::Result<Dialling> {
+/// Begins to connect. The socket becomes writable once that has ended, well or badly.
+pub(crate) fn begin_connect(target: &Target) -> io::Result<OwnedFd> {
     let socket = open(&target.address)?;
     let begun = match &target.address {
         Address::Tcp(address) => {
@@ -50,29 +43,22 @@ pub(crate) fn begin_connect(target: &Target) -> io::Result<Dialling> {
         Address::Unix(path) => kernel::connect(&socket, &address::unix(path)?),
     };
     match begun {
-        Ok(()) => Ok(Dialling {
-            socket,
-            is_there: true,
-        }),
-        Err(Errno::INPROGRESS | Errno::INTR) => Ok(Dialling {
-            is_there: is_there(&socket, target)?,
-            socket,
-        }),
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
         Err(Errno::AGAIN) if target.address.tcp().is_none() => Err(queue_is_full()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether a connect that was just begun has ended. On the loopback it always has, and being asked
-/// once more is cheaper than waiting for word of it.
-fn is_there(socket: &OwnedFd, target: &Target) -> Result<bool, Errno> {
+/// Whether a connect that was just begun has ended. On the loopback it has, and asking once more is
+/// cheaper than waiting for word of it.
+pub(crate) fn is_there(socket: &OwnedFd, target: &Target) -> io::Result<bool> {
     let Some(address) = target.address.tcp() else {
         return Ok(false);
     };
     match kernel::connect(socket, &address) {
         Ok(()) | Err(Errno::ISCONN) => Ok(true),
         Err(Errno::ALREADY | Errno::INPROGRESS | Errno::INTR) => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 

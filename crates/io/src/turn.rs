@@ -246,6 +246,12 @@ impl Turn {
         }
     }
 
+    /// Whether something was asked of the session at that index.
+    #[inline]
+    pub(crate) fn is_touched(&self, index: u32) -> bool {
+        self.slots[index as usize].touched
+    }
+
     /// Whether connections were asked for since they were last taken.
     #[inline]
     pub(crate) fn has_connects(&self) -> bool {

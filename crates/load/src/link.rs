@@ -119,7 +119,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Link {
-    pub fn new(session: Session, connection_number: u32, plan: &Plan, streams: u32) -> Self {
+    pub fn new(session: Session, connection_number: u32, plan: &Plan, head: &Block, streams: u32) -> Self {
         Self {
             session,
             connection_number,
@@ -132,8 +132,8 @@ impl Link {
             streams_allowed: None,
             calls: Vec::new(),
             given_up: GivenUp::default(),
-            head: plan.head(),
-            requests: kept_requests(plan),
+            head: head.clone(),
+            requests: kept_requests(plan, head),
             issued: Vec::new(),
         }
     }
@@ -327,12 +327,12 @@ impl Link {
     }
 }
 
-fn kept_requests(plan: &Plan) -> Vec<Request> {
+fn kept_requests(plan: &Plan, head: &Block) -> Vec<Request> {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
     if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
         return Vec::new();
     }
-    let request = |message: &Vec<u8>| Request::new(plan.head(), message.clone());
+    let request = |message: &Vec<u8>| Request::new(head.clone(), message.clone());
     plan.messages.iter().map(request).collect()
 }
 

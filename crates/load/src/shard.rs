@@ -12,8 +12,8 @@ use crate::phase::Phase;
 use crate::plan::{Connecting, Driver, Plan};
 use crate::sources::Sources;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
-use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
+use bookend_wire::{Block, ConnectionError};
 use std::sync::Arc;
 
 pub use crate::course::DRAIN_NS;
@@ -28,6 +28,8 @@ pub struct LoadShard {
     course: Course,
     /// Number of its first connection among those of the run.
     first_connection: usize,
+    /// The head of every request, without what varies.
+    head: Block,
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
     dials: Dials,
@@ -46,6 +48,7 @@ impl LoadShard {
             dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),
             first_connection: share.first_connection as usize,
             streams: share.streams,
+            head: plan.head(),
             course: Course::new(plan, gate, worker, share.calls),
             sources: Sources::default(),
             links: Vec::new(),

@@ -48,7 +48,8 @@ impl LoadShard {
         self.sources.opened();
         let plan = &self.course.plan;
         let timeout_ns = plan.connect_timeout_ns;
-        let mut link = Link::new(session, number, plan, self.streams[number as usize]);
+        let streams = self.streams[number as usize];
+        let mut link = Link::new(session, number, plan, &self.head, streams);
         self.course.measured.connections_opened += 1;
         link.swap_output(turn);
         let index = session.index as usize;

@@ -107,6 +107,8 @@ fn converse(mut socket: TcpStream, answer: Answer, seen: &(Mutex<Seen>, Condvar)
         }
         heard.data_bytes = reader.data_bytes;
         wait_for_others(answer, seen);
+        // With the answer the next call may begin.
+        seen.0.lock().unwrap().open -= 1;
         // The client may be gone already.
         let _ = socket.write_all(&bytes_of(answer));
         if answer != Answer::Close {
@@ -118,7 +120,6 @@ fn converse(mut socket: TcpStream, answer: Answer, seen: &(Mutex<Seen>, Condvar)
                 }
             };
         }
-        seen.0.lock().unwrap().open -= 1;
     }
     seen.0.lock().unwrap().heard.push(heard);
 }
