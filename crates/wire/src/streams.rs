@@ -159,6 +159,10 @@ impl Streams {
 
     /// Forgets every stream, and keeps the memory of as many as a connection begins with.
     pub fn renew(&mut self) {
+        if self.index.len() > FIRST_INDEX_SLOTS {
+            *self = Self::new();
+            return;
+        }
         self.states.clear();
         self.free_keys.clear();
         self.index.clear();
