@@ -33,8 +33,8 @@
 //!     }
 //! }
 //!
-//! let listener = listen("127.0.0.1:0".parse().unwrap())?;
-//! let address = listener.local_address();
+//! let listener = listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))?;
+//! let address = listener.local_address().clone();
 //! let stopper = Stopper::new();
 //! let options = ServeOptions::new(stopper.clone());
 //! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
@@ -51,6 +51,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod address;
 pub mod blocking;
 mod clock;
 mod connection;
@@ -74,6 +75,7 @@ mod usage;
 mod waker;
 mod worker;
 
+pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use clock::clock_ns;
 pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;

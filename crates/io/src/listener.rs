@@ -1,11 +1,11 @@
 //! Accepting connections.
 
+use crate::address::{self, Address};
 use crate::{kernel, socket};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net;
 use std::io;
-use std::net::SocketAddr;
 
 /// Connections that may wait to be accepted. The kernel's own limit (`net.core.somaxconn`) is 4096
 /// since Linux 5.4; a benchmark that opens thousands at once overflows the customary 128.
@@ -20,7 +20,7 @@ pub const ACCEPT_BACK_OFF_NS: u64 = 100_000_000;
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
-    local_address: SocketAddr,
+    local_address: Address,
 }
 
 /// How one accept ended.
@@ -40,14 +40,23 @@ pub(crate) enum Accept {
 ///
 /// # Errors
 /// The machine's: the address is in use, is not this machine's, or is not allowed.
-pub fn listen(address: SocketAddr) -> io::Result<Listener> {
+pub fn listen(address: impl Into<Address>) -> io::Result<Listener> {
+    let address = address.into();
     let socket = socket::open(&address)?;
-    net::sockopt::set_socket_reuseaddr(&socket, true)?;
-    // Linux hands the option on to every connection that is accepted here.
-    kernel::send_at_once(&socket)?;
-    net::bind(&socket, &address)?;
+    let local_address = match &address {
+        Address::Tcp(tcp) => {
+            net::sockopt::set_socket_reuseaddr(&socket, true)?;
+            // Linux hands the option on to every connection that is accepted here.
+            kernel::send_at_once(&socket)?;
+            kernel::bind(&socket, tcp)?;
+            Address::Tcp(net::getsockname(&socket)?.try_into()?)
+        }
+        Address::Unix(path) => {
+            kernel::bind(&socket, &address::unix(path)?)?;
+            address
+        }
+    };
     net::listen(&socket, LISTEN_BACKLOG)?;
-    let local_address = net::getsockname(&socket)?.try_into()?;
     Ok(Listener {
         socket,
         local_address,
@@ -56,8 +65,13 @@ pub fn listen(address: SocketAddr) -> io::Result<Listener> {
 
 impl Listener {
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
+    }
+
+    /// The port that it listens on, which was chosen if 0 was asked for; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
     }
 
     /// Accepts without waiting.

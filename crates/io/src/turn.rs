@@ -1,5 +1,6 @@
 //! What a shard may ask of its driver during a call.
 
+use crate::address::Target;
 use crate::clock;
 use crate::kernel::Grows;
 use crate::shard::Session;
@@ -7,7 +8,6 @@ use crate::statistics::Statistics;
 use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
-use std::net::SocketAddr;
 
 /// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
 /// each, and a turn of epoll brings at most this many events.
@@ -38,7 +38,7 @@ pub struct Turn {
 #[derive(Debug)]
 pub(crate) struct Connect {
     pub session: Session,
-    pub target: SocketAddr,
+    pub target: Target,
     pub token: u64,
 }
 
@@ -130,11 +130,11 @@ impl Turn {
 
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
     /// token. What is put into the output before then goes out as soon as the connection is there.
-    pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
+    pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> Session {
         let session = self.reserve();
         self.connects.push(Connect {
             session,
-            target,
+            target: target.into(),
             token,
         });
         session

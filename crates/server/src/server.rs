@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use bookend_io::{Io, Listener, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve};
 
 use crate::limits::Limits;
 use crate::pool::PoolLimits;
@@ -94,12 +95,16 @@ impl Builder {
     /// Where none can be had, or two services have one name.
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, BindError> {
         let services = self.build()?;
-        let listener = listen_first(address)?;
-        Ok(Bound {
-            listener,
-            services,
-            options: ServeOptions::new(Stopper::new()),
-        })
+        Ok(Bound::new(listen_first(address)?, services))
+    }
+
+    /// Listens on a unix socket of this path.
+    ///
+    /// # Errors
+    /// Where it cannot be had, or two services have one name.
+    pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<Bound, BindError> {
+        let services = self.build()?;
+        Ok(Bound::new(listen(Address::Unix(path.into()))?, services))
     }
 }
 
@@ -162,6 +167,14 @@ pub struct Bound {
 }
 
 impl Bound {
+    fn new(listener: Listener, services: Services) -> Self {
+        Self {
+            listener,
+            services,
+            options: ServeOptions::new(Stopper::new()),
+        }
+    }
+
     /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
     pub fn io(mut self, io: Io) -> Self {
         self.options.io = io;
@@ -183,8 +196,13 @@ impl Bound {
     }
 
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
+    pub fn local_address(&self) -> &Address {
         self.listener.local_address()
+    }
+
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.listener.port()
     }
 
     /// Ends the server from another thread.
@@ -220,7 +238,7 @@ impl Bound {
     /// # Errors
     /// Where no thread can be had.
     pub fn spawn(self) -> io::Result<Handle> {
-        let local_address = self.local_address();
+        let local_address = self.local_address().clone();
         let stopper = self.stopper();
         let thread = thread::Builder::new()
             .name("bookend-server".into())
@@ -236,15 +254,20 @@ impl Bound {
 /// A server that serves on threads of its own. It goes on when this is dropped.
 #[derive(Debug)]
 pub struct Handle {
-    local_address: SocketAddr,
+    local_address: Address,
     stopper: Stopper,
     thread: JoinHandle<io::Result<Statistics>>,
 }
 
 impl Handle {
     /// Where it listens.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
+    }
+
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
     }
 
     /// Has it take no more calls and end. Does not wait for it.

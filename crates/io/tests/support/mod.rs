@@ -245,7 +245,7 @@ fn accepting_as(
     let (address, thread) = match kind {
         Kind::Epoll => {
             let listener = listen(loopback()).unwrap();
-            let address = listener.local_address();
+            let address = listener.local_address().tcp().unwrap();
             let driver = Epoll::new(called, options)
                 .unwrap()
                 .accept_from(listener)
