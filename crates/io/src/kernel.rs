@@ -14,6 +14,7 @@ use rustix::net::sockopt::Timeout;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
+use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -129,6 +130,30 @@ pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
         0 => Ok(()),
         _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
     }
+}
+
+/// The process at the other end of a unix socket. `None` where there is no other end, and where it
+/// is out of sight, in another container.
+pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`, which has that size and for which
+    // every pattern of bits is a value; the descriptor is open as long as it is borrowed. Not by
+    // rustix, whose process numbers are never 0: the kernel's are.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    NonZeroI32::new(peer.pid).filter(|_| result == 0)
 }
 
 /// Has a socket wait, but in one read no longer than that.

@@ -67,6 +67,7 @@ mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
