@@ -83,7 +83,9 @@ pub use epoll::Epoll;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
-pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use options::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+};
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;

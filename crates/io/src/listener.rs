@@ -85,6 +85,22 @@ impl Listener {
         self.local_address.port()
     }
 
+    /// Hands over the connections that wait to be accepted, as a server does before it closes its
+    /// listener: their peers were told that they are connected. No more than the queue can hold, so
+    /// that those who go on connecting do not keep it from its end. Returns how many could not be
+    /// accepted for want of descriptors or memory, as far as that is known: 1 or 0.
+    pub(crate) fn accept_waiting(&self, mut take: impl FnMut(OwnedFd)) -> u64 {
+        for _ in 0..=LISTEN_BACKLOG {
+            match self.accept() {
+                Accept::Connection(socket) => take(socket),
+                Accept::Lost => {}
+                Accept::Nobody => return 0,
+                Accept::Exhausted => return 1,
+            }
+        }
+        0
+    }
+
     /// Accepts without waiting.
     pub(crate) fn accept(&self) -> Accept {
         match kernel::accept(&self.socket) {
