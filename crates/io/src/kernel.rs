@@ -17,6 +17,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFla
 use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
+use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -119,6 +120,12 @@ pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     net::sockopt::set_tcp_nodelay(socket, true)
 }
 
+/// Lets several sockets of this user listen on one port.
+pub(crate) fn share_port(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    net::sockopt::set_socket_reuseport(socket, true)
+}
+
 /// Has a socket that is bound to an address and port 0 get its port when it connects: ports are then
 /// unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
 pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
@@ -139,6 +146,30 @@ pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
         0 => Ok(()),
         _ => Err(errno(io::Error::last_os_error())),
     }
+}
+
+/// The process at the other end of a unix socket. `None` where there is no other end, and where it
+/// is out of sight, in another container.
+pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`, which has that size and for which
+    // every pattern of bits is a value; the descriptor is open as long as it is borrowed. Not by
+    // rustix, whose process numbers are never 0: the kernel's are.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    NonZeroI32::new(peer.pid).filter(|_| result == 0)
 }
 
 /// Has a socket wait, but in one read no longer than that.

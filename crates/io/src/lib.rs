@@ -69,6 +69,7 @@ mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
@@ -85,12 +86,14 @@ pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
-pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use options::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+};
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
-pub use uring::Uring;
+pub use uring::{Uring, UringRefusal};
 pub use usage::{Usage, usage};
 pub use waker::{HeldSignals, Waker};

@@ -157,6 +157,20 @@ impl<S: Shard> Simulated<S> {
         self.wake();
     }
 
+    /// The time for what goes on after [`Simulated::stop`] has passed.
+    pub fn end_drain(&mut self) {
+        self.turn.end_drain();
+        self.wake();
+    }
+
+    /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
+    /// has all that it wrote.
+    pub fn may_leave(&self) -> bool {
+        let sessions = self.peers.iter().flatten().map(|peer| peer.session);
+        let mut unwritten = sessions.filter(|session| !self.turn.unwritten(*session).is_empty());
+        !self.turn.has_work() && !self.shard.awaits_others() && unwritten.next().is_none()
+    }
+
     fn begin_turn(&mut self) {
         self.turn.stand_at(self.now_ns);
     }

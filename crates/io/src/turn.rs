@@ -31,6 +31,7 @@ pub struct Turn {
     writable: Vec<Session>,
     now_ns: Cell<u64>,
     stopping: bool,
+    drain_is_over: bool,
     pub(crate) statistics: Statistics,
 }
 
@@ -169,6 +170,14 @@ impl Turn {
         self.stopping
     }
 
+    /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
+    /// when it has, once: what it puts in its outputs then is written before the loop is left, if
+    /// the peers take it within [`crate::LAST_WORDS_NS`].
+    #[inline]
+    pub fn drain_is_over(&self) -> bool {
+        self.drain_is_over
+    }
+
     /// What the driver has counted so far; the busy time of this turn is not yet in it.
     #[inline]
     pub fn statistics(&self) -> Statistics {
@@ -180,6 +189,11 @@ impl Turn {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
+    }
+
+    /// From here on [`Turn::drain_is_over`].
+    pub(crate) fn end_drain(&mut self) {
+        self.drain_is_over = true;
     }
 
     /// Forgets the clock reading of the turn before.

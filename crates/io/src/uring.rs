@@ -4,6 +4,9 @@
 //! that has come in a turn is sent by the same call that waits for the next turn.
 
 mod entry;
+mod refusal;
+
+pub use refusal::UringRefusal;
 
 use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel::{self, Grows};
@@ -44,7 +47,7 @@ impl Uring {
     ///
     /// # Errors
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
-    /// io_uring is not allowed here. [`crate::uring_refusal`] tells the last two from the others.
+    /// io_uring is not allowed here. [`UringRefusal::ask`] tells the last two from the others.
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
         Ok(Self {
             ring: Ring::new()?,
@@ -419,15 +422,11 @@ impl<S: Shard> Driver<S> {
             return;
         };
         acceptor.is_accepting = goes_on;
-        if acceptor.is_stopping {
-            // Who comes now finds the door closed.
-            self.stop_accepting();
-            return;
-        }
+        let is_stopping = acceptor.is_stopping;
         match Accept::from(result) {
             Accept::Connection(socket) => self.open_accepted(socket),
-            Accept::Lost | Accept::Nobody => {}
-            Accept::Exhausted => return self.back_off(),
+            Accept::Exhausted if !is_stopping => return self.back_off(),
+            Accept::Lost | Accept::Nobody | Accept::Exhausted => {}
         }
         self.accept();
     }
@@ -554,29 +553,36 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        let entries = &self.entries;
-        let leaving = self.worker.may_leave(|turn| {
-            let mut live = entries.iter().flatten();
-            live.all(|entry| !turn.has_output(entry.exchange.session))
-        });
         if self.worker.turn.stopping() {
             self.stop_accepting();
         }
-        leaving
+        let (acceptor, entries) = (&self.acceptor, &self.entries);
+        self.worker.may_leave(|turn| {
+            let mut live = entries.iter().flatten();
+            acceptor.is_none() && live.all(|entry| !turn.has_output(entry.exchange.session))
+        })
     }
 
-    /// Closes the listener, once the kernel accepts no more from it.
+    /// Has the kernel accept no more of itself, then takes the connections that have come and closes
+    /// the listener.
     #[cold]
     fn stop_accepting(&mut self) {
-        let Some(acceptor) = &mut self.acceptor else {
+        if let Some(acceptor) = &mut self.acceptor
+            && acceptor.is_accepting
+        {
+            if !mem::replace(&mut acceptor.is_stopping, true) {
+                self.ring.cancel(Operation::Accept);
+            }
+            return;
+        }
+        let Some(acceptor) = self.acceptor.take() else {
             return;
         };
-        acceptor.resume_at_ns = None;
-        if !acceptor.is_accepting {
-            self.acceptor = None;
-        } else if !mem::replace(&mut acceptor.is_stopping, true) {
-            self.ring.cancel(Operation::Accept);
-        }
+        let errors = acceptor.listener.accept_waiting(|socket| {
+            self.open_accepted(socket);
+            self.attend();
+        });
+        self.worker.turn.statistics.accept_errors += errors;
     }
 
     /// Closes what is still open and gives the shard back.
