@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Which driver serves the connections
     #[arg(long, value_enum, default_value_t)]
     io: Driver,
-    /// Have each thread accept for itself (SO_REUSEPORT), on epoll, instead of one for all
+    /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
     #[arg(long, conflicts_with = "unix")]
     reuse_port: bool,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
@@ -55,6 +55,8 @@ enum Driver {
     Blocking,
     /// All connections spread over the threads
     Epoll,
+    /// The same on io_uring (Linux 6.1); on epoll where that cannot be used, which is said
+    Uring,
 }
 
 /// The values of `--preset`.
@@ -80,7 +82,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
 fn check(arguments: &Arguments) -> Result<(), Failure> {
     match (arguments.reuse_port, arguments.io) {
         (true, Driver::Blocking) => Err(Failure::usage(
-            "--reuse-port is for --io epoll: blocking threads have one connection each and get it \
+            "--reuse-port is for --io epoll and uring: blocking threads have one connection each and get it \
              from one listener",
         )),
         _ => Ok(()),
@@ -113,6 +115,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         Driver::Auto => Io::Auto,
         Driver::Blocking => Io::Blocking,
         Driver::Epoll => Io::Epoll,
+        Driver::Uring => Io::Uring,
     };
     let server = Server::builder()
         .add_service(greeters::plain())
