@@ -126,7 +126,7 @@ pub struct Extension {
     pub latency_histogram: String,
     /// Largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
-    /// The driver that was used: `blocking` or `epoll`.
+    /// The driver that was used: `blocking`, `epoll` or `uring`.
     pub io: String,
     /// How the worker threads waited: `sleep`, or `spin`, where the CPU figures say nothing and
     /// `busy_seconds` over `threads` times `window_seconds` is what the generator needed.

@@ -56,6 +56,7 @@ pub mod blocking;
 mod clock;
 mod connection;
 mod epoll;
+mod exchange;
 #[cfg(feature = "faults")]
 pub mod faults;
 mod kernel;
@@ -63,30 +64,36 @@ mod listener;
 mod machine;
 mod mailbox;
 mod options;
+mod ring;
 mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
 mod turn;
+mod uring;
 mod usage;
 mod waker;
 mod worker;
 
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use clock::clock_ns;
-pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;
+pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
-pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use options::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+};
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
+pub use uring::{Uring, UringRefusal};
 pub use usage::{Usage, usage};
 pub use waker::{HeldSignals, Waker};

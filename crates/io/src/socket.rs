@@ -6,6 +6,7 @@ use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::AddressFamily;
+use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::thread;
@@ -110,6 +111,17 @@ pub(crate) fn pending_error(socket: impl AsFd) -> io::Error {
 pub(crate) fn reset_on_close(socket: impl AsFd) {
     // Where that is refused the socket closes in the ordinary way.
     let _ = kernel::reset_on_close(socket);
+}
+
+/// Who is at the other end of a unix socket, in words.
+pub(crate) fn peer_process(socket: &OwnedFd) -> String {
+    let Some(number) = kernel::peer_process(socket) else {
+        return "another process".to_owned();
+    };
+    match fs::read_to_string(format!("/proc/{number}/comm")) {
+        Ok(name) => format!("process {number} ({})", name.trim_end()),
+        Err(_) => format!("process {number}"),
+    }
 }
 
 /// Why a connection does not come about that was aborted, or was still being made when its driver

@@ -31,6 +31,7 @@ pub struct Turn {
     writable: Vec<Session>,
     now_ns: Cell<u64>,
     stopping: bool,
+    drain_is_over: bool,
     pub(crate) statistics: Statistics,
 }
 
@@ -169,6 +170,14 @@ impl Turn {
         self.stopping
     }
 
+    /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
+    /// when it has, once: what it puts in its outputs then is written before the loop is left, if
+    /// the peers take it within [`crate::LAST_WORDS_NS`].
+    #[inline]
+    pub fn drain_is_over(&self) -> bool {
+        self.drain_is_over
+    }
+
     /// What the driver has counted so far; the busy time of this turn is not yet in it.
     #[inline]
     pub fn statistics(&self) -> Statistics {
@@ -180,6 +189,11 @@ impl Turn {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
+    }
+
+    /// From here on [`Turn::drain_is_over`].
+    pub(crate) fn end_drain(&mut self) {
+        self.drain_is_over = true;
     }
 
     /// Forgets the clock reading of the turn before.
@@ -295,6 +309,18 @@ impl Turn {
         !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
     }
 
+    /// Whether there is output that the kernel has not taken yet, lent or not.
+    #[inline]
+    pub(crate) fn has_output(&self, session: Session) -> bool {
+        self.pending_bytes(session) > 0
+    }
+
+    /// [`Turn::backlog`] that promises nothing.
+    #[inline]
+    pub(crate) fn pending_bytes(&self, session: Session) -> usize {
+        self.find(session).map_or(0, Slot::backlog)
+    }
+
     /// What the kernel has not taken yet, but for what is lent.
     #[inline]
     pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
@@ -327,7 +353,6 @@ impl Turn {
     /// Takes the whole output out of its session, for whoever must own the bytes until they are with
     /// the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
     /// [`Turn::recycle`]. Empty where there is no output or the session is gone.
-    #[allow(dead_code)]
     #[inline]
     pub(crate) fn lend(&mut self, session: Session) -> Vec<u8> {
         if self.find(session).is_none() {
@@ -345,7 +370,6 @@ impl Turn {
 
     /// So many of the bytes that were lent are with the kernel now. True if nothing is left to
     /// write. Nothing happens where the session is gone.
-    #[allow(dead_code)]
     #[inline]
     pub(crate) fn settle_lent(&mut self, session: Session, bytes: usize) -> bool {
         if self.find(session).is_none() {

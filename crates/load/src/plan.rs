@@ -1,7 +1,7 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
 use crate::targets::Targets;
-use bookend_io::Wait;
+use bookend_io::{UringRefusal, Wait};
 use bookend_wire::{Block, Config};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
@@ -68,6 +68,8 @@ pub enum Driver {
     Blocking,
     /// Many connections a thread.
     Epoll,
+    /// Many connections a thread, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 impl Driver {
@@ -76,6 +78,7 @@ impl Driver {
         match self {
             Self::Blocking => "blocking",
             Self::Epoll => "epoll",
+            Self::Uring => "uring",
         }
     }
 }
@@ -92,6 +95,16 @@ pub enum AtEnd {
 }
 
 impl Plan {
+    /// Takes epoll where io_uring was chosen and cannot be used on this machine; says why.
+    pub fn fall_back(&mut self) -> Option<UringRefusal> {
+        if self.driver != Driver::Uring {
+            return None;
+        }
+        let refusal = UringRefusal::ask()?;
+        self.driver = Driver::Epoll;
+        Some(refusal)
+    }
+
     /// The head of every request, without what varies.
     pub(crate) fn head(&self) -> Block {
         let mut head = Block::new(&[

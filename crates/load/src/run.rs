@@ -9,7 +9,9 @@ use crate::setup::Setup;
 use crate::shard::LoadShard;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
-use bookend_io::{Epoll, Options, Shard, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use bookend_io::{
+    Epoll, Options, Shard, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,6 +169,7 @@ fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
     let ended = match plan.driver {
         Driver::Blocking => blocking::run(shard, waker, options),
         Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        Driver::Uring => Uring::new(waker, options)?.run(shard),
     };
     ended.map(|(shard, _)| shard)
 }

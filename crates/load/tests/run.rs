@@ -126,6 +126,9 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
         (Driver::Blocking, 1, 64, 1),
         (Driver::Epoll, 7, 50, 1),
         (Driver::Epoll, 10, 10, 3),
+        (Driver::Uring, 1, 64, 1),
+        (Driver::Uring, 7, 50, 1),
+        (Driver::Uring, 10, 10, 3),
         (Driver::Blocking, 2, 10, 2),
     ] {
         let (server, seen) = serve();
@@ -264,7 +267,7 @@ fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
 
 #[test]
 fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, seen) = serve();
         let mut config = Config::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
@@ -282,7 +285,7 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
 
 #[test]
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, _) = serve();
         let plan = Plan {
             driver,

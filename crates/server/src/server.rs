@@ -7,10 +7,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, Wait, listen, serve};
 
-use crate::limits::Limits;
+use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
 use crate::reflection;
 use crate::router::DuplicateService;
@@ -98,7 +99,8 @@ impl Builder {
         Ok(Bound::new(listen_first(address)?, services))
     }
 
-    /// Listens on a unix socket of this path.
+    /// Listens on a unix socket of this path, in the place of one that nobody listens on any more.
+    /// Its file goes with the server.
     ///
     /// # Errors
     /// Where it cannot be had, or two services have one name.
@@ -168,10 +170,12 @@ pub struct Bound {
 
 impl Bound {
     fn new(listener: Listener, services: Services) -> Self {
+        let mut options = ServeOptions::new(Stopper::new());
+        options.driver.drain_ns = DRAIN_NS;
         Self {
             listener,
             services,
-            options: ServeOptions::new(Stopper::new()),
+            options,
         }
     }
 
@@ -197,9 +201,23 @@ impl Bound {
         self
     }
 
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`). For epoll on TCP; [`Bound::serve`] says so of anything else.
+    pub fn reuse_port(mut self, reuse_port: bool) -> Self {
+        self.options.reuse_port = reuse_port;
+        self
+    }
+
     /// Keeps the threads to these processors, one each.
     pub fn cpus(mut self, cpus: Vec<usize>) -> Self {
         self.options.cpus = cpus;
+        self
+    }
+
+    /// How long calls may go on when the server is told to stop: 8 s if nothing is said. Those that
+    /// are left end with `UNAVAILABLE`.
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.options.driver.drain_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
@@ -224,7 +242,11 @@ impl Bound {
     }
 
     /// Serves on this thread, and on others where that was chosen, until the [`Bound::stopper`] is
-    /// called and the calls that were going on are answered (or the driver's time for that is up).
+    /// called and the calls that were going on are answered (or [`Bound::drain`] is up).
+    ///
+    /// What was sent before a client could know of the end is answered: connections that wait to
+    /// be accepted are, clients are asked to send no more, and what they sent before they read that
+    /// is handled.
     ///
     /// # Errors
     /// The machine's; not for anything a client can do.
@@ -278,9 +300,15 @@ impl Handle {
         self.local_address.port()
     }
 
-    /// Has it take no more calls and end. Does not wait for it.
+    /// Has it take no more calls and end, within the time of [`Bound::drain`]. Does not wait for
+    /// it.
     pub fn stop(&self) {
         self.stopper.stop();
+    }
+
+    /// As [`Handle::stop`], and ends at once the calls that go on. Also after it.
+    pub fn stop_now(&self) {
+        self.stopper.stop_now();
     }
 
     /// Waits until it has ended, and says what it did.

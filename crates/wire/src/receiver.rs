@@ -60,7 +60,10 @@ impl Receiver {
     /// Makes the half that of a new connection, and keeps its memory.
     pub(crate) fn renew(&mut self, config: &Config) {
         let own_table_bytes = config.settings.header_table_bytes as usize;
+        let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         self.own = config.settings;
+        self.fields.renew(max_list_bytes, config.max_header_fields);
+        self.max_block_bytes = max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS);
         self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
         self.preface_came = self.role == Role::Client;

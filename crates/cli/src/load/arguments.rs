@@ -125,7 +125,7 @@ pub struct Arguments {
     /// Metadata field whose value is another in each call
     #[arg(long, value_name = "NAME")]
     varying_metadata: Option<String>,
-    /// How bytes are moved: auto, blocking, epoll [default: auto]
+    /// How bytes are moved: auto, blocking, epoll, uring [default: auto]
     #[arg(long, value_name = "DRIVER")]
     io: Option<Io>,
     /// How threads wait: sleep, or spin, where CPU figures say nothing [default: sleep]
@@ -271,6 +271,7 @@ mod tests {
         every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
         let spin: Waiting = "spin".parse().unwrap_or_default();
         every_spelling("wait", None, "spin", |flags| flags.wait = spin);
+        every_spelling("io", None, "uring", |flags| flags.io = Io::Uring);
     }
 
     #[test]

@@ -96,6 +96,7 @@ impl Options {
             Io::Auto => "auto",
             Io::Blocking => "blocking",
             Io::Epoll => "epoll",
+            Io::Uring => "uring",
         };
         let stop = match self.duration_stop {
             DurationStop::Close => "close",

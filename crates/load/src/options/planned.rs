@@ -63,6 +63,7 @@ impl Options {
             Io::Auto if is_per_call => Ok((Driver::Epoll, connections.min(most))),
             Io::Auto if connections <= most => Ok((Driver::Blocking, connections)),
             Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
+            Io::Uring => Ok((Driver::Uring, connections.min(most))),
             Io::Blocking => match self.threads {
                 Some(threads) if threads.get() < connections => Err(OptionsError::ThreadsMissing {
                     threads: threads.get(),

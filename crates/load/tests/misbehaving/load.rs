@@ -73,7 +73,7 @@ fn meet(case: &Case, behaviour: Behaviour, driver: Driver) -> Result<(), String>
 
 #[test]
 fn every_misbehaviour_is_counted_as_what_it_is() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         assert_eq!(meet(&GOOD, GOOD.behaviour, driver), Ok(()));
         for case in &BAD {
             assert_eq!(meet(case, case.behaviour, driver), Ok(()), "{driver:?}");
@@ -165,7 +165,7 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
 
 #[test]
 fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let behaviour = Behaviour::GoesAway {
             at_call: 3,
             code: NO_ERROR,
