@@ -7,6 +7,7 @@
 //! A plain read returns every [`TICK_NS`] so that the shard is woken for a call of its
 //! [`Waker`] or for the end.
 
+use crate::address::Target;
 use crate::clock::{clock_ns, timespec};
 use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
 use crate::kernel;
@@ -24,7 +25,6 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub fn run<S: Shard>(shard: S, waker: Waker, options: Options) -> io::Result<(S,
 /// # Errors
 /// The machine's, as of [`run`]. A target that cannot be reached is told to the shard.
 pub fn connect_and_run<S: Shard>(
-    target: SocketAddr,
+    target: impl Into<Target>,
     shard: S,
     waker: Waker,
     options: Options,
@@ -69,6 +69,7 @@ pub fn run_accepted<S: Shard>(
     options: Options,
 ) -> io::Result<(S, Statistics)> {
     let socket = socket.into();
+    socket::send_at_once(&socket)?;
     prepare(&socket)?;
     let mut driver = Driver::new(shard, waker, options, Until::Alone);
     driver.open_accepted(socket);
@@ -409,9 +410,8 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-/// Makes a socket wait in plain reads, for a tick at most, and send at once what it is given.
+/// Makes a socket wait in plain reads, for a tick at most.
 fn prepare(socket: &OwnedFd) -> io::Result<()> {
-    kernel::send_at_once(socket)?;
     Ok(kernel::wait_in_reads(
         socket,
         Duration::from_nanos(TICK_NS),

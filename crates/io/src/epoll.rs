@@ -481,21 +481,28 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        let entries = &self.entries;
-        let leaving = self.worker.may_leave(|turn| {
-            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
-            live.all(|entry| turn.unwritten(entry.connection.session).is_empty())
-        });
         if self.worker.turn.stopping() {
             self.stop_accepting();
         }
-        leaving
+        let entries = &self.entries;
+        self.worker.may_leave(|turn| {
+            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
+            live.all(|entry| turn.unwritten(entry.connection.session).is_empty())
+        })
     }
 
+    /// Takes the connections that have come, and no further ones.
+    #[cold]
     fn stop_accepting(&mut self) {
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = epoll::delete(&self.poll, &acceptor.listener);
-        }
+        let Some(acceptor) = self.acceptor.take() else {
+            return;
+        };
+        let _ = epoll::delete(&self.poll, &acceptor.listener);
+        let errors = acceptor.listener.accept_waiting(|socket| {
+            self.open_accepted(socket);
+            self.attend();
+        });
+        self.worker.turn.statistics.accept_errors += errors;
     }
 
     /// Closes what is still open and gives the shard back.

@@ -7,13 +7,14 @@
 use crate::faults::{meet, shorten};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{self, EventfdFlags, PollFd, Timespec};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
+use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::Timeout;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
+use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use std::time::Duration;
 pub enum Call {
     /// `socket`.
     Socket,
+    /// `bind`.
+    Bind,
     /// `connect`.
     Connect,
     /// `getsockopt` of a pending error.
@@ -72,14 +75,19 @@ fn shorten(_: Call, bytes: usize) -> Result<usize, Errno> {
     Ok(bytes)
 }
 
-/// A TCP socket that never waits.
+/// A stream socket that never waits: TCP, or of this machine.
 pub(crate) fn socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
     meet(Call::Socket)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    net::socket_with(family, SocketType::STREAM, flags, Some(net::ipproto::TCP))
+    net::socket_with(family, SocketType::STREAM, flags, None)
 }
 
-pub(crate) fn connect(socket: &OwnedFd, target: &SocketAddr) -> Result<(), Errno> {
+pub(crate) fn bind(socket: &OwnedFd, address: &impl SocketAddrArg) -> Result<(), Errno> {
+    meet(Call::Bind)?;
+    net::bind(socket, address)
+}
+
+pub(crate) fn connect(socket: &OwnedFd, target: &impl SocketAddrArg) -> Result<(), Errno> {
     meet(Call::Connect)?;
     net::connect(socket, target)
 }
@@ -90,10 +98,62 @@ pub(crate) fn pending_error(socket: impl AsFd) -> Result<Result<(), Errno>, Errn
     net::sockopt::socket_error(socket)
 }
 
+/// What kind of addresses a socket has.
+pub(crate) fn family(socket: &OwnedFd) -> Result<AddressFamily, Errno> {
+    meet(Call::Option)?;
+    net::sockopt::socket_domain(socket)
+}
+
 /// Has a socket send at once what it is given.
 pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     meet(Call::Option)?;
     net::sockopt::set_tcp_nodelay(socket, true)
+}
+
+/// Has a socket that is bound to an address and port 0 get its port when it connects: ports are then
+/// unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
+pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads the one integer that the pointer and the length describe, from a
+    // value that lives until after the call; the descriptor is open as long as it is borrowed.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+    }
+}
+
+/// The process at the other end of a unix socket. `None` where there is no other end, and where it
+/// is out of sight, in another container.
+pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`, which has that size and for which
+    // every pattern of bits is a value; the descriptor is open as long as it is borrowed. Not by
+    // rustix, whose process numbers are never 0: the kernel's are.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    NonZeroI32::new(peer.pid).filter(|_| result == 0)
 }
 
 /// Has a socket wait, but in one read no longer than that.

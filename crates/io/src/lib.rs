@@ -34,8 +34,8 @@
 //!     }
 //! }
 //!
-//! let listener = listen("127.0.0.1:0".parse().unwrap())?;
-//! let address = listener.local_address();
+//! let listener = listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))?;
+//! let address = listener.local_address().clone();
 //! let stopper = Stopper::new();
 //! let options = ServeOptions::new(stopper.clone());
 //! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
@@ -52,6 +52,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod address;
 pub mod blocking;
 mod clock;
 mod connection;
@@ -67,6 +68,7 @@ mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
@@ -76,13 +78,16 @@ mod usage;
 mod waker;
 mod worker;
 
+pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use clock::clock_ns;
 pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
-pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use options::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+};
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;

@@ -1,5 +1,7 @@
 //! Accepting connections.
 
+use crate::address::Address;
+use crate::socket_file::SocketFile;
 use crate::{kernel, socket};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -19,8 +21,10 @@ pub const ACCEPT_BACK_OFF_NS: u64 = 100_000_000;
 /// A socket that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
+    /// Goes before the socket does: as long as that listens, nobody takes the path.
+    _file: Option<SocketFile>,
     socket: OwnedFd,
-    local_address: SocketAddr,
+    local_address: Address,
 }
 
 /// How one accept ended.
@@ -35,29 +39,66 @@ pub(crate) enum Accept {
     Exhausted,
 }
 
-/// Listens on `address`, with `SO_REUSEADDR` and room for [`LISTEN_BACKLOG`] waiting connections.
-/// Port 0 takes a free one: see [`Listener::local_address`].
+/// Listens on `address`, with room for [`LISTEN_BACKLOG`] waiting connections.
+///
+/// TCP: with `SO_REUSEADDR`; port 0 takes a free one, see [`Listener::port`]. Unix: a socket that
+/// nobody listens on any more is replaced; the file goes with the listener; the process's umask says
+/// who may connect.
 ///
 /// # Errors
-/// The machine's: the address is in use, is not this machine's, or is not allowed.
-pub fn listen(address: SocketAddr) -> io::Result<Listener> {
+/// The machine's: the address is in use, is not this machine's, or is not allowed. Of a unix socket
+/// it says which process listens there, or that the path is too long or no socket.
+pub fn listen(address: impl Into<Address>) -> io::Result<Listener> {
+    let address = address.into();
     let socket = socket::open(&address)?;
-    net::sockopt::set_socket_reuseaddr(&socket, true)?;
-    // Linux hands the option on to every connection that is accepted here.
-    kernel::send_at_once(&socket)?;
-    net::bind(&socket, &address)?;
-    net::listen(&socket, LISTEN_BACKLOG)?;
-    let local_address = net::getsockname(&socket)?.try_into()?;
+    let (local_address, file) = match &address {
+        Address::Tcp(tcp) => (listen_on_port(&socket, tcp)?, None),
+        Address::Unix(path) => {
+            let file = SocketFile::listen(&socket, path, LISTEN_BACKLOG)?;
+            (address, Some(file))
+        }
+    };
     Ok(Listener {
+        _file: file,
         socket,
         local_address,
     })
 }
 
+fn listen_on_port(socket: &OwnedFd, address: &SocketAddr) -> io::Result<Address> {
+    net::sockopt::set_socket_reuseaddr(socket, true)?;
+    // Linux hands the option on to every connection that is accepted here.
+    kernel::send_at_once(socket)?;
+    kernel::bind(socket, address)?;
+    net::listen(socket, LISTEN_BACKLOG)?;
+    Ok(Address::Tcp(net::getsockname(socket)?.try_into()?))
+}
+
 impl Listener {
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
+    }
+
+    /// The port that it listens on, which was chosen if 0 was asked for; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
+    }
+
+    /// Hands over the connections that wait to be accepted, as a server does before it closes its
+    /// listener: their peers were told that they are connected. No more than the queue can hold, so
+    /// that those who go on connecting do not keep it from its end. Returns how many could not be
+    /// accepted for want of descriptors or memory, as far as that is known: 1 or 0.
+    pub(crate) fn accept_waiting(&self, mut take: impl FnMut(OwnedFd)) -> u64 {
+        for _ in 0..=LISTEN_BACKLOG {
+            match self.accept() {
+                Accept::Connection(socket) => take(socket),
+                Accept::Lost => {}
+                Accept::Nobody => return 0,
+                Accept::Exhausted => return 1,
+            }
+        }
+        0
     }
 
     /// Accepts without waiting.

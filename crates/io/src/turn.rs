@@ -1,5 +1,6 @@
 //! What a shard may ask of its driver during a call.
 
+use crate::address::Target;
 use crate::clock;
 use crate::kernel::Grows;
 use crate::shard::Session;
@@ -7,7 +8,6 @@ use crate::statistics::Statistics;
 use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
-use std::net::SocketAddr;
 
 /// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
 /// each, and a turn of epoll brings at most this many events.
@@ -31,6 +31,7 @@ pub struct Turn {
     writable: Vec<Session>,
     now_ns: Cell<u64>,
     stopping: bool,
+    drain_is_over: bool,
     pub(crate) statistics: Statistics,
 }
 
@@ -38,7 +39,7 @@ pub struct Turn {
 #[derive(Debug)]
 pub(crate) struct Connect {
     pub session: Session,
-    pub target: SocketAddr,
+    pub target: Target,
     pub token: u64,
 }
 
@@ -141,11 +142,11 @@ impl Turn {
 
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
     /// token. What is put into the output before then goes out as soon as the connection is there.
-    pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
+    pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> Session {
         let session = self.reserve();
         self.connects.push(Connect {
             session,
-            target,
+            target: target.into(),
             token,
         });
         session
@@ -180,6 +181,14 @@ impl Turn {
         self.stopping
     }
 
+    /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
+    /// when it has, once: what it puts in its outputs then is written before the loop is left, if
+    /// the peers take it within [`crate::LAST_WORDS_NS`].
+    #[inline]
+    pub fn drain_is_over(&self) -> bool {
+        self.drain_is_over
+    }
+
     /// What the driver has counted so far; the busy time of this turn is not yet in it.
     #[inline]
     pub fn statistics(&self) -> Statistics {
@@ -191,6 +200,11 @@ impl Turn {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
+    }
+
+    /// From here on [`Turn::drain_is_over`].
+    pub(crate) fn end_drain(&mut self) {
+        self.drain_is_over = true;
     }
 
     /// Forgets the clock reading of the turn before.

@@ -73,7 +73,7 @@ fn a_server_without_descriptors_backs_off_and_then_goes_on() {
 
 fn start(threads: NonZeroUsize) -> (SocketAddr, Stopper, JoinHandle<Statistics>) {
     let listener = listen(loopback()).unwrap();
-    let address = listener.local_address();
+    let address = listener.local_address().tcp().unwrap();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());
     options.io = Io::Epoll;

@@ -123,7 +123,7 @@ fn take_with_failure(io: Io, number: u64) -> (Option<Code>, u64) {
         .limits(Limits::internet())
         .build()
         .unwrap();
-    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listen("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
     let target = listener.local_address().to_string();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());

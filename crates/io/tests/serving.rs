@@ -82,7 +82,7 @@ fn serving(io: Io, threads: usize) -> Serving {
 
 fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     let listener = listen(loopback()).unwrap();
-    let address = listener.local_address();
+    let address = listener.local_address().tcp().unwrap();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());
     choose(&mut options);
@@ -201,7 +201,7 @@ fn comes_until_blocking(server: &Serving) -> TcpStream {
 fn accepted_connections_send_at_once() {
     // Linux hands TCP_NODELAY on from the listener; the drivers rely on it.
     let listener = listen(loopback()).unwrap();
-    let _client = peer(listener.local_address());
+    let _client = peer(listener.local_address().tcp().unwrap());
     let accepted = loop {
         match rustix::net::accept(&listener) {
             Ok(accepted) => break accepted,

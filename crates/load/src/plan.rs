@@ -1,13 +1,13 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
+use crate::targets::Targets;
 use bookend_wire::{Block, Config};
-use std::net::SocketAddr;
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where the server listens.
-    pub target: SocketAddr,
+    /// Whom the connections go to.
+    pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
     /// `:authority`.
@@ -148,7 +148,7 @@ mod tests {
 
     fn plan(connections: u32, concurrency: u32, threads: u32, calls: Option<u64>) -> Plan {
         Plan {
-            target: SocketAddr::from(([127, 0, 0, 1], 1)),
+            targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
             authority: "a".into(),
             messages: vec![Vec::new()],

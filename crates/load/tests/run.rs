@@ -1,5 +1,6 @@
 //! Runs against real servers over loopback, well-behaved and not.
 
+use bookend_io::Target;
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
@@ -88,11 +89,12 @@ fn serve() -> (Handle, Arc<Seen>) {
     (server, seen)
 }
 
-fn plan(target: SocketAddr, calls: u64) -> Plan {
+fn plan(target: impl Into<Target>, calls: u64) -> Plan {
+    let target = target.into();
     Plan {
-        target,
         path: "/test.Echo/Echo".into(),
-        authority: target.to_string(),
+        authority: target.address.to_string(),
+        targets: target.into(),
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,

@@ -106,7 +106,7 @@ fn serve(
             stopper.stop();
         });
     }
-    println!("ready {}", server.local_address().port());
+    println!("ready {}", server.port().unwrap_or_default());
     let statistics = server.serve()?;
     println!("served {}", served(&statistics));
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
 use crate::statistics::Statistics;
-use crate::stopper::StopOnExit;
+use crate::stopper::{StopOnExit, Stopper};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::panic;
@@ -25,10 +25,12 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
 ) -> io::Result<Statistics> {
     thread::scope(|scope| {
         let mut acceptor = Acceptor::new(listener, options.stopper.waker()?);
+        let last = Stopper::new();
         let seats = Arc::new(Seats::new(acceptor.waker.clone()));
         let mut crew = Crew {
             scope,
             options,
+            last: last.clone(),
             make_shard,
             threads: Vec::new(),
             shards: Vec::new(),
@@ -38,7 +40,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
             refused: 0,
         };
         // Whatever ends the accepting, the threads have to end before they can be joined.
-        let exit = StopOnExit(options.stopper.clone());
+        let exit = (StopOnExit(options.stopper.clone()), StopOnExit(last));
         let accepted = crew.start().and_then(|()| crew.accept_all(&mut acceptor));
         drop(exit);
         let accept_errors = acceptor.accept_errors + crew.refused;
@@ -53,6 +55,8 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
 struct Crew<'scope, 'env, F> {
     scope: &'scope Scope<'scope, 'env>,
     options: &'env ServeOptions,
+    /// Stops the threads, once the last connection is accepted.
+    last: Stopper,
     make_shard: &'env F,
     threads: Vec<ScopedJoinHandle<'scope, io::Result<Statistics>>>,
     /// Where the epoll shards get their connections.
@@ -86,6 +90,8 @@ where
                 self.place(socket);
             }
         }
+        // The threads go on until they have these.
+        acceptor.accept_errors += acceptor.listener.accept_waiting(|socket| self.place(socket));
         Ok(())
     }
 
@@ -150,10 +156,12 @@ where
     }
 
     fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
+        let waker = self.last.waker()?;
+        self.options.stopper.hurry_too(&waker);
         Ok(ShardPlace {
             thread,
             driver,
-            waker: self.options.stopper.waker()?,
+            waker,
         })
     }
 

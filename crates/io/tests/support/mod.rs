@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use bookend_io::{
-    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Then, Turn, Waker,
-    blocking, listen,
+    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Target, Then, Turn,
+    Waker, blocking, listen,
 };
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -245,7 +245,7 @@ fn accepting_as(
     let (address, thread) = match kind {
         Kind::Epoll => {
             let listener = listen(loopback()).unwrap();
-            let address = listener.local_address();
+            let address = listener.local_address().tcp().unwrap();
             let driver = Epoll::new(called, options)
                 .unwrap()
                 .accept_from(listener)
@@ -312,13 +312,12 @@ fn connecting_as(
 
 /// Connects to `target` with token 7 when it is woken for the first time.
 pub fn dialling(
-    target: SocketAddr,
+    target: impl Into<Target>,
     mut act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> impl FnMut(&Event, &mut Stage) + Send + 'static {
-    let mut dialled = false;
+    let mut target = Some(target.into());
     move |event, stage| {
-        if !dialled {
-            dialled = true;
+        if let Some(target) = target.take() {
             stage.turn.connect(target, 7);
         }
         act(event, stage);

@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     Plan {
-        target,
+        targets: target.into(),
         path: "/test.Any/Call".into(),
         authority: "test".into(),
         messages: vec![b"ping".to_vec()],

@@ -3,7 +3,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::iter::repeat_n;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bookend_server::{Handle, Io, Server};
@@ -23,7 +23,7 @@ struct Client {
 }
 
 impl Client {
-    fn greeted(address: SocketAddr) -> Self {
+    fn greeted(address: impl ToSocketAddrs) -> Self {
         let socket = TcpStream::connect(address).expect("a connection");
         socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         socket

@@ -1,7 +1,7 @@
 //! The same service behind real sockets and every driver.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
@@ -24,11 +24,11 @@ pub struct Client {
 }
 
 impl Client {
-    fn connect(address: SocketAddr) -> Self {
+    fn connect(address: impl ToSocketAddrs) -> Self {
         Self::connect_with(address, &Config::trusted())
     }
 
-    pub fn connect_with(address: SocketAddr, config: &Config) -> Self {
+    pub fn connect_with(address: impl ToSocketAddrs, config: &Config) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let connection = Connection::new(Role::Client, config);
