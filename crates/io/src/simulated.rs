@@ -112,8 +112,10 @@ impl<S: Shard> Simulated<S> {
 
     /// The peer sends no more.
     pub fn hang_up(&mut self, session: Session) {
-        self.end_with(session, End::Closed, Closed::Peer);
-        self.settle();
+        if self.end(session).is_none() {
+            self.end_with(session, End::Closed, Closed::Peer);
+            self.settle();
+        }
     }
 
     /// The peer sends `bytes`. Those that the driver does not read wait.

@@ -22,6 +22,8 @@ pub(crate) struct Engine {
     /// Bytes of a handshake message that is not whole yet. rustls decrypts them where they stand.
     kept: Vec<u8>,
     ended: bool,
+    /// Nothing can be sent or received any more.
+    failed: bool,
 }
 
 /// Either end. Both are some hundred bytes, and there is one a connection.
@@ -45,6 +47,7 @@ impl Engine {
             end,
             kept: Vec::new(),
             ended: false,
+            failed: false,
         }
     }
 
@@ -96,16 +99,22 @@ impl Engine {
         output: &mut Vec<u8>,
         plaintext: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        if self.failed {
+            return Err(Error::HandshakeNotComplete);
+        }
         self.kept.extend_from_slice(records);
         let mut incoming = std::mem::take(&mut self.kept);
         let (used, result) = self.process(&mut incoming, output, plaintext);
         if let Err(error) = result {
-            // What is left is the alert that tells the peer.
-            let _ = self.process(&mut [], output, plaintext);
+            self.failed = true;
+            // What is left to do is to encode the alert that tells the peer. The bytes are those that
+            // rustls has seen: it knows places in them.
+            let _ = self.process(&mut incoming[used..], output, plaintext);
             return Err(error);
         }
         incoming.drain(..used);
         if incoming.len() > HANDSHAKE_BYTES_MAX {
+            self.failed = true;
             return Err(Error::General("a handshake message without an end".into()));
         }
         if !incoming.is_empty() {
@@ -182,6 +191,9 @@ impl Engine {
     }
 
     fn write(&mut self, saying: Saying<'_>, room: &mut [u8]) -> Result<Written, Error> {
+        if self.failed {
+            return Err(Error::HandshakeNotComplete);
+        }
         match &mut self.end {
             End::Client(connection) => {
                 write(connection.process_tls_records(&mut self.kept), saying, room)
