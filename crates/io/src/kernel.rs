@@ -110,6 +110,12 @@ pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     net::sockopt::set_tcp_nodelay(socket, true)
 }
 
+/// Lets several sockets of this user listen on one port.
+pub(crate) fn share_port(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    net::sockopt::set_socket_reuseport(socket, true)
+}
+
 /// Has a socket that is bound to an address and port 0 get its port when it connects: ports are then
 /// unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
 pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::net;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 
 /// Connections that may wait to be accepted. The kernel's own limit (`net.core.somaxconn`) is 4096
 /// since Linux 5.4; a benchmark that opens thousands at once overflows the customary 128.
@@ -83,6 +84,29 @@ impl Listener {
     /// The port that it listens on, which was chosen if 0 was asked for; `None` for a unix socket.
     pub fn port(&self) -> Option<u16> {
         self.local_address.port()
+    }
+
+    /// This listener and others on its port, `count` in all, each with a queue of its own: the
+    /// kernel gives each connection to one of them, by its addresses and ports. The option is set
+    /// only here, so that a port which another server has is refused when this one begins to listen.
+    pub(crate) fn share_port(self, count: NonZeroUsize) -> io::Result<Vec<Self>> {
+        let Address::Tcp(address) = self.local_address else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        kernel::share_port(&self.socket)?;
+        let sibling = |_| {
+            let socket = socket::open(&self.local_address)?;
+            kernel::share_port(&socket)?;
+            Ok(Self {
+                _file: None,
+                local_address: listen_on_port(&socket, &address)?,
+                socket,
+            })
+        };
+        let siblings: io::Result<Vec<_>> = (1..count.get()).map(sibling).collect();
+        let mut all = siblings?;
+        all.insert(0, self);
+        Ok(all)
     }
 
     /// Hands over the connections that wait to be accepted, as a server does before it closes its

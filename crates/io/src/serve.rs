@@ -3,9 +3,12 @@
 mod acceptor;
 mod crew;
 mod seats;
+mod spread;
+mod threads;
 
 pub(crate) use seats::Seats;
 
+use crate::address::Address;
 use crate::epoll::Epoll;
 use crate::listener::Listener;
 use crate::machine;
@@ -47,6 +50,10 @@ pub struct ServeOptions {
     /// Where the threads may run: each of the first threads on one of these, later ones on all.
     /// Empty: wherever the kernel puts them.
     pub cpus: Vec<usize>,
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`), instead of getting its connections from one that accepts for all. For
+    /// epoll, which [`Io::Auto`] then is for all connections.
+    pub reuse_port: bool,
     /// Ends it.
     pub stopper: Stopper,
     /// What each driver is told.
@@ -81,6 +88,7 @@ impl ServeOptions {
             io: Io::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             cpus: Vec::new(),
+            reuse_port: false,
             stopper,
             driver: Options {
                 counts_busy_time: false,
@@ -93,6 +101,9 @@ impl ServeOptions {
     pub fn chosen(&self) -> String {
         let threads = self.threads;
         match self.io {
+            Io::Auto | Io::Epoll if self.reuse_port => {
+                format!("epoll on {threads} thread(s), each with a listener of its own")
+            }
             Io::Auto => format!(
                 "auto: blocking for up to {threads} connection(s), \
                  epoll on {threads} thread(s) for the rest"
@@ -102,6 +113,20 @@ impl ServeOptions {
             }
             Io::Epoll => format!("epoll on {threads} thread(s)"),
         }
+    }
+
+    /// Whether the threads can have listeners of their own, if they are to.
+    fn check_reuse_port(&self, listener: &Listener) -> io::Result<()> {
+        let text = match (self.io, listener.local_address()) {
+            _ if !self.reuse_port => return Ok(()),
+            (Io::Blocking, _) => {
+                "blocking threads have one connection each and get it from one listener: \
+                 SO_REUSEPORT is for epoll"
+            }
+            (_, Address::Unix(_)) => "a unix socket has one listener: SO_REUSEPORT is for TCP",
+            (_, Address::Tcp(_)) => return Ok(()),
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
     /// Keeps the calling thread, the `thread`th of its driver, to its processors.
@@ -128,10 +153,12 @@ impl fmt::Display for Driver {
 ///
 /// `make_shard` is called on each thread for the shard that runs there. [`Io::Epoll`] with one
 /// thread needs no other than the calling one, which it pins; otherwise the calling thread accepts
-/// and hands the connections out. A shard that stops of itself ends the whole server.
+/// and hands the connections out, or waits where the threads accept for themselves
+/// ([`ServeOptions::reuse_port`]). A shard that stops of itself ends the whole server.
 ///
 /// # Errors
 /// The machine's: no descriptors or threads can be had, or none of the processors may be used.
+/// `InvalidInput` where the driver or the address has no use for [`ServeOptions::reuse_port`].
 ///
 /// # Panics
 /// Where a shard has, after the other threads have ended.
@@ -140,10 +167,12 @@ pub fn serve<S: Shard>(
     options: &ServeOptions,
     make_shard: impl Fn(ShardPlace) -> S + Sync,
 ) -> io::Result<Statistics> {
-    if options.io == Io::Epoll && options.threads == NonZeroUsize::MIN {
-        serve_alone(listener, options, make_shard)
-    } else {
-        crew::serve(listener, options, &make_shard)
+    options.check_reuse_port(&listener)?;
+    let is_alone = options.threads == NonZeroUsize::MIN;
+    match options.io {
+        Io::Epoll if is_alone => serve_alone(listener, options, make_shard),
+        Io::Epoll | Io::Auto if options.reuse_port => spread::serve(listener, options, &make_shard),
+        Io::Auto | Io::Blocking | Io::Epoll => crew::serve(listener, options, &make_shard),
     }
 }
 
@@ -181,5 +210,11 @@ mod tests {
         assert!(said(Io::Auto).contains("up to 3 connection(s), epoll on 3 thread(s)"));
         assert!(said(Io::Blocking).contains("4096"));
         assert_eq!(said(Io::Epoll), "epoll on 3 thread(s)");
+        options.reuse_port = true;
+        let said = options.chosen();
+        assert_eq!(
+            said,
+            "epoll on 3 thread(s), each with a listener of its own"
+        );
     }
 }

@@ -99,7 +99,8 @@ impl Builder {
         Ok(Bound::new(listen_first(address)?, services))
     }
 
-    /// Listens on a unix socket of this path.
+    /// Listens on a unix socket of this path, in the place of one that nobody listens on any more.
+    /// Its file goes with the server.
     ///
     /// # Errors
     /// Where it cannot be had, or two services have one name.
@@ -197,6 +198,13 @@ impl Bound {
         if let Some(threads) = NonZeroUsize::new(threads) {
             self.options.threads = threads;
         }
+        self
+    }
+
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`). For epoll on TCP; [`Bound::serve`] says so of anything else.
+    pub fn reuse_port(mut self, reuse_port: bool) -> Self {
+        self.options.reuse_port = reuse_port;
         self
     }
 

@@ -2,10 +2,10 @@
 
 use super::acceptor::Acceptor;
 use super::seats::Seats;
+use super::threads::{self, ShardThread};
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use crate::blocking::{self, Seat};
 use crate::epoll::Epoll;
-use crate::kernel;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
@@ -13,9 +13,8 @@ use crate::statistics::Statistics;
 use crate::stopper::{StopOnExit, Stopper};
 use rustix::fd::OwnedFd;
 use std::io;
-use std::panic;
 use std::sync::Arc;
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::thread::{self, Scope};
 
 /// Accepts on the calling thread and serves on others.
 pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
@@ -44,7 +43,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         let accepted = crew.start().and_then(|()| crew.accept_all(&mut acceptor));
         drop(exit);
         let accept_errors = acceptor.accept_errors + crew.refused;
-        let statistics = crew.join();
+        let statistics = threads::join_all(crew.threads);
         accepted?;
         let mut statistics = statistics?;
         statistics.accept_errors += accept_errors;
@@ -58,7 +57,7 @@ struct Crew<'scope, 'env, F> {
     /// Stops the threads, once the last connection is accepted.
     last: Stopper,
     make_shard: &'env F,
-    threads: Vec<ScopedJoinHandle<'scope, io::Result<Statistics>>>,
+    threads: Vec<ShardThread<'scope>>,
     /// Where the epoll shards get their connections.
     shards: Vec<Mailbox<OwnedFd>>,
     next_shard: usize,
@@ -91,7 +90,9 @@ where
             }
         }
         // The threads go on until they have these.
-        acceptor.accept_errors += acceptor.listener.accept_waiting(|socket| self.place(socket));
+        acceptor.accept_errors += acceptor
+            .listener
+            .accept_waiting(|socket| self.place(socket));
         Ok(())
     }
 
@@ -171,34 +172,8 @@ where
         drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
     ) -> io::Result<()> {
         let (options, make_shard) = (self.options, self.make_shard);
-        let name = format!("{}-{}", place.driver, place.thread);
-        kernel::may_spawn()?;
-        let thread = thread::Builder::new()
-            .name(name)
-            .spawn_scoped(self.scope, move || {
-                let _exit = StopOnExit(options.stopper.clone());
-                options.pin(place.thread)?;
-                drive(make_shard(place))
-            })?;
+        let thread = threads::spawn(self.scope, options, make_shard, place, drive)?;
         self.threads.push(thread);
         Ok(())
-    }
-
-    /// Waits for every thread; the first failure is the server's.
-    fn join(self) -> io::Result<Statistics> {
-        let mut total = Ok(Statistics::default());
-        let mut panicked = None;
-        for thread in self.threads {
-            match (thread.join(), &mut total) {
-                (Ok(Ok(statistics)), Ok(total)) => *total += statistics,
-                (Ok(Err(error)), Ok(_)) => total = Err(error),
-                (Err(payload), _) => panicked = Some(payload),
-                (Ok(_), Err(_)) => {}
-            }
-        }
-        if let Some(payload) = panicked {
-            panic::resume_unwind(payload);
-        }
-        total
     }
 }
