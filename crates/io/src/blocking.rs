@@ -9,7 +9,8 @@
 
 use crate::address::Target;
 use crate::clock::{clock_ns, timespec};
-use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
+use crate::connection::{Connection, Read, Readiness};
+use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
@@ -256,7 +257,7 @@ impl<S: Shard> Driver<S> {
         if revents.is_empty() {
             return;
         }
-        if connection.connecting.is_some() {
+        if connection.exchange.connecting.is_some() {
             return self.end_connect();
         }
         let fate = connection.advance(readiness(revents), &mut self.worker);
@@ -308,7 +309,7 @@ impl<S: Shard> Driver<S> {
     fn attend(&mut self) {
         while let Some((session, wishes)) = self.worker.turn.next_touched() {
             match &mut self.connection {
-                Some(connection) if connection.session == session => {
+                Some(connection) if connection.exchange.session == session => {
                     let fate = connection.grant(wishes, &mut self.worker);
                     self.conclude(fate);
                 }
@@ -330,8 +331,8 @@ impl<S: Shard> Driver<S> {
         };
         self.connect_by_ns = None;
         let lingers = matches!(why, Closed::Us) && connection.may_have_unread_bytes();
-        let session = connection.session;
-        self.worker.close(session, connection.told(why));
+        let session = connection.exchange.session;
+        self.worker.close(session, connection.exchange.told(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }
@@ -368,8 +369,8 @@ impl<S: Shard> Driver<S> {
         if let Err(error) = ended {
             return self.close(Closed::Failed(error));
         }
-        let session = connection.session;
-        let Some(token) = connection.connecting.take() else {
+        let session = connection.exchange.session;
+        let Some(token) = connection.exchange.connecting.take() else {
             return;
         };
         self.connect_by_ns = None;
@@ -398,7 +399,7 @@ impl<S: Shard> Driver<S> {
         let written = |turn: &crate::Turn| {
             connection
                 .as_ref()
-                .is_none_or(|connection| turn.unwritten(connection.session).is_empty())
+                .is_none_or(|connection| turn.unwritten(connection.exchange.session).is_empty())
         };
         self.worker.may_leave(written) || (alone && !self.worker.turn.has_work())
     }

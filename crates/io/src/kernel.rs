@@ -5,6 +5,8 @@
 
 #[cfg(feature = "faults")]
 use crate::faults::{meet, shorten};
+use io_uring::types::SubmitArgs;
+use io_uring::{Builder, IoUring};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{self, EventfdFlags, PollFd, Timespec};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -13,6 +15,7 @@ use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::Timeout;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
 use std::collections::VecDeque;
+use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +52,13 @@ pub enum Call {
     EpollWait,
     /// `ppoll`.
     Poll,
+    /// `io_uring_setup`.
+    RingSetup,
+    /// `io_uring_register`.
+    RingRegister,
+    /// `io_uring_enter`. What a ring does besides counts as the call that it stands for: accepts,
+    /// reads and writes by what has become of them.
+    RingEnter,
     /// `eventfd2`.
     Event,
     /// `write` to an eventfd.
@@ -134,7 +144,7 @@ pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
     };
     match result {
         0 => Ok(()),
-        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+        _ => Err(errno(io::Error::last_os_error())),
     }
 }
 
@@ -295,6 +305,58 @@ pub(crate) fn signal(event: &OwnedFd) -> Result<(), Errno> {
 pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
     meet(Call::ClearSignal)?;
     rustix::io::read(event, &mut [MaybeUninit::<u8>::uninit(); 8][..]).map(drop)
+}
+
+/// A ring that takes nothing yet: see [`ring_enable`].
+pub(crate) fn ring_setup(builder: &Builder, entries: u32) -> Result<IoUring, Errno> {
+    meet(Call::RingSetup)?;
+    builder.build(entries).map_err(errno)
+}
+
+/// Registers what `register` does.
+pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result<(), Errno> {
+    meet(Call::RingRegister)?;
+    register().map_err(errno)
+}
+
+/// Hands over what has been put into the queue, and waits for one answer: for so many nanoseconds,
+/// or for ever.
+#[inline]
+pub(crate) fn ring_enter(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+    meet(Call::RingEnter)?;
+    ring_enter_at_the_end(ring, timeout_ns)
+}
+
+/// The same when a ring is taken apart: that must not fail, so no test may make it fail.
+#[inline]
+pub(crate) fn ring_enter_at_the_end(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+    let submitter = ring.submitter();
+    let entered = match timeout_ns {
+        None => submitter.submit_and_wait(1),
+        Some(0) => submitter.submit(),
+        Some(timeout_ns) => {
+            let timeout = Duration::from_nanos(timeout_ns).into();
+            submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+        }
+    };
+    entered.map(drop).map_err(errno)
+}
+
+/// How an accept or a read ended that a ring has made.
+#[cfg(feature = "faults")]
+pub(crate) fn complete(call: Call) -> Result<(), Errno> {
+    meet(call)
+}
+
+/// With how many bytes a ring is to send.
+#[inline]
+pub(crate) fn send_length(bytes: usize) -> Result<usize, Errno> {
+    shorten(Call::Send, bytes)
+}
+
+/// An error of the kernel's is a number.
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
 }
 
 /// Asked before a thread is started.

@@ -127,9 +127,15 @@ impl Listener {
 
     /// Accepts without waiting.
     pub(crate) fn accept(&self) -> Accept {
-        match kernel::accept(&self.socket) {
-            Ok(socket) => Accept::Connection(socket),
-            Err(Errno::AGAIN) => Accept::Nobody,
+        kernel::accept(&self.socket).into()
+    }
+}
+
+impl From<Result<OwnedFd, Errno>> for Accept {
+    fn from(accepted: Result<OwnedFd, Errno>) -> Self {
+        match accepted {
+            Ok(socket) => Self::Connection(socket),
+            Err(Errno::AGAIN) => Self::Nobody,
             // accept(2): errors of the connection itself are reported here too: "try again".
             Err(
                 Errno::CONNABORTED
@@ -141,8 +147,8 @@ impl Listener {
                 | Errno::NONET
                 | Errno::HOSTUNREACH
                 | Errno::NETUNREACH,
-            ) => Accept::Lost,
-            Err(_) => Accept::Exhausted,
+            ) => Self::Lost,
+            Err(_) => Self::Exhausted,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! backlog, gets what it left over again with more behind it, and is told when its output is
 //! written.
 
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, Opened, Session, Shard, Then};
 use crate::turn::{Connect, Turn, Wishes};

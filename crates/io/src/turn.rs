@@ -309,6 +309,18 @@ impl Turn {
         !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
     }
 
+    /// Whether there is output that the kernel has not taken yet, lent or not.
+    #[inline]
+    pub(crate) fn has_output(&self, session: Session) -> bool {
+        self.pending_bytes(session) > 0
+    }
+
+    /// [`Turn::backlog`] that promises nothing.
+    #[inline]
+    pub(crate) fn pending_bytes(&self, session: Session) -> usize {
+        self.find(session).map_or(0, Slot::backlog)
+    }
+
     /// What the kernel has not taken yet, but for what is lent.
     #[inline]
     pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
@@ -341,7 +353,6 @@ impl Turn {
     /// Takes the whole output out of its session, for whoever must own the bytes until they are with
     /// the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
     /// [`Turn::recycle`]. Empty where there is no output or the session is gone.
-    #[allow(dead_code)]
     #[inline]
     pub(crate) fn lend(&mut self, session: Session) -> Vec<u8> {
         if self.find(session).is_none() {
@@ -359,7 +370,6 @@ impl Turn {
 
     /// So many of the bytes that were lent are with the kernel now. True if nothing is left to
     /// write. Nothing happens where the session is gone.
-    #[allow(dead_code)]
     #[inline]
     pub(crate) fn settle_lent(&mut self, session: Session, bytes: usize) -> bool {
         if self.find(session).is_none() {

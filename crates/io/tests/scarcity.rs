@@ -99,7 +99,7 @@ impl Service for Sink {
 
 #[test]
 fn a_message_for_which_there_is_no_memory_costs_its_call_or_its_connection() {
-    for io in [Io::Epoll, Io::Blocking] {
+    for io in [Io::Epoll, Io::Uring, Io::Blocking] {
         let mut points = 0;
         loop {
             let (code, failures) = take_with_failure(io, points + 1);

@@ -1,11 +1,11 @@
 //! A server of several threads, and the hand-out of connections among them.
 
 use super::acceptor::Acceptor;
+use super::event_loop::EventLoop;
 use super::seats::Seats;
 use super::threads::{self, ShardThread};
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use crate::blocking::{self, Seat};
-use crate::epoll::Epoll;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
@@ -58,7 +58,7 @@ struct Crew<'scope, 'env, F> {
     last: Stopper,
     make_shard: &'env F,
     threads: Vec<ShardThread<'scope>>,
-    /// Where the epoll shards get their connections.
+    /// Where the shards that take any number get their connections.
     shards: Vec<Mailbox<OwnedFd>>,
     next_shard: usize,
     /// Where the blocking threads get theirs, by seat.
@@ -76,7 +76,7 @@ where
     fn start(&mut self) -> io::Result<()> {
         if self.options.io != Io::Blocking {
             for _ in 0..self.options.threads.get() {
-                self.start_epoll()?;
+                self.start_event_loop()?;
             }
         }
         Ok(())
@@ -122,7 +122,7 @@ where
         let seats_max = match self.options.io {
             Io::Auto => self.options.threads.get(),
             Io::Blocking => BLOCKING_CONNECTIONS_MAX,
-            Io::Epoll => 0,
+            Io::Epoll | Io::Uring => 0,
         };
         if self.blocking.len() >= seats_max {
             return None;
@@ -130,13 +130,12 @@ where
         self.start_blocking().ok()
     }
 
-    fn start_epoll(&mut self) -> io::Result<()> {
-        let place = self.place_for(Driver::Epoll, self.shards.len())?;
+    fn start_event_loop(&mut self) -> io::Result<()> {
+        let place = self.place_for(self.options.event_loop(), self.shards.len())?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let driver = Epoll::new(place.waker.clone(), self.options.driver)?;
-        let driver = driver.take_from(arrivals.clone());
+        let driver = EventLoop::new(&place, self.options.driver)?.take_from(arrivals.clone());
         self.shards.push(arrivals);
-        self.spawn(place, move |shard| Ok(driver.run(shard)?.1))
+        self.spawn(place, move |shard| driver.run(shard))
     }
 
     fn start_blocking(&mut self) -> io::Result<usize> {

@@ -1,8 +1,8 @@
 //! A server of several threads that accept for themselves: the kernel spreads the connections.
 
+use super::event_loop::EventLoop;
 use super::threads::{self, ShardThread};
-use super::{Driver, ServeOptions, ShardPlace};
-use crate::epoll::Epoll;
+use super::{ServeOptions, ShardPlace};
 use crate::listener::Listener;
 use crate::shard::Shard;
 use crate::statistics::Statistics;
@@ -21,12 +21,11 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         let mut start = |(thread, listener)| {
             let place = ShardPlace {
                 thread,
-                driver: Driver::Epoll,
+                driver: options.event_loop(),
                 waker: options.stopper.waker()?,
             };
-            let driver = Epoll::new(place.waker.clone(), options.driver)?;
-            let driver = driver.accept_from(listener)?;
-            let drive = move |shard| Ok(driver.run(shard)?.1);
+            let driver = EventLoop::new(&place, options.driver)?.accept_from(listener)?;
+            let drive = move |shard| driver.run(shard);
             started.push(threads::spawn(scope, options, make_shard, place, drive)?);
             Ok(())
         };
