@@ -170,14 +170,14 @@ impl ClientConfig {
         self.tally.so_far()
     }
 
-    /// For connections to the server of this name, an IP address or a host name.
+    /// For connections to a server whose certificate is for the host of `authority`: a name or an IP
+    /// address, with a port behind it or not.
     ///
     /// # Errors
     /// [`ConfigError::ServerName`].
-    pub fn connector(&self, server_name: &str) -> Result<Connector, ConfigError> {
-        let bare = server_name.trim_start_matches('[').trim_end_matches(']');
-        let server_name = ServerName::try_from(bare.to_owned())
-            .map_err(|_| ConfigError::ServerName(server_name.to_owned()))?;
+    pub fn connector(&self, authority: &str) -> Result<Connector, ConfigError> {
+        let server_name = ServerName::try_from(host_of(authority).to_owned())
+            .map_err(|_| ConfigError::ServerName(authority.to_owned()))?;
         Ok(Connector {
             config: self.clone(),
             server_name,
@@ -215,6 +215,17 @@ impl Connector {
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
         let rustls = Arc::clone(&self.config.rustls);
         UnbufferedClientConnection::new(rustls, self.server_name.clone()).map(Engine::client)
+    }
+}
+
+/// An authority without its port, and without the brackets of IPv6.
+fn host_of(authority: &str) -> &str {
+    if let Some((host, _)) = authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return host;
+    }
+    match authority.split_once(':') {
+        Some((host, port)) if !port.contains(':') => host,
+        _ => authority,
     }
 }
 

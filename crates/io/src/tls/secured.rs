@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::fault::{Fault, Side};
 use super::handshakes::Tally;
 use super::records;
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::RECEIVE_BUFFER_BYTES;
 use crate::shard::{Closed, Opened, Received, Session, Shard, Then};
 use crate::socket;
 use crate::turn::Turn;

@@ -66,7 +66,7 @@ fn certificate_and_key_may_stand_in_one_file() {
 #[test]
 fn a_name_that_is_none_is_refused_and_an_address_is_a_name() {
     let config = ClientConfig::new(Trust::Anyone, None).unwrap();
-    for name in ["localhost", "127.0.0.1", "::1", "[::1]", "a.b.example"] {
+    for name in ["localhost", "localhost:1", "127.0.0.1:1", "::1", "[::1]:1", "a.b.example"] {
         assert!(config.connector(name).is_ok(), "{name}");
     }
     let text = config.connector("no name").unwrap_err().to_string();
