@@ -6,6 +6,7 @@ use crate::error::{CallError, ConnectError};
 use crate::exchange::Exchange;
 use crate::greeting;
 use crate::options::Options;
+use crate::targets::TargetName;
 use crate::transport::{Event, Transport};
 use bookend_wire::{Connection, ErrorCode, Stream};
 use std::io;
@@ -24,12 +25,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to `host:port` and waits for the server's SETTINGS.
+    /// Connects to `host:port`, or whatever else a [`TargetName`] can be, and waits for the server's
+    /// SETTINGS.
     ///
     /// # Errors
     /// [`ConnectError`], which says whose fault it is.
     pub fn connect(address: &str, options: &Options) -> Result<Self, ConnectError> {
-        let mut transport = greeting::connect(address, options)?;
+        let name: TargetName = address.parse()?;
+        let mut transport = greeting::connect(&name, options)?;
         let mut exchange = Exchange::new(options.max_message_bytes);
         let connection = greeting::greet(&mut transport, &mut exchange, address, options)?;
         Ok(Self {
@@ -37,7 +40,7 @@ impl Client {
             authority: options
                 .authority
                 .clone()
-                .unwrap_or_else(|| address.to_owned()),
+                .unwrap_or_else(|| name.authority()),
             transport,
             connection,
             exchange,

@@ -68,6 +68,7 @@ mod greeting;
 mod metadata;
 mod options;
 mod response;
+pub mod targets;
 mod transport;
 mod verdict;
 
@@ -83,6 +84,7 @@ pub use encoding::Encoding;
 pub use error::{CallError, ConnectError};
 pub use metadata::{Metadata, MetadataError};
 pub use options::Options;
+pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! A socket and the octets that came but are no whole frame yet.
 
+use bookend_io::ByteStream;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How much is asked of the kernel in one read: a whole frame of the default size and some more.
@@ -13,7 +13,7 @@ const STALL: Duration = Duration::from_millis(1);
 /// A connected socket.
 #[derive(Debug)]
 pub(crate) struct Transport {
-    stream: TcpStream,
+    stream: ByteStream,
     inbox: Vec<u8>,
     buffer: Box<[u8]>,
 }
@@ -30,8 +30,7 @@ pub(crate) enum Event {
 }
 
 impl Transport {
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
+    pub fn new(stream: ByteStream) -> io::Result<Self> {
         stream.set_write_timeout(Some(STALL))?;
         Ok(Self {
             stream,

@@ -9,6 +9,7 @@
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
+//! - [`ByteStream`] is a connection for who needs no driver.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
 //! A server that gives back what it is given:
@@ -53,6 +54,7 @@
 
 mod address;
 pub mod blocking;
+mod byte_stream;
 mod clock;
 mod connection;
 mod epoll;
@@ -77,6 +79,7 @@ mod waker;
 mod worker;
 
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
+pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
 pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;

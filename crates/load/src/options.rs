@@ -5,15 +5,15 @@ mod echo;
 mod error;
 mod flags;
 mod planned;
-mod target;
+mod targets;
 
 pub use error::OptionsError;
 pub use flags::Flags;
-pub use target::{Target, TargetError};
 
 use crate::metadata::Metadata;
 use crate::nearest::nearest;
 use crate::payload::{DataSource, Templates};
+use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -23,10 +23,12 @@ use std::time::Duration;
 /// The meaning of the flags of `bookend load`. Defaults are ghz's where ghz has the flag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where the server listens.
-    pub target: Target,
-    /// The `:authority` of every request.
-    pub authority: String,
+    /// Where the servers listen.
+    pub targets: TargetNames,
+    /// Which addresses of a name are meant; `None` leaves it to the name.
+    pub strategy: Option<Strategy>,
+    /// The `:authority` of every request, where it is not that of the request's target.
+    pub authority: Option<String>,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
     /// The method: `pkg.Service/Method` or `pkg.Service.Method`.

@@ -23,13 +23,13 @@ pub struct Reflected {
     pub calls_made: u64,
 }
 
-/// Connects to the target and asks it for the schema of the call that the options name.
+/// Connects to the first target and asks it for the schema of the call that the options name.
 ///
 /// # Errors
 /// [`ReflectError`].
 pub fn schema(options: &Options) -> Result<Reflected, ReflectError> {
-    let client_options = client_options(&options.authority, options.connect_timeout);
-    let mut client = Client::connect(&options.target.to_string(), &client_options)
+    let client_options = client_options(&options.authority(), options.connect_timeout);
+    let mut client = Client::connect(&options.targets.first().to_string(), &client_options)
         .map_err(ReflectError::Connect)?;
     let metadata = client_metadata(&options.metadata.constant);
     let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);

@@ -76,7 +76,7 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 31] = [
+const MISSING: [Missing; 30] = [
     value(
         "config",
         NEVER,
@@ -121,7 +121,6 @@ const MISSING: [Missing; 31] = [
     ),
     value("debug", NEVER, "there is no log of single calls so far"),
     switch("enable-compression", "messages are sent as they are so far").short('e'),
-    value("lb-strategy", NEVER, "there is one target so far"),
     value(
         "max-recv-message-size",
         NEVER,

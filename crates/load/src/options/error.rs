@@ -1,16 +1,14 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use super::TargetError;
 use crate::metadata::MetadataError;
+use crate::targets::TargetError;
 use std::fmt;
 use std::path::PathBuf;
 
 /// Why the flags mean nothing. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// No positional argument.
-    TargetMissing,
-    /// The positional argument is not `HOST:PORT`.
+    /// The positional argument is missing, or no target.
     Target(TargetError),
     /// No `--call`.
     CallMissing,
@@ -20,6 +18,13 @@ pub enum OptionsError {
     ConnectionsIdle {
         /// `--connections`
         connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
+    /// More addresses than calls in flight.
+    TargetsIdle {
+        /// Addresses of all targets.
+        targets: u32,
         /// `--concurrency`
         concurrency: u32,
     },
@@ -66,7 +71,6 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TargetMissing => write!(formatter, "the target is missing: add HOST:PORT"),
             Self::Target(error) => write!(formatter, "{error}"),
             Self::CallMissing => {
                 write!(
@@ -87,6 +91,14 @@ impl fmt::Display for OptionsError {
                 formatter,
                 "--connections {connections} is more than --concurrency {concurrency}: some would \
                  never carry a call"
+            ),
+            Self::TargetsIdle {
+                targets,
+                concurrency,
+            } => write!(
+                formatter,
+                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
+                 fewer: some would never get a call"
             ),
             Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
             Self::Conflict { one, other } => {

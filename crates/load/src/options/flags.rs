@@ -1,11 +1,10 @@
 //! The flags as the user wrote them, and the step from there to their meaning.
 
-use super::{
-    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Target, TargetError, Until,
-};
+use super::{DurationStop, Format, Io, Options, OptionsError, SchemaSource, Until};
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
 use crate::system::reason;
+use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
@@ -15,8 +14,10 @@ use std::time::Duration;
 /// The flags of `bookend load`, each for itself and nothing decided. `Default` is ghz's default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
-    /// The positional argument.
+    /// The positional argument: one target, or several with commas between them.
     pub target: Option<String>,
+    /// `--lb-strategy`
+    pub lb_strategy: Option<Strategy>,
     /// `--proto`
     pub proto: Option<PathBuf>,
     /// `--protoset`
@@ -85,6 +86,7 @@ impl Default for Flags {
     fn default() -> Flags {
         Flags {
             target: None,
+            lb_strategy: None,
             proto: None,
             protoset: None,
             import_paths: Vec::new(),
@@ -126,7 +128,7 @@ impl Options {
     /// # Errors
     /// [`OptionsError`] naming the flag to change.
     pub fn from_flags(flags: Flags) -> Result<Options, OptionsError> {
-        let target = read_target(&flags)?;
+        let targets = read_targets(&flags)?;
         let templates = if flags.disable_template_data {
             Templates::Literal
         } else {
@@ -134,10 +136,7 @@ impl Options {
         };
         let (connections, concurrency) = check_concurrency(&flags)?;
         Ok(Options {
-            authority: flags
-                .authority
-                .clone()
-                .unwrap_or_else(|| target.to_string()),
+            authority: flags.authority.clone(),
             schema: choose_schema(&flags),
             data: choose_data(&flags)?,
             templates,
@@ -158,7 +157,8 @@ impl Options {
             tags: read_tags(&flags)?,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
-            target,
+            targets,
+            strategy: flags.lb_strategy,
             call: flags.call.ok_or(OptionsError::CallMissing)?,
             output: flags.output,
             name: flags.name,
@@ -166,15 +166,13 @@ impl Options {
     }
 }
 
-fn read_target(flags: &Flags) -> Result<Target, OptionsError> {
-    let text = flags.target.as_ref().ok_or(OptionsError::TargetMissing)?;
-    let target = text
-        .parse()
-        .map_err(|error: TargetError| OptionsError::Target(error))?;
+fn read_targets(flags: &Flags) -> Result<TargetNames, OptionsError> {
+    let text = flags.target.as_deref().unwrap_or_default();
+    let targets = text.parse().map_err(OptionsError::Target)?;
     if !flags.insecure {
         return Err(OptionsError::InsecureMissing);
     }
-    Ok(target)
+    Ok(targets)
 }
 
 fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsError> {

@@ -25,7 +25,7 @@ impl Options {
         Ok(Plan {
             targets: targets.into(),
             path: method.path.clone(),
-            authority: self.authority.clone(),
+            authority: self.authority(),
             messages: payload.into_messages(),
             metadata: self.metadata.constant.clone(),
             varying_metadata: self.metadata.varying.clone(),

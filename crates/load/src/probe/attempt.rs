@@ -2,7 +2,7 @@
 
 use super::conversation::{BodyShape, Broken, Conversation, HeadShape, Outgoing};
 use super::request::Request;
-use std::net::SocketAddr;
+use bookend_io::Address;
 use std::time::Duration;
 
 const USER_AGENT: &[u8] = concat!("bookend/", env!("CARGO_PKG_VERSION")).as_bytes();
@@ -10,7 +10,7 @@ const USER_AGENT: &[u8] = concat!("bookend/", env!("CARGO_PKG_VERSION")).as_byte
 /// One check being made.
 pub(super) struct Attempt<'a> {
     pub request: &'a Request,
-    pub addresses: &'a [SocketAddr],
+    pub addresses: &'a [Address],
     /// How long one connection of this check may take in all.
     pub patience: Duration,
     /// Calls sent whole on all of its connections.

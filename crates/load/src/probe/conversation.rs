@@ -7,6 +7,7 @@ mod outgoing;
 pub(super) use outgoing::{BodyShape, HeadShape, Outgoing};
 
 use super::reply::Reply;
+use bookend_io::{Address, ByteStream};
 use bookend_wire::ErrorCode;
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
@@ -15,7 +16,6 @@ use bookend_wire::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// SETTINGS_MAX_FRAME_SIZE as it stands when nobody raises it, and we do not.
@@ -54,7 +54,7 @@ pub(super) enum Refill {
 
 /// One connection to the server, and everything that came over it.
 pub(super) struct Conversation {
-    stream: TcpStream,
+    stream: ByteStream,
     inbox: Vec<u8>,
     patience: Duration,
     deadline: Instant,
@@ -88,13 +88,12 @@ pub(super) struct Conversation {
 impl Conversation {
     /// Connects, and sends the preface and these settings.
     pub fn open(
-        addresses: &[SocketAddr],
+        addresses: &[Address],
         settings: &[(u16, u32)],
         patience: Duration,
     ) -> Result<Self, Broken> {
         let deadline = Instant::now() + patience;
         let stream = connect(addresses, patience)?;
-        stream.set_nodelay(true).map_err(|error| broken(&error))?;
         stream
             .set_write_timeout(Some(patience))
             .map_err(|error| broken(&error))?;
@@ -245,10 +244,10 @@ pub(super) mod setting {
     pub const UNDEFINED: u16 = 0xbe11;
 }
 
-fn connect(addresses: &[SocketAddr], patience: Duration) -> Result<TcpStream, Broken> {
+fn connect(addresses: &[Address], patience: Duration) -> Result<ByteStream, Broken> {
     let mut last = Broken::Closed;
     for address in addresses {
-        match TcpStream::connect_timeout(address, patience) {
+        match ByteStream::connect(address, patience) {
             Ok(stream) => return Ok(stream),
             Err(error) if is_time_out(&error) => last = Broken::TimedOut(patience),
             Err(error) => last = broken(&error),

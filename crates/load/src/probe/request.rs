@@ -1,8 +1,9 @@
 //! What is asked of a probed server: made of the flags that the load generator has too.
 
-use crate::options::{Options, Target};
+use crate::options::Options;
 use crate::prepare::{PrepareError, Prepared};
 use crate::schema::Method;
+use crate::targets::TargetName;
 use std::io::Read;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Where the server listens.
-    pub target: Target,
+    pub target: TargetName,
     /// The `:authority`.
     pub authority: String,
     /// The method.
@@ -44,8 +45,8 @@ impl Request {
         };
         let messages = payload.messages().iter().take(most).cloned().collect();
         Ok(Self {
-            target: options.target.clone(),
-            authority: options.authority.clone(),
+            target: options.targets.first().clone(),
+            authority: options.authority(),
             method,
             messages,
             metadata: options.metadata.constant.clone(),

@@ -5,7 +5,7 @@ use super::check::{Check, Finding};
 use super::checks;
 use super::request::Request;
 use super::verify::{CallOutcome, Failure};
-use std::net::{SocketAddr, ToSocketAddrs};
+use bookend_io::Address;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -30,10 +30,10 @@ pub(super) struct Semantics {
 
 /// Makes every check that says something, `call` being what came of the plain call.
 pub(super) fn check_all(request: &Request, call: &CallOutcome) -> Semantics {
-    let addresses = match addresses(request) {
+    let addresses = match request.target.resolve() {
         Ok(addresses) if !matches!(call.result, Err(Failure::Connect(_))) => addresses,
         Ok(_) => return none_of_them("there is no connection"),
-        Err(reason) => return none_of_them(&reason),
+        Err(error) => return none_of_them(&error.to_string()),
     };
     let next = AtomicUsize::new(0);
     let latency = call.result.as_ref().ok().map(|verified| verified.latency);
@@ -63,13 +63,6 @@ fn patience_after(latency: Option<Duration>) -> Duration {
         .min(PATIENCE_MAX)
 }
 
-fn addresses(request: &Request) -> Result<Vec<SocketAddr>, String> {
-    let found = request.target.to_string().to_socket_addrs();
-    found
-        .map(Iterator::collect)
-        .map_err(|error| error.to_string())
-}
-
 fn none_of_them(reason: &str) -> Semantics {
     let unchecked = |check| (check, Finding::NotChecked(reason.to_owned()));
     Semantics {
@@ -82,7 +75,7 @@ fn none_of_them(reason: &str) -> Semantics {
 fn worker(
     next: &AtomicUsize,
     request: &Request,
-    addresses: &[SocketAddr],
+    addresses: &[Address],
     patience: Duration,
     call_is_good: bool,
 ) -> Semantics {
