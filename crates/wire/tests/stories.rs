@@ -502,8 +502,10 @@ fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
         .sender()
         .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
     pair.drive();
-    let [Event::Goaway { last_stream_id, .. }, Event::Headers { id, .. }] =
-        &pair.client.events()[..]
+    let [
+        Event::Goaway { last_stream_id, .. },
+        Event::Headers { id, .. },
+    ] = &pair.client.events()[..]
     else {
         panic!("the second goodbye, and then the answer");
     };
