@@ -9,6 +9,7 @@ use crate::setup::Setup;
 use crate::shard::LoadShard;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
+use bookend_io::tls::Secured;
 use bookend_io::{
     Epoll, Options, Shard, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage,
 };
@@ -160,7 +161,18 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         })
 }
 
+/// Runs a worker's shard, inside of TLS where the plan says so.
 fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
+    match &plan.tls {
+        None => drive_plain(shard, plan, waker),
+        Some(connector) => {
+            let shard = Secured::connecting(shard, connector.clone());
+            Ok(drive_plain(shard, plan, waker)?.into_inner())
+        }
+    }
+}
+
+fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
     let options = Options {
         connect_timeout_ns: plan.connect_timeout_ns,
         wait: plan.wait,

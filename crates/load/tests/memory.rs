@@ -53,6 +53,7 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
         targets: target.into(),
         path: "/test.Echo/Echo".into(),
         authority: target.to_string(),
+        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,

@@ -73,6 +73,10 @@ pub(super) struct Attempt {
     pub outcome: Option<Result<(), Fault>>,
     pub farewell: Option<Farewell>,
     connection: Connection,
+    /// When the transport was there.
+    connected_ns: u64,
+    /// When both ends had agreed on everything below HTTP/2: with TLS later than the transport.
+    /// 0 before.
     opened_ns: u64,
     written_ns: u64,
     /// 0 before the answer's head has come.
@@ -87,6 +91,7 @@ impl Attempt {
             outcome: None,
             farewell: None,
             connection: Connection::new(Role::Client, &plan.config),
+            connected_ns: 0,
             opened_ns: 0,
             written_ns: 0,
             first_byte_ns: 0,
@@ -98,7 +103,8 @@ impl Attempt {
         self.call = Call::new(0, counted);
         self.call.start_ns = start_ns;
         (self.outcome, self.farewell) = (None, None);
-        (self.opened_ns, self.written_ns, self.first_byte_ns) = (0, 0, 0);
+        (self.connected_ns, self.opened_ns) = (0, 0);
+        (self.written_ns, self.first_byte_ns) = (0, 0);
     }
 
     /// The connection is there: everything goes out in one write.
@@ -110,6 +116,8 @@ impl Attempt {
         turn: &mut Turn,
     ) {
         self.opened_ns = turn.now_ns();
+        let transport_opened_ns = turn.transport_opened_ns(session);
+        self.connected_ns = transport_opened_ns.unwrap_or(self.opened_ns);
         let number = course.take_number();
         match script.begin(&mut self.connection, &course.plan, number) {
             Ok(stream) => self.call.stream_id = stream.id,
@@ -197,8 +205,8 @@ impl Attempt {
     /// What the call was made of.
     pub fn parts(&self) -> Parts {
         Parts {
-            connect_ns: self.opened_ns.saturating_sub(self.call.start_ns),
-            tls_ns: 0,
+            connect_ns: self.connected_ns.saturating_sub(self.call.start_ns),
+            tls_ns: self.opened_ns.saturating_sub(self.connected_ns),
             first_byte_ns: self.first_byte_ns.saturating_sub(self.written_ns),
         }
     }

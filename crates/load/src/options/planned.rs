@@ -23,9 +23,10 @@ impl Options {
     ) -> Result<Plan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
         Ok(Plan {
+            tls: self.connector()?,
             targets: targets.into(),
             path: method.path.clone(),
-            authority: self.authority.clone(),
+            authority: self.authority(),
             messages: payload.into_messages(),
             metadata: self.metadata.constant.clone(),
             varying_metadata: self.metadata.varying.clone(),

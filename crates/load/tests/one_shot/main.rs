@@ -52,6 +52,7 @@ fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
         targets: target.into(),
         path: "/test.Echo/Echo".into(),
         authority: target.to_string(),
+        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
