@@ -6,18 +6,20 @@ mod not_built;
 
 pub use arguments::Arguments;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::LoadReport;
-use bookend_load::options::{Flags, Options, Target};
+use bookend_load::contract::report::{LoadReport, Split};
+use bookend_load::descriptors;
+use bookend_load::options::{Flags, Options};
 use bookend_load::output;
 use bookend_load::plan::Plan;
 use bookend_load::prepare::Prepared;
 use bookend_load::run::{self, Progress};
 use bookend_load::schema::Method;
 use bookend_load::summary::{self, Ended};
+use bookend_load::targets::TargetNames;
 use std::env;
 use std::time::SystemTime;
 
@@ -28,7 +30,7 @@ use std::time::SystemTime;
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let audience = Audience::from_environment();
     let flags = arguments.into_flags(Flags::default())?;
-    let options = Options::from_flags(flags).map_err(Failure::usage)?;
+    let mut options = Options::from_flags(flags).map_err(Failure::usage)?;
     if let Some(file) = &options.output {
         output::check(file).map_err(Failure::usage)?;
     }
@@ -36,14 +38,15 @@ pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let prepared = Prepared::read(&options, &mut input).map_err(Failure::unprepared)?;
     drop(input);
     let method = unary(prepared.method)?;
-    let target = options
-        .target
-        .resolve(options.connect_timeout)
+    let targets = options.find_targets().map_err(Failure::usage)?;
+    let mut plan = options
+        .to_plan(&method, prepared.payload, targets, cpus())
         .map_err(Failure::usage)?;
-    let plan = options
-        .to_plan(&method, prepared.payload, target, cpus())
-        .map_err(Failure::usage)?;
-    let ended = measure(plan, &options.target, audience)?;
+    if let Some(refusal) = plan.fall_back() {
+        eprintln!("bookend load: {refusal}; epoll is used instead");
+    }
+    descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
+    let ended = measure(plan, &options.targets, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;
     status(&ended)
@@ -82,7 +85,7 @@ fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Failure> {
+fn measure(plan: Plan, targets: &TargetNames, audience: Audience) -> Result<Ended, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     let (threads, driver) = (plan.threads, plan.driver);
@@ -93,7 +96,7 @@ fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Fai
         }
     });
     let outcome = outcome
-        .map_err(|error| Failure::nothing_measured(format!("no call to {target}: {error}")))?;
+        .map_err(|error| Failure::nothing_measured(format!("no call to {targets}: {error}")))?;
     Ok(Ended {
         started,
         threads,
@@ -117,9 +120,40 @@ fn deliver(options: &Options, report: LoadReport, audience: Audience) -> Result<
             output::render(&report, options.format),
             options.output.as_deref(),
         ),
-        Audience::Lab => (format!("{}\n", Line::Report(Box::new(report))), None),
+        Audience::Lab => (lines(report), None),
     };
-    output::write(&text, file).map_err(Failure::nothing_measured)
+    let Err(error) = output::write(&text, file) else {
+        return Ok(());
+    };
+    // What was measured must not be lost: it goes to standard output, or else to standard error.
+    let line = match file {
+        Some(_) if output::write(&text, None).is_ok() => {
+            format!("{error}: the result is on standard output")
+        }
+        _ => {
+            complain(text.trim_end());
+            error.to_string()
+        }
+    };
+    Err(Failure::not_delivered(line))
+}
+
+/// The contract's lines of a result: the parts of calls with connections of their own, then all.
+fn lines(report: LoadReport) -> String {
+    let parts = report.bookend.split.iter().flat_map(Split::parts);
+    let notes = parts.flat_map(|(name, part)| {
+        let note = |figure: &str, value_ns: u64| Line::Note {
+            name: format!("{name}_{figure}_ns"),
+            value: value_ns as f64,
+        };
+        [
+            note("mean", part.mean_ns),
+            note("p50", part.p50_ns),
+            note("p99", part.p99_ns),
+        ]
+    });
+    let notes: String = notes.map(|note| format!("{note}\n")).collect();
+    format!("{notes}{}\n", Line::Report(Box::new(report)))
 }
 
 /// Failed calls are results, as in ghz; no call at all is none.

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where the server listens
-    #[arg(value_name = "HOST:PORT")]
+    /// Where the server listens: HOST:PORT, dns:///HOST:PORT, unix:PATH
+    #[arg(value_name = "TARGET")]
     target: Option<String>,
     /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
@@ -29,9 +29,24 @@ pub struct Arguments {
     /// The method, as pkg.Service/Method or pkg.Service.Method
     #[arg(long, value_name = "METHOD")]
     call: Option<String>,
-    /// Plain text instead of TLS, which is not built yet
+    /// Plain text instead of TLS
     #[arg(long)]
     insecure: bool,
+    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// TLS: the client's own certificate, with --key
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+    /// TLS: the key of --cert
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// TLS: the name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME")]
+    cname: Option<String>,
+    /// TLS: take any certificate, so that anybody may be in between
+    #[arg(long = "skipTLS")]
+    skip_tls: bool,
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
     authority: Option<String>,
@@ -94,8 +109,12 @@ impl Arguments {
             protoset: self.protoset,
             import_paths: self.import_paths,
             call: self.call,
-            // There is no other way yet, and the lab's servers are all on this machine.
-            insecure: true,
+            insecure: self.insecure,
+            skip_tls: self.skip_tls,
+            cacert: self.cacert,
+            cert: self.cert,
+            key: self.key,
+            cname: self.cname,
             authority: self.authority,
             data: self.data,
             data_file: self.data_file,
@@ -121,6 +140,9 @@ impl Arguments {
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let (depth, format) = (arguments.depth(), arguments.format);
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
+    if options.targets.iter().count() > 1 {
+        return Err(Failure::usage("one server is looked at: give one target"));
+    }
     let request =
         Request::prepare(&options, &mut std::io::stdin().lock()).map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);

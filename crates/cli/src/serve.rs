@@ -10,10 +10,13 @@ use crate::failure::Failure;
 use std::env;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::thread;
 
 use bookend_load::contract::exit;
-use bookend_server::io::{Stopper, raise_descriptor_limit};
+use bookend_load::contract::lines::Line;
+use bookend_server::io::{Stopper, Wait, raise_descriptor_limit};
+use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
 use lifetime::Lifetime;
@@ -29,12 +32,30 @@ pub struct Arguments {
     /// Port to listen on; 0 takes a free one
     #[arg(long, short, default_value_t = 50051)]
     port: u16,
+    /// Unix socket to listen on instead of a port: a server has one listener
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
+    unix: Option<PathBuf>,
     /// Threads; 0 means as many as there are processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Which driver serves the connections
     #[arg(long, value_enum, default_value_t)]
     io: Driver,
+    /// How threads wait; one that spins uses all of its processor
+    #[arg(long, value_enum, default_value_t)]
+    wait: Waiting,
+    /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
+    #[arg(long, conflicts_with = "unix")]
+    reuse_port: bool,
+    /// Take connections with TLS only, and show this certificate (PEM, the server's own first)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of --tls-certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Take only clients whose certificate one of these authorities has signed (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_client_ca: Option<PathBuf>,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
@@ -52,6 +73,18 @@ enum Driver {
     Blocking,
     /// All connections spread over the threads
     Epoll,
+    /// The same on io_uring (Linux 6.1); on epoll where that cannot be used, which is said
+    Uring,
+}
+
+/// The values of `--wait`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Waiting {
+    /// In the kernel, until there is something to do
+    #[default]
+    Sleep,
+    /// By asking again and again
+    Spin,
 }
 
 /// The values of `--preset`.
@@ -68,23 +101,78 @@ enum Preset {
 /// # Errors
 /// [`Failure`] when the address is taken or the machine gives no threads.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
-    let statistics = run(arguments).map_err(Failure::nothing_measured)?;
+    check(arguments)?;
+    let tls = tls(arguments).map_err(Failure::usage)?;
+    let statistics = run(arguments, tls).map_err(Failure::nothing_measured)?;
     note(&account(&statistics));
+    if arguments.tls_certificate.is_some() {
+        note(&handshakes(&statistics.handshakes));
+    }
     tell(&format!("served {}", statistics.calls.served()));
+    if arguments.wait == Waiting::Spin {
+        // Its CPU time says nothing.
+        tell(&Line::Note {
+            name: "busy_seconds".to_owned(),
+            value: statistics.io.busy_ns as f64 / 1e9,
+        }
+        .to_string());
+    }
     Ok(exit::MEASURED)
 }
 
-fn run(arguments: &Arguments) -> Result<Statistics, Box<dyn std::error::Error>> {
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    match (arguments.reuse_port, arguments.io) {
+        (true, Driver::Blocking) => Err(Failure::usage(
+            "--reuse-port is for --io epoll and uring: blocking threads have one connection each and get it \
+             from one listener",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// TLS, where there is to be any: its files are read before anything else happens.
+fn tls(arguments: &Arguments) -> Result<Option<ServerConfig>, ConfigError> {
+    let (Some(certificate), Some(key)) = (&arguments.tls_certificate, &arguments.tls_key) else {
+        return Ok(None);
+    };
+    let identity = Identity::read(certificate, key)?;
+    let client_ca = arguments.tls_client_ca.as_deref();
+    let client_authorities = client_ca.map(Authorities::read).transpose()?;
+    ServerConfig::new(identity, client_authorities).map(Some)
+}
+
+fn handshakes(handshakes: &Handshakes) -> String {
+    let Handshakes {
+        full,
+        resumed,
+        failed,
+        first_failure,
+    } = handshakes;
+    let why = first_failure
+        .as_ref()
+        .map(|why| format!(", the first because {why}"));
+    let why = why.unwrap_or_default();
+    format!("TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}")
+}
+
+fn run(
+    arguments: &Arguments,
+    tls: Option<ServerConfig>,
+) -> Result<Statistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
     let _ = raise_descriptor_limit();
     let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
     let server = arguments.lifetime.drain(bind(arguments)?, is_of_the_lab);
+    let server = match tls {
+        Some(config) => server.tls(config),
+        None => server,
+    };
     stop_on_signals(server.stopper())?;
     if is_of_the_lab {
         stop_at_end_of_input(server.stopper());
     }
     note(&format!("{} ({})", server.local_address(), server.chosen()));
-    tell(&format!("ready {}", server.local_address().port()));
+    tell(&format!("ready {}", server.port().unwrap_or_default()));
     Ok(server.serve()?)
 }
 
@@ -97,6 +185,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         Driver::Auto => Io::Auto,
         Driver::Blocking => Io::Blocking,
         Driver::Epoll => Io::Epoll,
+        Driver::Uring => Io::Uring,
     };
     let server = Server::builder()
         .add_service(greeters::plain())
@@ -107,9 +196,17 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .add_service(interop::service())
         .reflection()
         .page(include_str!("serve/page.txt"))
-        .limits(arguments.lifetime.change(limits))
-        .bind((arguments.host, arguments.port))?;
-    Ok(server.io(io).threads(threads(arguments)?))
+        .limits(arguments.lifetime.change(limits));
+    let server = match &arguments.unix {
+        Some(path) => server.bind_unix(path)?,
+        None => server.bind((arguments.host, arguments.port))?,
+    };
+    let wait = match arguments.wait {
+        Waiting::Sleep => Wait::Sleep,
+        Waiting::Spin => Wait::Spin,
+    };
+    let server = server.io(io).wait(wait).reuse_port(arguments.reuse_port);
+    Ok(server.threads(threads(arguments)?))
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
@@ -205,8 +302,32 @@ mod tests {
     #[test]
     fn it_listens_on_the_loopback_unless_told() {
         let server = bind(&parse(&["--port", "0"])).unwrap();
-        assert!(server.local_address().ip().is_loopback());
+        assert!(server.local_address().tcp().unwrap().ip().is_loopback());
         assert!(server.chosen().starts_with("auto"));
+    }
+
+    #[test]
+    fn a_unix_socket_is_listened_on_instead_of_a_port() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("serve");
+        let path = path.to_str().unwrap();
+        let server = bind(&parse(&["--unix", path])).unwrap();
+        assert_eq!(server.local_address().to_string(), format!("unix:{path}"));
+        assert_eq!(server.port(), None);
+        let both = Line::try_parse_from(["serve", "--unix", path, "--port", "1"]);
+        let refusal = both.err().unwrap().to_string();
+        assert!(refusal.contains("cannot be used with"), "{refusal}");
+    }
+
+    #[test]
+    fn threads_accept_for_themselves_where_they_can() {
+        let words = ["--port", "0", "--threads", "2", "--reuse-port"];
+        let server = bind(&parse(&words)).unwrap();
+        let chosen = "epoll on 2 thread(s), each with a listener of its own";
+        assert_eq!(server.chosen(), chosen);
+        let refusal = check(&parse(&["--reuse-port", "--io", "blocking"]));
+        assert!(refusal.is_err());
+        assert!(check(&parse(&["--reuse-port", "--io", "epoll"])).is_ok());
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
+//! - [`tls`] stands between a driver and a shard, and neither knows.
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
+//! - [`ByteStream`] is a connection for who needs no driver.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
 //! A server that gives back what it is given:
@@ -33,8 +35,8 @@
 //!     }
 //! }
 //!
-//! let listener = listen("127.0.0.1:0".parse().unwrap())?;
-//! let address = listener.local_address();
+//! let listener = listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))?;
+//! let address = listener.local_address().clone();
 //! let stopper = Stopper::new();
 //! let options = ServeOptions::new(stopper.clone());
 //! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
@@ -51,10 +53,13 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod address;
 pub mod blocking;
+mod byte_stream;
 mod clock;
 mod connection;
 mod epoll;
+mod exchange;
 #[cfg(feature = "faults")]
 pub mod faults;
 mod kernel;
@@ -62,23 +67,29 @@ mod listener;
 mod machine;
 mod mailbox;
 mod options;
+mod ring;
 mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
+pub mod tls;
 mod turn;
+mod uring;
 mod usage;
 mod waker;
 mod worker;
 
+pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
+pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
-pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;
+pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
-pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
+pub use machine::{allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
 pub use options::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
@@ -88,5 +99,6 @@ pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
+pub use uring::{Uring, UringRefusal};
 pub use usage::{Usage, usage};
 pub use waker::{HeldSignals, Waker};

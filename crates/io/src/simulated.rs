@@ -6,11 +6,10 @@
 //! backlog, gets what it left over again with more behind it, and is told when its output is
 //! written.
 
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, Opened, Session, Shard, Then};
-use crate::turn::{Turn, Wishes};
-use std::collections::VecDeque;
+use crate::turn::{Connect, Turn, Wishes};
 use std::mem;
 
 /// What the network takes of a session's output although the peer reads nothing: a socket's usual
@@ -33,8 +32,8 @@ pub struct Simulated<S> {
     turn: Turn,
     now_ns: u64,
     peers: Vec<Option<Peer>>,
-    /// Connections that the shard has asked for and that are not there, with their tokens.
-    dialled: VecDeque<(Session, u64)>,
+    /// Connections that the shard has asked for and that are not there.
+    dialled: Vec<Connect>,
 }
 
 /// One session as its peer and the network have it.
@@ -60,7 +59,7 @@ impl<S: Shard> Simulated<S> {
             turn: Turn::default(),
             now_ns,
             peers: Vec::new(),
-            dialled: VecDeque::new(),
+            dialled: Vec::new(),
         };
         simulated.wake();
         simulated
@@ -79,18 +78,27 @@ impl<S: Shard> Simulated<S> {
     /// A peer has connected.
     pub fn accept(&mut self) -> Session {
         let session = self.turn.reserve();
-        self.open(session, Opened::Accepted);
+        self.join(session, Opened::Accepted);
         session
     }
 
     /// The connection is there that the shard asked for first, if it has asked for one.
     pub fn connect(&mut self) -> Option<Session> {
-        let (session, token) = self.dialled.pop_front()?;
-        self.open(session, Opened::Connected(token));
+        if self.dialled.is_empty() {
+            return None;
+        }
+        let Connect { session, token, .. } = self.dialled.remove(0);
+        self.join(session, Opened::Connected(token));
         Some(session)
     }
 
-    fn open(&mut self, session: Session, how: Opened) {
+    /// All connections are there that the shard has asked for so far.
+    pub fn connect_all(&mut self) -> Vec<Session> {
+        let asked_for = 0..self.dialled.len();
+        asked_for.filter_map(|_| self.connect()).collect()
+    }
+
+    fn join(&mut self, session: Session, how: Opened) {
         let index = session.index as usize;
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, || None);
@@ -107,6 +115,14 @@ impl<S: Shard> Simulated<S> {
         self.begin_turn();
         self.shard.opened(session, how, &mut self.turn);
         self.settle();
+    }
+
+    /// The peer sends no more.
+    pub fn hang_up(&mut self, session: Session) {
+        if self.end(session).is_none() {
+            self.end_with(session, End::Closed, Closed::Peer);
+            self.settle();
+        }
     }
 
     /// The peer sends `bytes`. Those that the driver does not read wait.
@@ -224,9 +240,7 @@ impl<S: Shard> Simulated<S> {
 
     /// Does what the shard has asked for, and writes.
     fn attend(&mut self) {
-        let asked_for = self.turn.take_connects().into_iter();
-        self.dialled
-            .extend(asked_for.map(|connect| (connect.session, connect.token)));
+        self.dialled.append(&mut self.turn.take_connects());
         while let Some((session, wishes)) = self.turn.next_touched() {
             self.grant(session, wishes);
         }

@@ -1,7 +1,7 @@
 //! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::machine;
 use crate::options::{LAST_WORDS_NS, Options, Wait};
 use crate::shard::{Closed, Session, Shard};

@@ -5,15 +5,19 @@ mod echo;
 mod error;
 mod flags;
 mod planned;
-mod target;
+mod security;
+mod targets;
 
 pub use error::OptionsError;
 pub use flags::Flags;
-pub use target::{Target, TargetError};
+pub use security::{Security, Tls};
 
 use crate::metadata::Metadata;
 use crate::nearest::nearest;
 use crate::payload::{DataSource, Templates};
+use crate::plan::Connecting;
+use crate::targets::{Strategy, TargetNames};
+use bookend_io::Wait;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -23,10 +27,15 @@ use std::time::Duration;
 /// The meaning of the flags of `bookend load`. Defaults are ghz's where ghz has the flag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where the server listens.
-    pub target: Target,
-    /// The `:authority` of every request.
-    pub authority: String,
+    /// Where the servers listen.
+    pub targets: TargetNames,
+    /// Which addresses of a name are meant; `None` leaves it to the name.
+    pub strategy: Option<Strategy>,
+    /// The `:authority` of every request, where it is not that of the request's target. With TLS its
+    /// host is the name that the server's certificate has to be for.
+    pub authority: Option<String>,
+    /// Whether connections are encrypted.
+    pub security: Security,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
     /// The method: `pkg.Service/Method` or `pkg.Service.Method`.
@@ -37,7 +46,9 @@ pub struct Options {
     pub templates: Templates,
     /// The metadata of every call.
     pub metadata: Metadata,
-    /// Connections, never more than [`Options::concurrency`].
+    /// When connections are made.
+    pub connecting: Connecting,
+    /// Connections, never more than [`Options::concurrency`]; as many with [`Connecting::PerCall`].
     pub connections: NonZeroU32,
     /// Calls in flight, over all connections.
     pub concurrency: NonZeroU32,
@@ -53,6 +64,8 @@ pub struct Options {
     pub connect_timeout: Option<Duration>,
     /// How bytes are moved.
     pub io: Io,
+    /// How the driver waits.
+    pub wait: Wait,
     /// Worker threads; `None` leaves the choice to the run.
     pub threads: Option<NonZeroU32>,
     /// How the result is printed.
@@ -129,6 +142,8 @@ pub enum Io {
     Blocking,
     /// Many connections a thread.
     Epoll,
+    /// Many connections a thread, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 /// How a result is printed.
@@ -179,8 +194,32 @@ impl FromStr for Io {
                 ("auto", Io::Auto),
                 ("blocking", Io::Blocking),
                 ("epoll", Io::Epoll),
+                ("uring", Io::Uring),
             ],
         )
+    }
+}
+
+/// The value of `--wait`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting(pub Wait);
+
+impl Waiting {
+    /// The word on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Wait::Sleep => "sleep",
+            Wait::Spin => "spin",
+        }
+    }
+}
+
+impl FromStr for Waiting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Waiting, String> {
+        let words = [Wait::Sleep, Wait::Spin].map(|wait| (Waiting(wait).name(), Waiting(wait)));
+        choose(text, &words)
     }
 }
 

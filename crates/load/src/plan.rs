@@ -1,24 +1,30 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
+use crate::targets::Targets;
+use bookend_io::tls::Connector;
+use bookend_io::{UringRefusal, Wait};
 use bookend_wire::{Block, Config};
-use std::net::SocketAddr;
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where the server listens.
-    pub target: SocketAddr,
+    /// Whom the connections go to.
+    pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
     /// `:authority`.
     pub authority: String,
+    /// TLS of all connections; `None` is plain text.
+    pub tls: Option<Connector>,
     /// Request messages, drawn in turn. Never empty.
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call.
     pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
     /// Name of a metadata field whose value differs from call to call.
     pub varying_metadata: Option<Vec<u8>>,
-    /// Connections over all workers.
+    /// When connections are made.
+    pub connecting: Connecting,
+    /// Connections over all workers; with [`Connecting::PerCall`] as many as calls in flight.
     pub connections: u32,
     /// Calls in flight over all connections, at least one for each.
     pub concurrency: u32,
@@ -26,6 +32,8 @@ pub struct Plan {
     pub threads: u32,
     /// The driver.
     pub driver: Driver,
+    /// How the driver waits.
+    pub wait: Wait,
     /// Time before the window, nanoseconds.
     pub warmup_ns: u64,
     /// Length of the window, nanoseconds; `None`: until all calls have ended.
@@ -44,6 +52,18 @@ pub struct Plan {
     pub config: Config,
 }
 
+/// When connections are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Connecting {
+    /// Before the run: it begins once each has greeted or failed.
+    #[default]
+    BeforeRun,
+    /// In the run: it begins at once, and calls are made on connections as these come.
+    InRun,
+    /// Each call makes one of its own and ends it, inside its clock.
+    PerCall,
+}
+
 /// How bytes are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
@@ -51,6 +71,8 @@ pub enum Driver {
     Blocking,
     /// Many connections a thread.
     Epoll,
+    /// Many connections a thread, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 impl Driver {
@@ -59,6 +81,7 @@ impl Driver {
         match self {
             Self::Blocking => "blocking",
             Self::Epoll => "epoll",
+            Self::Uring => "uring",
         }
     }
 }
@@ -75,11 +98,25 @@ pub enum AtEnd {
 }
 
 impl Plan {
+    /// Takes epoll where io_uring was chosen and cannot be used on this machine; says why.
+    pub fn fall_back(&mut self) -> Option<UringRefusal> {
+        if self.driver != Driver::Uring {
+            return None;
+        }
+        let refusal = UringRefusal::ask()?;
+        self.driver = Driver::Epoll;
+        Some(refusal)
+    }
+
     /// The head of every request, without what varies.
     pub(crate) fn head(&self) -> Block {
+        let scheme: &[u8] = match self.tls {
+            Some(_) => b"https",
+            None => b"http",
+        };
         let mut head = Block::new(&[
             (b":method", b"POST"),
-            (b":scheme", b"http"),
+            (b":scheme", scheme),
             (b":path", self.path.as_bytes()),
             (b":authority", self.authority.as_bytes()),
             (b"te", b"trailers"),
@@ -148,16 +185,19 @@ mod tests {
 
     fn plan(connections: u32, concurrency: u32, threads: u32, calls: Option<u64>) -> Plan {
         Plan {
-            target: SocketAddr::from(([127, 0, 0, 1], 1)),
+            targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
             authority: "a".into(),
+            tls: None,
             messages: vec![Vec::new()],
             metadata: Vec::new(),
             varying_metadata: None,
+            connecting: Connecting::BeforeRun,
             connections,
             concurrency,
             threads,
             driver: Driver::Epoll,
+            wait: Wait::Sleep,
             warmup_ns: 0,
             window_ns: None,
             calls,

@@ -1,12 +1,18 @@
 //! A run: workers are started, watched and added up.
 
 use crate::gate::{Gate, Start};
-use crate::plan::{Driver, Plan};
+use crate::measured::{Measured, smaller};
+use crate::one_shot::OneShotShard;
+use crate::plan::{Connecting, Driver, Plan};
 use crate::recorder::{Errors, Latencies, Recorder, count_text};
-use crate::shard::{LoadShard, Measured, smaller};
+use crate::setup::Setup;
+use crate::shard::LoadShard;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
-use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use bookend_io::tls::Secured;
+use bookend_io::{
+    Epoll, Options, Shard, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,8 +59,13 @@ pub struct Outcome {
     pub cpu_system_seconds: f64,
     /// The largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
+    /// What the OK calls of the window were made of, where each had a connection of its own.
+    pub setup: Option<Setup>,
     /// Connections made in the whole run.
     pub connections_opened: u64,
+    /// Addresses beside the first that connections of a worker came from, because that was out of
+    /// ports.
+    pub sources_used: u32,
     /// Whether the run was interrupted.
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
@@ -107,7 +118,7 @@ pub fn run(
     add_up(measured, bills, gate.start())
 }
 
-type Worker = JoinHandle<io::Result<(LoadShard, Statistics)>>;
+type Worker = JoinHandle<io::Result<Measured>>;
 
 /// Starts all workers or, where one cannot be had, none.
 fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Result<Vec<Worker>> {
@@ -126,12 +137,7 @@ fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Resu
 }
 
 fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
-    let shard = LoadShard::new(Arc::clone(plan), Arc::clone(gate), number);
-    let options = Options {
-        connect_timeout_ns: plan.connect_timeout_ns,
-        ..Options::default()
-    };
-    let driver = plan.driver;
+    let (plan, for_shard) = (Arc::clone(plan), Arc::clone(gate));
     let mut end = WorkerEnd {
         gate: Arc::clone(gate),
         run: thread::current(),
@@ -140,13 +146,44 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
     thread::Builder::new()
         .name(format!("load-{number}"))
         .spawn(move || {
-            let measured = match driver {
-                Driver::Blocking => blocking::run(shard, waker, options),
-                Driver::Epoll => Epoll::new(waker, options)?.run(shard),
-            }?;
+            let measured = match plan.connecting {
+                Connecting::PerCall => {
+                    let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, &plan, waker)?.into_measured()
+                }
+                Connecting::BeforeRun | Connecting::InRun => {
+                    let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, &plan, waker)?.into_measured()
+                }
+            };
             end.is_in_order();
             Ok(measured)
         })
+}
+
+/// Runs a worker's shard, inside of TLS where the plan says so.
+fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
+    match &plan.tls {
+        None => drive_plain(shard, plan, waker),
+        Some(connector) => {
+            let shard = Secured::connecting(shard, connector.clone());
+            Ok(drive_plain(shard, plan, waker)?.into_inner())
+        }
+    }
+}
+
+fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
+    let options = Options {
+        connect_timeout_ns: plan.connect_timeout_ns,
+        wait: plan.wait,
+        ..Options::default()
+    };
+    let ended = match plan.driver {
+        Driver::Blocking => blocking::run(shard, waker, options),
+        Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        Driver::Uring => Uring::new(waker, options)?.run(shard),
+    };
+    ended.map(|(shard, _)| shard)
 }
 
 /// However a worker ends, the run looks. One that fails or panics never comes to the gate: the
@@ -181,7 +218,7 @@ fn join_all(workers: Vec<Worker>) -> io::Result<Vec<Measured>> {
 
 fn join(worker: Worker) -> io::Result<Measured> {
     match worker.join() {
-        Ok(result) => result.map(|(shard, _)| shard.measured),
+        Ok(result) => result,
         // A panic in a worker is a defect of ours: it goes on where it came from.
         Err(panic) => std::panic::resume_unwind(panic),
     }
@@ -255,7 +292,9 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         cpu_user_seconds: bills.end.user_seconds - bills.start.user_seconds,
         cpu_system_seconds: bills.end.system_seconds - bills.start.system_seconds,
         memory_peak_bytes: usage().memory_peak_bytes,
+        setup: None,
         connections_opened: 0,
+        sources_used: 0,
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
         goaways: BTreeMap::new(),
@@ -271,6 +310,10 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         outcome.unfinished += worker.unfinished + worker.failed_outside_window();
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
+        outcome.sources_used = outcome.sources_used.max(worker.sources_used);
+        if let Some(setup) = &worker.window.setup {
+            outcome.setup.get_or_insert_default().merge(setup);
+        }
         for (text, count) in worker.goaways {
             count_text(&mut outcome.goaways, text, count);
         }

@@ -1,11 +1,10 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
-use bookend_load::options::{
-    DurationStop, Flags, Format, Io, Options, SchemaSource, Target, Until,
-};
+use bookend_load::options::{DurationStop, Flags, Format, Io, Options, SchemaSource, Until};
 use bookend_load::payload::{DataSource, Payload, Templates};
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::schema::Schema;
+use bookend_load::targets::Strategy;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ fn text(text: &str) -> Option<String> {
 #[test]
 fn the_defaults_are_those_of_ghz() {
     let options = Options::from_flags(flags()).unwrap();
-    assert_eq!(options.authority, "localhost:50051");
+    assert_eq!(options.authority(), "localhost:50051");
     assert_eq!(options.schema, SchemaSource::Reflection);
     assert_eq!(options.data, DataSource::Nothing);
     assert_eq!(options.templates, Templates::Refuse);
@@ -164,14 +163,13 @@ type Mistake = (fn(&mut Flags), &'static str);
 
 #[test]
 fn what_is_missing_or_does_nothing_is_named() {
-    let mistakes: [Mistake; 8] = [
+    let mistakes: [Mistake; 7] = [
         (|flags| flags.target = None, "add HOST:PORT"),
         (
             |flags| flags.target = text("localhost"),
             "write localhost:50051",
         ),
         (|flags| flags.call = None, "--call"),
-        (|flags| flags.insecure = false, "add --insecure"),
         (|flags| flags.connections = 0, "--connections 0"),
         (|flags| flags.concurrency = 0, "--concurrency 0"),
         (|flags| flags.total = 0, "--total 0"),
@@ -231,6 +229,7 @@ fn assert_refused(mistakes: &[Mistake]) {
 #[test]
 fn words_of_a_choice_are_read_or_named() {
     assert_eq!("epoll".parse(), Ok(Io::Epoll));
+    assert_eq!("uring".parse(), Ok(Io::Uring));
     assert_eq!("wait".parse(), Ok(DurationStop::Wait));
     assert_eq!("pretty".parse(), Ok(Format::Pretty));
     let refused = |text: &str| text.parse::<Format>().unwrap_err();
@@ -319,6 +318,10 @@ fn connections_have_threads_of_their_own_while_there_are_processors() {
         Ok((Driver::Epoll, 1))
     );
     assert_eq!(
+        driver(9, |flags| flags.io = Io::Uring),
+        Ok((Driver::Uring, 4))
+    );
+    assert_eq!(
         driver(9, |flags| flags.io = Io::Blocking),
         Ok((Driver::Blocking, 9))
     );
@@ -363,6 +366,64 @@ fn a_plan_has_what_the_flags_say() {
 fn a_name_with_two_addresses_is_the_one_that_accepts() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let listening = listener.local_addr().unwrap();
-    let target: Target = format!("localhost:{}", listening.port()).parse().unwrap();
-    assert_eq!(target.resolve(Some(Duration::from_secs(5))), Ok(listening));
+    let mut options = options_for(&format!("localhost:{}", listening.port()), |_| ());
+    let targets = options.find_targets().unwrap();
+    assert_eq!((targets.count(), targets.of(0)), (1, listening.into()));
+}
+
+/// The options for these targets and others.
+fn options_for(targets: &str, change: impl FnOnce(&mut Flags)) -> Options {
+    let mut flags = Flags {
+        target: text(targets),
+        ..flags()
+    };
+    change(&mut flags);
+    Options::from_flags(flags).unwrap()
+}
+
+#[test]
+fn every_target_gets_a_connection() {
+    let three = "ipv4:127.0.0.1:1,unix:echo,[::1]:3";
+    let mut options = options_for(three, |_| ());
+    let targets = options.find_targets().unwrap();
+    assert_eq!((targets.count(), options.connections.get()), (3, 3));
+    let mut options = options_for(three, |flags| flags.connections = 7);
+    options.find_targets().unwrap();
+    assert_eq!(options.connections.get(), 7);
+}
+
+#[test]
+fn more_targets_than_calls_in_flight_are_refused() {
+    let mut options = options_for("a.invalid:1", |_| ());
+    let error = options.find_targets().unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot find the address of a.invalid"),
+        "{error}"
+    );
+    let mut options = options_for("[::1]:1,[::1]:2,[::1]:3", |flags| flags.concurrency = 2);
+    assert_eq!(
+        options.find_targets().unwrap_err().to_string(),
+        "3 addresses take a connection each, and --concurrency 2 is fewer: some would never get a \
+         call"
+    );
+}
+
+#[test]
+fn the_authority_is_the_first_targets_unless_one_is_given() {
+    let authority = |targets: &str| options_for(targets, |_| ()).authority();
+    assert_eq!(authority("dns:///a:1,b:2"), "a:1");
+    assert_eq!(authority("unix:/run/echo"), "localhost");
+    let given = options_for("unix:echo", |flags| flags.authority = text("example.test"));
+    assert_eq!(given.authority(), "example.test");
+}
+
+#[test]
+fn targets_and_strategy_are_echoed_as_ghz_has_them() {
+    let options = options_for("dns:///a:1,b:2", |flags| {
+        flags.lb_strategy = Some(Strategy::RoundRobin);
+    });
+    let echo = options.echo();
+    assert_eq!(echo["host"], "dns:///a:1,b:2");
+    assert_eq!(echo["lb-strategy"], "round_robin");
+    assert_eq!(options_for("a:1", |_| ()).echo().get("lb-strategy"), None);
 }

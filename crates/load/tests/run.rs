@@ -1,6 +1,7 @@
 //! Runs against real servers over loopback, well-behaved and not.
 
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::{Target, Wait};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{
     ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
@@ -94,18 +95,22 @@ fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
     (server, seen)
 }
 
-fn plan(target: SocketAddr, calls: u64) -> Plan {
+fn plan(target: impl Into<Target>, calls: u64) -> Plan {
+    let target = target.into();
     Plan {
-        target,
         path: "/test.Echo/Echo".into(),
-        authority: target.to_string(),
+        authority: target.address.to_string(),
+        tls: None,
+        targets: target.into(),
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections: 1,
         concurrency: 10,
         threads: 1,
         driver: Driver::Blocking,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(calls),
@@ -128,6 +133,9 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
         (Driver::Blocking, 1, 64, 1),
         (Driver::Epoll, 7, 50, 1),
         (Driver::Epoll, 10, 10, 3),
+        (Driver::Uring, 1, 64, 1),
+        (Driver::Uring, 7, 50, 1),
+        (Driver::Uring, 10, 10, 3),
         (Driver::Blocking, 2, 10, 2),
     ] {
         let (server, seen) = serve();
@@ -266,7 +274,7 @@ fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
 
 #[test]
 fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, seen) = serve();
         let mut config = Config::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
@@ -310,7 +318,7 @@ fn connections_that_age_are_replaced_without_an_error_and_counted() {
 
 #[test]
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, _) = serve();
         let plan = Plan {
             driver,

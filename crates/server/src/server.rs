@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bookend_io::{Io, Listener, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, Wait, listen, serve, tls};
 
 use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
@@ -95,14 +96,17 @@ impl Builder {
     /// Where none can be had, or two services have one name.
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, BindError> {
         let services = self.build()?;
-        let listener = listen_first(address)?;
-        let mut options = ServeOptions::new(Stopper::new());
-        options.driver.drain_ns = DRAIN_NS;
-        Ok(Bound {
-            listener,
-            services,
-            options,
-        })
+        Ok(Bound::new(listen_first(address)?, services))
+    }
+
+    /// Listens on a unix socket of this path, in the place of one that nobody listens on any more.
+    /// Its file goes with the server.
+    ///
+    /// # Errors
+    /// Where it cannot be had, or two services have one name.
+    pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<Bound, BindError> {
+        let services = self.build()?;
+        Ok(Bound::new(listen(Address::Unix(path.into()))?, services))
     }
 }
 
@@ -162,9 +166,27 @@ pub struct Bound {
     listener: Listener,
     services: Services,
     options: ServeOptions,
+    tls: Option<tls::ServerConfig>,
 }
 
 impl Bound {
+    fn new(listener: Listener, services: Services) -> Self {
+        let mut options = ServeOptions::new(Stopper::new());
+        options.driver.drain_ns = DRAIN_NS;
+        Self {
+            listener,
+            services,
+            options,
+            tls: None,
+        }
+    }
+
+    /// Takes connections with TLS and no others. Clients are to offer `h2` by ALPN.
+    pub fn tls(mut self, config: tls::ServerConfig) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
     /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
     pub fn io(mut self, io: Io) -> Self {
         self.options.io = io;
@@ -176,6 +198,21 @@ impl Bound {
         if let Some(threads) = NonZeroUsize::new(threads) {
             self.options.threads = threads;
         }
+        self
+    }
+
+    /// How the threads wait for something to do. The busy time of those that spin is counted: their
+    /// processor time says nothing.
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.options.driver.wait = wait;
+        self.options.driver.counts_busy_time |= wait == Wait::Spin;
+        self
+    }
+
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`). For epoll on TCP; [`Bound::serve`] says so of anything else.
+    pub fn reuse_port(mut self, reuse_port: bool) -> Self {
+        self.options.reuse_port = reuse_port;
         self
     }
 
@@ -193,8 +230,13 @@ impl Bound {
     }
 
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
+    pub fn local_address(&self) -> &Address {
         self.listener.local_address()
+    }
+
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.listener.port()
     }
 
     /// Ends the server from another thread.
@@ -221,11 +263,18 @@ impl Bound {
             listener,
             services,
             options,
+            tls,
         } = self;
-        let io = serve(listener, &options, |place| services.shard(place.waker))?;
+        let io = match &tls {
+            None => serve(listener, &options, |place| services.shard(place.waker))?,
+            Some(config) => serve(listener, &options, |place| {
+                tls::Secured::accepting(services.shard(place.waker), config.clone())
+            })?,
+        };
         Ok(Statistics {
             calls: services.counts(),
             io,
+            handshakes: tls.map(|config| config.handshakes()).unwrap_or_default(),
         })
     }
 
@@ -234,7 +283,7 @@ impl Bound {
     /// # Errors
     /// Where no thread can be had.
     pub fn spawn(self) -> io::Result<Handle> {
-        let local_address = self.local_address();
+        let local_address = self.local_address().clone();
         let stopper = self.stopper();
         let thread = thread::Builder::new()
             .name("bookend-server".into())
@@ -250,15 +299,20 @@ impl Bound {
 /// A server that serves on threads of its own. It goes on when this is dropped.
 #[derive(Debug)]
 pub struct Handle {
-    local_address: SocketAddr,
+    local_address: Address,
     stopper: Stopper,
     thread: JoinHandle<io::Result<Statistics>>,
 }
 
 impl Handle {
     /// Where it listens.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
+    }
+
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
     }
 
     /// Has it take no more calls and end, within the time of [`Bound::drain`]. Does not wait for
@@ -287,10 +341,12 @@ impl Handle {
 }
 
 /// What a server has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Calls and what became of them.
     pub calls: Counts,
     /// Reads, writes, bytes, connections, busy time.
     pub io: bookend_io::Statistics,
+    /// How handshakes of TLS have ended; none without it.
+    pub handshakes: tls::Handshakes,
 }

@@ -4,7 +4,8 @@ use super::not_built::NotBuilt;
 use crate::failure::Failure;
 use crate::number::whole;
 use bookend_load::duration;
-use bookend_load::options::{DurationStop, Flags, Format, Io};
+use bookend_load::options::{DurationStop, Flags, Format, Io, Waiting};
+use bookend_load::targets::Strategy;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use std::time::Duration;
 /// What stands after `bookend load`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where the server listens
-    #[arg(value_name = "HOST:PORT")]
-    target: Option<String>,
+    /// Where the servers listen: HOST:PORT, dns:///HOST:PORT, unix:PATH; several get the
+    /// connections in turn
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
 
     /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
@@ -31,12 +33,28 @@ pub struct Arguments {
     /// Plain text instead of TLS
     #[arg(long)]
     insecure: bool,
-    /// Do not verify the server's certificate
-    #[arg(long = "skipTLS", hide = true)]
+    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// TLS: the client's own certificate, with --key
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+    /// TLS: the key of --cert
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// TLS: the name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME")]
+    cname: Option<String>,
+    /// TLS: take any certificate, so that anybody may be in between
+    #[arg(long = "skipTLS")]
     skip_tls: bool,
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
     authority: Option<String>,
+    /// Addresses of a name: round_robin is all of them, pick_first the first that answers
+    /// [default: round_robin for dns:]
+    #[arg(long, value_name = "STRATEGY")]
+    lb_strategy: Option<Strategy>,
 
     /// Calls in flight over all connections [default: 50]
     #[arg(
@@ -125,9 +143,18 @@ pub struct Arguments {
     /// Metadata field whose value is another in each call
     #[arg(long, value_name = "NAME")]
     varying_metadata: Option<String>,
-    /// How bytes are moved: auto, blocking, epoll [default: auto]
+    /// How bytes are moved: auto, blocking, epoll, uring [default: auto]
     #[arg(long, value_name = "DRIVER")]
     io: Option<Io>,
+    /// How threads wait: sleep, or spin, where CPU figures say nothing [default: sleep]
+    #[arg(long, value_name = "HOW")]
+    wait: Option<Waiting>,
+    /// A connection for each call, made and ended inside its clock
+    #[arg(long)]
+    one_shot: bool,
+    /// Begin at once, and make the connections meanwhile
+    #[arg(long)]
+    connects_in_window: bool,
 
     #[command(flatten)]
     not_built: NotBuilt,
@@ -141,12 +168,18 @@ impl Arguments {
     pub fn into_flags(self, default: Flags) -> Result<Flags, Failure> {
         self.not_built.refuse()?;
         Ok(Flags {
-            target: self.target,
+            target: (!self.targets.is_empty()).then(|| self.targets.join(",")),
+            lb_strategy: self.lb_strategy.or(default.lb_strategy),
             proto: self.proto,
             protoset: self.protoset,
             import_paths: self.import_paths,
             call: self.call,
             insecure: self.insecure,
+            skip_tls: self.skip_tls,
+            cacert: self.cacert,
+            cert: self.cert,
+            key: self.key,
+            cname: self.cname,
             authority: self.authority,
             connections: self.connections.unwrap_or(default.connections),
             concurrency: self.concurrency.unwrap_or(default.concurrency),
@@ -167,6 +200,9 @@ impl Arguments {
             varying_metadata: self.varying_metadata,
             disable_template_data: self.disable_template_data,
             io: self.io.unwrap_or(default.io),
+            wait: self.wait.unwrap_or(default.wait),
+            one_shot: self.one_shot,
+            connects_in_window: self.connects_in_window,
             threads: self.threads,
             format: self.format.unwrap_or(default.format),
             output: self.output,
@@ -243,10 +279,24 @@ mod tests {
         every_spelling("protoset", None, "file", |flags| flags.protoset = file());
         every_spelling("call", None, "a.B/C", |flags| flags.call = text("a.B/C"));
         every_spelling("authority", None, "x", |flags| flags.authority = text("x"));
+        every_spelling("cname", None, "x", |flags| flags.cname = text("x"));
+        every_spelling("cacert", None, "file", |flags| flags.cacert = file());
+        every_spelling("cert", None, "file", |flags| flags.cert = file());
+        every_spelling("key", None, "file", |flags| flags.key = file());
+        every_spelling("lb-strategy", None, "round_robin", |flags| {
+            flags.lb_strategy = Some(Strategy::RoundRobin);
+        });
         let folders = vec!["a,b".to_owned()];
         every_spelling("import-paths", Some("i"), "a,b", |flags| {
             flags.import_paths = folders;
         });
+    }
+
+    #[test]
+    fn targets_are_separated_by_commas_or_by_spaces() {
+        let several = with(|flags| flags.target = text("a:1,unix:b,c:3"));
+        assert_eq!(read(&["a:1,unix:b,c:3"]), several);
+        assert_eq!(read(&["a:1", "unix:b", "c:3"]), several);
     }
 
     #[test]
@@ -257,6 +307,9 @@ mod tests {
         every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
         every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
         every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
+        let spin: Waiting = "spin".parse().unwrap_or_default();
+        every_spelling("wait", None, "spin", |flags| flags.wait = spin);
+        every_spelling("io", None, "uring", |flags| flags.io = Io::Uring);
     }
 
     #[test]
@@ -313,6 +366,7 @@ mod tests {
     #[test]
     fn switches_are_read_alone_and_together() {
         assert_eq!(read(&["--insecure"]), with(|flags| flags.insecure = true));
+        assert_eq!(read(&["--skipTLS"]), with(|flags| flags.skip_tls = true));
         assert_eq!(
             read(&["--count-errors"]),
             with(|flags| flags.count_errors = true)
@@ -328,7 +382,6 @@ mod tests {
     fn flags_that_change_nothing_are_accepted() {
         let nothing = [
             "--disable-template-functions",
-            "--skipTLS",
             "--rps=0",
             "-r0",
             "--load-schedule=const",

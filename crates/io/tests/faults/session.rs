@@ -4,8 +4,8 @@ use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
 use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
 use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{Io, ServeOptions, Statistics, Stopper, listen, serve};
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::{Io, ServeOptions, Statistics, Stopper, Wait, listen, serve};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
 use bookend_server::{Counts, Limits, Server};
 use std::collections::BTreeMap;
@@ -162,8 +162,8 @@ impl Serving {
     fn start(setting: Setting) -> Self {
         let (desk, counts) = Desk::open();
         let services = Server::builder().add_service(desk).build().unwrap();
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = listener.local_address();
+        let listener = listen("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
+        let address = listener.local_address().tcp().unwrap();
         let stopper = Stopper::new();
         let mut options = ServeOptions::new(stopper.clone());
         options.io = setting.io;
@@ -294,12 +294,13 @@ fn measure(target: SocketAddr, driver: Driver) -> Outcome {
 
 fn plan(target: SocketAddr, driver: Driver) -> Plan {
     Plan {
-        target,
+        targets: target.into(),
         path: INLINE.into(),
         authority: target.to_string(),
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections: LOAD_CONNECTIONS,
         concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
         threads: match driver {
@@ -307,6 +308,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
             Driver::Epoll => 1,
         },
         driver,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(LOAD_CALLS),

@@ -3,6 +3,9 @@
 
 use super::{DurationStop, Io, Options, SchemaSource, Until};
 use crate::payload::DataSource;
+use crate::plan::Connecting;
+use crate::targets::Strategy;
+use bookend_io::Wait;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -22,7 +25,7 @@ impl Options {
 
     fn echo_call(&self, fields: &mut Map<String, Value>) {
         fields.insert("call".into(), json!(self.call));
-        fields.insert("host".into(), json!(self.target.to_string()));
+        fields.insert("host".into(), json!(self.targets.to_string()));
         match &self.schema {
             SchemaSource::Proto { file, import_paths } => {
                 fields.insert("proto".into(), json!(file));
@@ -33,11 +36,25 @@ impl Options {
             }
             SchemaSource::Reflection => {}
         }
-        fields.insert("insecure".into(), json!(true));
-        if self.authority != self.target.to_string() {
-            fields.insert("authority".into(), json!(self.authority));
-        }
+        self.echo_security(fields);
+        fields.insert("authority".into(), json!(self.authority));
+        let strategy = self.strategy.map(Strategy::name);
+        fields.insert("lb-strategy".into(), json!(strategy));
         self.echo_data(fields);
+    }
+
+    fn echo_security(&self, fields: &mut Map<String, Value>) {
+        let Some(tls) = self.security.tls() else {
+            fields.insert("insecure".into(), json!(true));
+            return;
+        };
+        let (certificate, key) = tls.identity().unzip();
+        fields.insert("cacert".into(), json!(tls.authorities()));
+        fields.insert("cert".into(), json!(certificate));
+        fields.insert("key".into(), json!(key));
+        fields.insert("cname".into(), json!(tls.server_name()));
+        fields.insert("skipTLS".into(), json!(tls.skips_verification()));
+        fields.insert("insecure".into(), json!(false));
     }
 
     fn echo_data(&self, fields: &mut Map<String, Value>) {
@@ -94,6 +111,7 @@ impl Options {
             Io::Auto => "auto",
             Io::Blocking => "blocking",
             Io::Epoll => "epoll",
+            Io::Uring => "uring",
         };
         let stop = match self.duration_stop {
             DurationStop::Close => "close",
@@ -104,6 +122,14 @@ impl Options {
         fields.insert("duration-stop".into(), json!(stop));
         fields.insert("io".into(), json!(io));
         fields.insert("warmup".into(), nanoseconds(self.warmup));
+        if self.wait == Wait::Spin {
+            fields.insert("wait".into(), json!("spin"));
+        }
+        match self.connecting {
+            Connecting::BeforeRun => None,
+            Connecting::InRun => fields.insert("connects-in-window".into(), json!(true)),
+            Connecting::PerCall => fields.insert("one-shot".into(), json!(true)),
+        };
         let varying = self
             .metadata
             .varying

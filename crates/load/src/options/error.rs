@@ -1,25 +1,52 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use super::TargetError;
 use crate::metadata::MetadataError;
+use crate::targets::TargetError;
+use bookend_io::tls::ConfigError;
 use std::fmt;
 use std::path::PathBuf;
 
 /// Why the flags mean nothing. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// No positional argument.
-    TargetMissing,
-    /// The positional argument is not `HOST:PORT`.
+    /// The positional argument is missing, or no target.
     Target(TargetError),
     /// No `--call`.
     CallMissing,
-    /// No `--insecure`, while TLS is not there.
-    InsecureMissing,
+    /// A certificate without its key, or a key without its certificate.
+    HalfIdentity {
+        /// The flag that was given.
+        given: &'static str,
+        /// The one that belongs to it.
+        missing: &'static str,
+    },
+    /// `--authority` and `--cname`, which are one name.
+    TwoNames {
+        /// `--authority`
+        authority: String,
+        /// `--cname`
+        cname: String,
+    },
+    /// TLS cannot be set up.
+    Tls(ConfigError),
     /// More connections than calls in flight.
     ConnectionsIdle {
         /// `--connections`
         connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
+    /// Another number of connections than of calls in flight, where each call has its own.
+    OneShotConnections {
+        /// `--connections`
+        connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
+    /// More addresses than calls in flight.
+    TargetsIdle {
+        /// Addresses of all targets.
+        targets: u32,
         /// `--concurrency`
         concurrency: u32,
     },
@@ -66,7 +93,6 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TargetMissing => write!(formatter, "the target is missing: add HOST:PORT"),
             Self::Target(error) => write!(formatter, "{error}"),
             Self::CallMissing => {
                 write!(
@@ -74,12 +100,18 @@ impl fmt::Display for OptionsError {
                     "the method is missing: add --call pkg.Service/Method"
                 )
             }
-            Self::InsecureMissing => {
+            Self::HalfIdentity { given, missing } => {
                 write!(
                     formatter,
-                    "TLS is not built yet: add --insecure to use plain text"
+                    "{given} is of no use without {missing}: give both"
                 )
             }
+            Self::TwoNames { authority, cname } => write!(
+                formatter,
+                "--authority {authority} and --cname {cname} differ: the server's certificate is for \
+                 the name that requests ask for, so give one of them"
+            ),
+            Self::Tls(error) => write!(formatter, "{error}"),
             Self::ConnectionsIdle {
                 connections,
                 concurrency,
@@ -87,6 +119,22 @@ impl fmt::Display for OptionsError {
                 formatter,
                 "--connections {connections} is more than --concurrency {concurrency}: some would \
                  never carry a call"
+            ),
+            Self::OneShotConnections {
+                connections,
+                concurrency,
+            } => write!(
+                formatter,
+                "--connections {connections} and --one-shot contradict each other: every call has \
+                 a connection of its own, and --concurrency {concurrency} says how many at a time"
+            ),
+            Self::TargetsIdle {
+                targets,
+                concurrency,
+            } => write!(
+                formatter,
+                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
+                 fewer: some would never get a call"
             ),
             Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
             Self::Conflict { one, other } => {

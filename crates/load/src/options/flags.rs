@@ -1,11 +1,14 @@
 //! The flags as the user wrote them, and the step from there to their meaning.
 
 use super::{
-    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Target, TargetError, Until,
+    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Until, Waiting,
+    security,
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
+use crate::plan::Connecting;
 use crate::system::reason;
+use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
@@ -15,8 +18,10 @@ use std::time::Duration;
 /// The flags of `bookend load`, each for itself and nothing decided. `Default` is ghz's default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
-    /// The positional argument.
+    /// The positional argument: one target, or several with commas between them.
     pub target: Option<String>,
+    /// `--lb-strategy`
+    pub lb_strategy: Option<Strategy>,
     /// `--proto`
     pub proto: Option<PathBuf>,
     /// `--protoset`
@@ -27,6 +32,16 @@ pub struct Flags {
     pub call: Option<String>,
     /// `--insecure`
     pub insecure: bool,
+    /// `--skipTLS`
+    pub skip_tls: bool,
+    /// `--cacert`
+    pub cacert: Option<PathBuf>,
+    /// `--cert`
+    pub cert: Option<PathBuf>,
+    /// `--key`
+    pub key: Option<PathBuf>,
+    /// `--cname`
+    pub cname: Option<String>,
     /// `--authority`
     pub authority: Option<String>,
     /// `--connections`
@@ -67,6 +82,12 @@ pub struct Flags {
     pub disable_template_data: bool,
     /// `--io`
     pub io: Io,
+    /// `--wait`
+    pub wait: Waiting,
+    /// `--one-shot`
+    pub one_shot: bool,
+    /// `--connects-in-window`
+    pub connects_in_window: bool,
     /// `--threads`
     pub threads: Option<u32>,
     /// `--format`
@@ -85,11 +106,17 @@ impl Default for Flags {
     fn default() -> Flags {
         Flags {
             target: None,
+            lb_strategy: None,
             proto: None,
             protoset: None,
             import_paths: Vec::new(),
             call: None,
             insecure: false,
+            skip_tls: false,
+            cacert: None,
+            cert: None,
+            key: None,
+            cname: None,
             authority: None,
             connections: 1,
             concurrency: 50,
@@ -110,6 +137,9 @@ impl Default for Flags {
             varying_metadata: None,
             disable_template_data: false,
             io: Io::Auto,
+            wait: Waiting::default(),
+            one_shot: false,
+            connects_in_window: false,
             threads: None,
             format: Format::Summary,
             output: None,
@@ -121,12 +151,13 @@ impl Default for Flags {
 }
 
 impl Options {
-    /// The meaning of the flags. Reads the file of `--metadata-file`, and no other.
+    /// The meaning of the flags. Reads the file of `--metadata-file`, and the certificates that TLS
+    /// needs.
     ///
     /// # Errors
     /// [`OptionsError`] naming the flag to change.
     pub fn from_flags(flags: Flags) -> Result<Options, OptionsError> {
-        let target = read_target(&flags)?;
+        let targets = read_targets(&flags)?;
         let templates = if flags.disable_template_data {
             Templates::Literal
         } else {
@@ -134,14 +165,12 @@ impl Options {
         };
         let (connections, concurrency) = check_concurrency(&flags)?;
         Ok(Options {
-            authority: flags
-                .authority
-                .clone()
-                .unwrap_or_else(|| target.to_string()),
+            authority: security::authority(&flags)?,
             schema: choose_schema(&flags),
             data: choose_data(&flags)?,
             templates,
             metadata: read_metadata(&flags, templates)?,
+            connecting: choose_connecting(&flags)?,
             connections,
             concurrency,
             until: choose_until(&flags)?,
@@ -150,6 +179,7 @@ impl Options {
             warmup: flags.warmup,
             connect_timeout: unless_zero(flags.connect_timeout),
             io: flags.io,
+            wait: flags.wait.0,
             threads: flags
                 .threads
                 .map(|threads| at_least_one("--threads", threads))
@@ -158,28 +188,35 @@ impl Options {
             tags: read_tags(&flags)?,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
-            target,
-            call: flags.call.ok_or(OptionsError::CallMissing)?,
+            targets,
+            strategy: flags.lb_strategy,
+            call: flags.call.clone().ok_or(OptionsError::CallMissing)?,
+            // Last, because it may read a hundred certificates.
+            security: Security::from_flags(&flags)?,
             output: flags.output,
             name: flags.name,
         })
     }
 }
 
-fn read_target(flags: &Flags) -> Result<Target, OptionsError> {
-    let text = flags.target.as_ref().ok_or(OptionsError::TargetMissing)?;
-    let target = text
-        .parse()
-        .map_err(|error: TargetError| OptionsError::Target(error))?;
-    if !flags.insecure {
-        return Err(OptionsError::InsecureMissing);
-    }
-    Ok(target)
+fn read_targets(flags: &Flags) -> Result<TargetNames, OptionsError> {
+    let text = flags.target.as_deref().unwrap_or_default();
+    text.parse().map_err(OptionsError::Target)
 }
 
 fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsError> {
     let connections = at_least_one("--connections", flags.connections)?;
     let concurrency = at_least_one("--concurrency", flags.concurrency)?;
+    if flags.one_shot {
+        return match connections {
+            NonZeroU32::MIN => Ok((concurrency, concurrency)),
+            _ if connections == concurrency => Ok((concurrency, concurrency)),
+            _ => Err(OptionsError::OneShotConnections {
+                connections: flags.connections,
+                concurrency: flags.concurrency,
+            }),
+        };
+    }
     if connections > concurrency {
         return Err(OptionsError::ConnectionsIdle {
             connections: flags.connections,
@@ -187,6 +224,18 @@ fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsE
         });
     }
     Ok((connections, concurrency))
+}
+
+fn choose_connecting(flags: &Flags) -> Result<Connecting, OptionsError> {
+    match (flags.one_shot, flags.connects_in_window) {
+        (false, false) => Ok(Connecting::BeforeRun),
+        (false, true) => Ok(Connecting::InRun),
+        (true, false) => Ok(Connecting::PerCall),
+        (true, true) => Err(OptionsError::Conflict {
+            one: "--one-shot",
+            other: "--connects-in-window",
+        }),
+    }
 }
 
 fn at_least_one(flag: &'static str, number: u32) -> Result<NonZeroU32, OptionsError> {
