@@ -47,7 +47,7 @@ impl Uring {
     ///
     /// # Errors
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
-    /// io_uring is not allowed here. [`UringRefusal::ask`] tells the last two from the others.
+    /// io_uring is not allowed here. [`UringRefusal::of`] tells the last two from the others.
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
         Ok(Self {
             ring: Ring::new()?,
