@@ -7,7 +7,8 @@ use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
 use crate::table::{
-    Cell, Table, cost_table, ledger_table, marks, published_table, resource_table, skipped_lines,
+    Cell, Table, cost_table, instrument_table, ledger_table, marks, published_table,
+    resource_table, skipped_lines,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -67,6 +68,9 @@ impl<'a> Report<'a> {
             text.push_str(&format!("{line}\n"));
         }
         text.push('\n');
+        if let Some(instruments) = instrument_table(&self.table) {
+            text.push_str(&format!("{instruments}\n"));
+        }
         text.push_str(&resource_table(&self.table));
         for mark in marks(&self.table) {
             text.push_str(&format!("mark: {mark}\n"));

@@ -2,6 +2,7 @@
 
 mod doubts;
 mod figures;
+mod instruments;
 mod latency;
 pub(crate) mod layout;
 mod ledger;
@@ -14,6 +15,7 @@ pub(crate) use doubts::rules_of;
 pub use figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
+pub use instruments::{InstrumentCost, instrument_table};
 pub use latency::LatencySummary;
 pub use ledger::Ledger;
 pub use round::RoundFigures;
@@ -137,6 +139,7 @@ impl Table {
             });
         }
         add_ratios(plan, rows, &mut cells);
+        instruments::compare_instruments(rows, &mut cells);
         Self {
             cells,
             several_instruments: plan.instruments().len() > 1,

@@ -1,7 +1,8 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
 use super::{
-    Report, cost_table, ledger_table, marks, published_table, resource_table, skipped_lines,
+    Report, cost_table, instrument_table, ledger_table, marks, published_table, resource_table,
+    skipped_lines,
 };
 use crate::table::layout::one_line;
 
@@ -28,6 +29,10 @@ pub(super) fn page(report: &Report<'_>) -> String {
         "What a request costs",
         &fenced(&(cost_table(&report.table) + &lines(&skipped_lines(&report.table)))),
     ));
+    if let Some(instruments) = instrument_table(&report.table) {
+        let title = "What a request costs the instrument";
+        page.push_str(&section(title, &fenced(&instruments)));
+    }
     page.push_str(&section(
         "Latency and memory",
         &fenced(&resource_table(&report.table)),

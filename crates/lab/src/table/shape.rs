@@ -224,7 +224,7 @@ fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
     ]
 }
 
-fn ratio(outcome: &RatioOutcome) -> String {
+pub(super) fn ratio(outcome: &RatioOutcome) -> String {
     match outcome {
         RatioOutcome::NotCompared => NONE.to_owned(),
         RatioOutcome::Impossible => "no ratio".to_owned(),
@@ -235,11 +235,11 @@ fn ratio(outcome: &RatioOutcome) -> String {
     }
 }
 
-fn ratio_interval(outcome: &RatioOutcome) -> Option<Interval> {
+pub(super) fn ratio_interval(outcome: &RatioOutcome) -> Option<Interval> {
     outcome.ratio()?.interval
 }
 
-fn interval(interval: Option<Interval>, figure: fn(f64) -> String) -> String {
+pub(super) fn interval(interval: Option<Interval>, figure: fn(f64) -> String) -> String {
     or_none(interval.map(|ends| format!("{} - {}", figure(ends.low), figure(ends.high))))
 }
 
@@ -310,6 +310,6 @@ fn calibration_figures(summary: &Summary) -> String {
     )
 }
 
-fn or_none(figure: Option<String>) -> String {
+pub(super) fn or_none(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| NONE.to_owned())
 }
