@@ -230,8 +230,14 @@ mod tests {
         let again: Vec<_> = (0..1_000).map(|number| age.drawn_ns(number)).collect();
         assert_eq!(drawn, again);
         let (least, most) = (drawn.iter().min().unwrap(), drawn.iter().max().unwrap());
-        assert!((90 * NS_PER_SECOND..91 * NS_PER_SECOND).contains(least), "{least}");
-        assert!((109 * NS_PER_SECOND..=110 * NS_PER_SECOND).contains(most), "{most}");
+        assert!(
+            (90 * NS_PER_SECOND..91 * NS_PER_SECOND).contains(least),
+            "{least}"
+        );
+        assert!(
+            (109 * NS_PER_SECOND..=110 * NS_PER_SECOND).contains(most),
+            "{most}"
+        );
         let other = ConnectionAge { seed: 8, ..age };
         assert_ne!(other.drawn_ns(0), drawn[0]);
     }

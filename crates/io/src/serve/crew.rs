@@ -91,7 +91,9 @@ where
             }
         }
         // The threads go on until they have these.
-        acceptor.accept_errors += acceptor.listener.accept_waiting(|socket| self.place(socket));
+        acceptor.accept_errors += acceptor
+            .listener
+            .accept_waiting(|socket| self.place(socket));
         Ok(())
     }
 

@@ -94,12 +94,8 @@ impl ServerShard {
                 continue;
             };
             let Some(leave) = accepted.leave.as_deref().copied() else {
-                let went = accepted.take_leave(
-                    Reason::Age,
-                    &self.limits,
-                    &mut self.appointments,
-                    turn,
-                );
+                let went =
+                    accepted.take_leave(Reason::Age, &self.limits, &mut self.appointments, turn);
                 self.counts.retired_connections += u64::from(went);
                 continue;
             };

@@ -104,9 +104,7 @@ impl World {
     /// Up to so many octets of a client arrive.
     pub fn arrive(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
-        client
-            .underway
-            .append(&mut client.connection.sender.output);
+        client.underway.append(&mut client.connection.sender.output);
         let count = most.min(client.underway.len());
         let octets: Vec<u8> = client.underway.drain(..count).collect();
         if count > 0 {
@@ -201,13 +199,7 @@ impl Heard {
 }
 
 impl Visitor for Heard {
-    fn headers(
-        &mut self,
-        _: &mut Sender,
-        _: Stream,
-        fields: &HeaderList,
-        _: bool,
-    ) -> Option<u32> {
+    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
         if let Some(status) = fields.find(b"grpc-status") {
             *self.ended.entry(Code::parse(status) as u32).or_default() += 1;
         }

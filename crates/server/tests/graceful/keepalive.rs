@@ -29,7 +29,10 @@ fn who_answers_is_kept_however_long_its_call_takes() {
     world.pass_seconds(24 * 3_600);
     let pings = world.pings(0);
     let day = 24 * 3_600;
-    assert!((day / (60 + PATROLS + 5)..=day / 60).contains(&pings), "{pings}");
+    assert!(
+        (day / (60 + PATROLS + 5)..=day / 60).contains(&pings),
+        "{pings}"
+    );
     assert!(world.is_open(0));
     world.settle();
     assert_eq!(world.ended_with(Code::Ok), 1);
@@ -51,7 +54,10 @@ fn who_is_gone_is_given_up_and_nobody_else_is() {
     assert_eq!(world.server.end(session), Some(End::Reset));
     assert!(world.is_open(1));
     let counts = world.counts();
-    assert_eq!((counts.vanished_connections, counts.broken_connections), (1, 0));
+    assert_eq!(
+        (counts.vanished_connections, counts.broken_connections),
+        (1, 0)
+    );
 }
 
 #[test]
@@ -109,5 +115,8 @@ fn a_client_that_asks_too_often_is_told_in_words_that_it_knows() {
     world.read(0, usize::MAX);
     let told = world.clients[0].heard.goaways.last().expect("a goodbye");
     let (code, text) = (told.1, told.2.as_str());
-    assert_eq!((code, text), (ErrorCode::ENHANCE_YOUR_CALM, "too_many_pings"));
+    assert_eq!(
+        (code, text),
+        (ErrorCode::ENHANCE_YOUR_CALM, "too_many_pings")
+    );
 }

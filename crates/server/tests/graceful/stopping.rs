@@ -99,7 +99,11 @@ fn when_the_time_is_over_both_ends_count_the_same() {
         assert!(world.server.shard().counts().cut_off <= world.made());
         world.exchange_all();
         let counts = world.counts();
-        assert_eq!(world.ended_with(Code::Ok), counts.answered_ok, "seed {seed}");
+        assert_eq!(
+            world.ended_with(Code::Ok),
+            counts.answered_ok,
+            "seed {seed}"
+        );
         assert_eq!(world.ended_with(Code::Unavailable), counts.cut_off);
         assert_eq!(counts.answered_error, counts.cut_off, "seed {seed}");
         let told = counts.served() + world.left_out();
