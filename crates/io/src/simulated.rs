@@ -133,6 +133,14 @@ impl<S: Shard> Simulated<S> {
         }
     }
 
+    /// The peer sends `bytes`, which are on their way until something else happens: so that what
+    /// several peers send comes at once.
+    pub fn give_later(&mut self, session: Session, bytes: &[u8]) {
+        if let Some(peer) = self.peer(session).filter(|peer| peer.end.is_none()) {
+            peer.sent.extend_from_slice(bytes);
+        }
+    }
+
     /// The peer reads up to `most` bytes of what the shard has written.
     pub fn take(&mut self, session: Session, most: usize) -> Vec<u8> {
         let mut taken = Vec::new();

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::{Message, split_first};
 
+use crate::budgets::INFLATED_TURN_BYTES;
 use crate::compression::Encoding;
 use crate::inbox::Inbox;
 use crate::pool::{PoolSide, Request};
@@ -215,9 +216,14 @@ impl StreamCall {
                     Ok(Some((message, behind))) => {
                         *body = behind;
                         reply.request_was_compressed = message.compressed;
-                        match plain(message, *encoding, limit_bytes) {
+                        match plain(message, *encoding, limit_bytes, reply.inflated_bytes()) {
                             Ok(octets) => machine.take(octets, &mut reply),
                             Err(status) => reply.end(Err(status)),
+                        }
+                        if *reply.inflated_bytes() > INFLATED_TURN_BYTES && !reply.ended() {
+                            *owed_ready = reply.is_full();
+                            *waits = Waits::ForTurn;
+                            return;
                         }
                     }
                     Ok(None) if *client != ClientSide::Ended => return,
@@ -301,11 +307,12 @@ fn plain<'a>(
     message: Message<'a>,
     encoding: Encoding,
     limit_bytes: usize,
+    inflated_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
     match message.compressed {
         false => Ok(Cow::Borrowed(message.octets)),
         true => encoding
-            .inflate(message.octets, limit_bytes)
+            .inflate(message.octets, limit_bytes, inflated_bytes)
             .map(Cow::Owned),
     }
 }

@@ -243,6 +243,11 @@ impl StreamReply<'_> {
         }
     }
 
+    /// What the connection has inflated in this turn.
+    pub(crate) fn inflated_bytes(&mut self) -> &mut usize {
+        &mut self.outlet.answers.tally.inflated_bytes
+    }
+
     fn held_back_bytes(&mut self) -> usize {
         self.outlet.sender.held_back_bytes(self.outlet.stream)
     }

@@ -87,11 +87,12 @@ impl Handling<'_> {
     ) {
         let encoding = self.calls.heads.head(head).encoding;
         let limit_bytes = self.limits.max_message_bytes;
+        let inflated_bytes = &mut self.calls.answers.tally.inflated_bytes;
         let result = gathered
             .message()
             .and_then(|message| match message.compressed {
                 true => encoding
-                    .inflate(message.octets, limit_bytes)
+                    .inflate(message.octets, limit_bytes, inflated_bytes)
                     .map(Whole::Inflated),
                 false => Ok(Whole::AsItCame(message.octets)),
             });

@@ -9,7 +9,7 @@ use bookend_wire::{Sender, Stream};
 use super::deadlines::exceeded;
 use super::{Calls, Handling};
 use crate::Context;
-use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES};
+use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES};
 use crate::call::Phase;
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
@@ -97,7 +97,9 @@ impl Calls {
     /// Gives each stream that waits for it one turn, as long as the connection's output has room.
     pub fn take_turns(&mut self, sender: &mut Sender, limits: &Limits) {
         for _ in 0..self.ready.len() {
-            if !self.is_ready() || sender.output.len() >= CONNECTION_OUTPUT_BYTES {
+            let has_inflated = self.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
+            let is_full = sender.output.len() >= CONNECTION_OUTPUT_BYTES;
+            if !self.is_ready() || is_full || has_inflated {
                 return;
             }
             let Some(stream) = self.ready.pop_front() else {
