@@ -42,11 +42,14 @@ impl Handling<'_> {
         message: &[u8],
         was_compressed: bool,
     ) {
-        let request = Request {
-            octets: message.to_vec(),
-            was_compressed,
-        };
-        self.hand_to_pool(sender, stream, index, deadline_ns, Some(request));
+        // Others may have begun to wait since its head came.
+        if self.may_wait(sender, stream) {
+            let request = Request {
+                octets: message.to_vec(),
+                was_compressed,
+            };
+            self.hand_to_pool(sender, stream, index, deadline_ns, Some(request));
+        }
         self.calls.heads.give_back(index);
     }
 
