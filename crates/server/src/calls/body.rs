@@ -110,15 +110,17 @@ impl Handling<'_> {
     }
 
     /// Throws away what comes after the answer, up to a bound: then the client is told to stop, as
-    /// RFC 9113 section 8.1 provides.
+    /// RFC 9113 section 8.1 provides once the answer is out. What of it waits for the client's
+    /// windows would be lost.
     fn discard(&mut self, sender: &mut Sender, stream: Stream, bytes: usize, end_stream: bool) {
         /// A request whose rest is on its way already when the answer goes out: one usual window.
         const DISCARDED_BYTES_MAX: usize = 65_535;
         let Phase::Over { discarded_bytes } = &mut self.calls.call(stream).phase else {
             return;
         };
-        *discarded_bytes += bytes;
-        if *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream {
+        *discarded_bytes = discarded_bytes.saturating_add(bytes);
+        let is_too_much = *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream;
+        if is_too_much && sender.held_back_bytes(stream) == 0 {
             sender.reset(stream, ErrorCode::NO_ERROR);
         }
     }
