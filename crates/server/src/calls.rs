@@ -4,6 +4,7 @@ mod body;
 mod deadlines;
 mod handling;
 mod pool;
+mod stalled;
 mod streams;
 
 use std::collections::VecDeque;
@@ -21,6 +22,7 @@ use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
 pub(crate) use handling::Handling;
+use stalled::Standstill;
 
 /// What a connection's calls have in common, and their states by the key of their stream.
 pub(crate) struct Calls {
@@ -42,6 +44,8 @@ pub(crate) struct Calls {
     held_bytes: usize,
     /// Streams that wait for their turn, the one that waits longest first.
     ready: VecDeque<Stream>,
+    /// By the key of their stream, of requests that are waited for.
+    standstills: Vec<Standstill>,
 }
 
 impl Calls {
@@ -60,6 +64,7 @@ impl Calls {
             unfinished_bytes: 0,
             held_bytes: 0,
             ready: VecDeque::new(),
+            standstills: Vec::new(),
         }
     }
 

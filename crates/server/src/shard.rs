@@ -2,6 +2,7 @@
 
 mod overdue;
 mod patrol;
+mod stalled;
 mod turns;
 
 use std::sync::Arc;

@@ -42,6 +42,8 @@ impl ServerShard {
         let mut any = false;
         for accepted in self.sessions.iter_mut().flatten() {
             any = true;
+            accepted.end_stalled(&self.limits, now_ns, turn);
+            accepted.calls.report(&mut self.counts);
             let signs = accepted.signs(turn);
             if let Some(lapse) = accepted.lapses.look(signs, &self.limits, now_ns) {
                 let is_news = lapse != Lapse::Idle && !accepted.is_ending;
@@ -100,6 +102,7 @@ impl Limits {
     fn has_timeouts(&self) -> bool {
         let timeouts = [
             self.input_timeout_ns,
+            self.request_timeout_ns,
             self.write_timeout_ns,
             self.window_timeout_ns,
             self.idle_timeout_ns,

@@ -113,6 +113,11 @@ fn times_and_rates() -> Vec<Row> {
             "Apache's RequestReadTimeout gives headers as long",
         ),
         row(
+            "a request of one message comes no further",
+            |limits| time(limits.request_timeout_ns),
+            "nginx's client_body_timeout",
+        ),
+        row(
             "nothing is taken of what is written",
             |limits| time(limits.write_timeout_ns),
             "nginx's send_timeout",
