@@ -38,6 +38,7 @@ pub(crate) struct Calls {
     heads: Heads,
     metadata: ResponseMetadata,
     calls: Vec<Call>,
+    /// Of streams, as it was when each of them was last looked at: never less than there is.
     unfinished_bytes: usize,
     /// What the streams of this connection have in their send buffers, as it was when each of them
     /// was last looked at: never less than there is.
@@ -172,7 +173,7 @@ impl Calls {
         match &phase {
             Phase::Gathering(gathered) => self.unfinished_bytes -= gathered.len(),
             Phase::Streaming(streaming) => {
-                self.unfinished_bytes -= streaming.unfinished_bytes();
+                self.unfinished_bytes -= streaming.charged_bytes;
                 self.held_bytes -= streaming.held_bytes;
             }
             Phase::Over { .. } | Phase::Awaiting | Phase::Deferred(_) => {}

@@ -54,6 +54,8 @@ pub(crate) struct Progress {
     compresses: bool,
     head_sent: bool,
     pub ended: bool,
+    /// Octets of a request that the handler keeps until it is known to be the only one.
+    pub kept_bytes: usize,
     turn_bytes: usize,
 }
 
@@ -66,6 +68,7 @@ impl Progress {
             accepts_gzip,
             head_sent: false,
             ended: false,
+            kept_bytes: 0,
             turn_bytes: 0,
         }
     }

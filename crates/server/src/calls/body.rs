@@ -38,7 +38,8 @@ impl Handling<'_> {
     fn gather(&mut self, sender: &mut Sender, stream: Stream, data: &[u8]) {
         self.calls.unfinished_bytes += data.len();
         let room = self.limits.max_unfinished_bytes;
-        let enough_room = self.calls.unfinished_bytes <= room;
+        let enough_room =
+            self.calls.unfinished_bytes <= room || self.calls.recount_unfinished() <= room;
         if let Phase::Awaiting = self.calls.call(stream).phase {
             self.calls.call(stream).phase = Phase::Gathering(Box::default());
             self.watch(stream);

@@ -85,12 +85,17 @@ impl Handling<'_> {
         }
         let progress = Progress::new(Default::default(), head.accepts_gzip);
         let call = StreamCall::new(Machine::Pool(side), head.encoding, progress);
-        let call = match is_whole {
+        let mut call = match is_whole {
             true => call.without_requests(),
             false => call,
         };
+        call.charged_bytes = call.unfinished_bytes();
+        calls.unfinished_bytes += call.charged_bytes;
         calls.answers.is_put_off();
         calls.call(stream).phase = Phase::Streaming(Box::new(call));
+        if calls.unfinished_bytes > self.limits.max_unfinished_bytes {
+            calls.make_room(sender, stream, self.limits);
+        }
         self.watch(stream);
     }
 }

@@ -95,7 +95,7 @@ fn sizes() -> Vec<Row> {
         row(
             "unfinished requests together",
             |limits| bytes(limits.max_unfinished_bytes),
-            "four of the largest messages; a thousand streams of a megabyte",
+            "four of the largest messages; a thousand streams of a megabyte. Whole ones that wait for a thread of the pool, or for their client to end the stream, count",
         ),
     ]
 }
