@@ -3,6 +3,7 @@
 mod farewell;
 mod overdue;
 mod patrol;
+mod stalled;
 mod turns;
 
 use std::sync::Arc;

@@ -97,7 +97,7 @@ fn sizes() -> Vec<Row> {
         row(
             "unfinished requests together",
             |limits| bytes(limits.max_unfinished_bytes),
-            "four of the largest messages; a thousand streams of a megabyte",
+            "four of the largest messages; a thousand streams of a megabyte. Whole ones that wait for a thread of the pool, or for their client to end the stream, count",
         ),
     ]
 }
@@ -113,6 +113,11 @@ fn times_and_rates() -> Vec<Row> {
             "a half frame, an open header block",
             |limits| time(limits.input_timeout_ns),
             "Apache's RequestReadTimeout gives headers as long",
+        ),
+        row(
+            "a request of one message comes no further",
+            |limits| time(limits.request_timeout_ns),
+            "nginx's client_body_timeout",
         ),
         row(
             "nothing is taken of what is written",
