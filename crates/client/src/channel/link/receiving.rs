@@ -78,10 +78,11 @@ impl Receiving {
         }
     }
 
-    /// The server has not looked at the call. Whether everything is there to send it again.
+    /// The server says that it has not looked at the call. Whether that can be, and everything is
+    /// there to send it again: who has begun to answer has looked.
     pub fn take_back(self) -> bool {
         match self {
-            Self::Unary(_) => true,
+            Self::Unary(response) => !response.has_begun(),
             Self::Streaming(streaming) => streaming.take_back(),
         }
     }
