@@ -70,6 +70,15 @@ impl Receiving {
         }
     }
 
+    /// Whether the body is read, or thrown away, as it comes. Else it waits for its readers.
+    #[inline]
+    pub fn is_consumed_at_once(&self) -> bool {
+        match self {
+            Self::Unary(_) => true,
+            Self::Streaming(streaming) => !streaming.verdict.has_messages(),
+        }
+    }
+
     /// What ends the call, once that is clear.
     pub fn into_answer(self) -> Option<Answer> {
         match self {
