@@ -104,9 +104,15 @@ impl LoadShard {
         }
     }
 
-    /// A connection that could not be made costs one error: the call that asked for it.
+    /// A connection that could not be made costs one error: the call that asked for it. Where all
+    /// calls have been made, none did.
     pub(super) fn count_attempt(&mut self, text: &str) {
-        if matches!(self.phase, Phase::WarmUp | Phase::Window) {
+        let all_made = self.by_number()
+            && self
+                .share
+                .calls
+                .is_some_and(|calls| self.counted_made >= calls);
+        if matches!(self.phase, Phase::WarmUp | Phase::Window) && !all_made {
             self.recorder.errors.add(Code::Unavailable, text, 1);
             if self.by_number() {
                 self.counted_made += 1;
