@@ -139,10 +139,11 @@ impl LoadShard {
             self.try_to_begin(turn);
         }
         let now_ns = turn.now_ns();
-        if self.phase == Phase::WarmUp && now_ns >= self.timetable.window_start_ns {
+        let is_warm = now_ns >= self.timetable.window_start_ns;
+        if self.phase == Phase::WarmUp && (is_warm || self.gate.is_cancelled()) {
             self.measured.timeline.carry(self.recorder.ok);
             self.measured.warmup = std::mem::take(&mut self.recorder);
-            self.measured.window_start_ns = self.timetable.window_start_ns;
+            self.measured.window_start_ns = self.timetable.window_start_ns.min(now_ns);
             self.window_began = turn.statistics();
             self.phase = Phase::Window;
         }
