@@ -5,7 +5,7 @@ mod condition;
 
 pub use condition::{Condition, ConditionError};
 
-use crate::measurement::{CellId, Row};
+use crate::measurement::{CellId, Outcome, Row};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::table::layout::{Layout, column};
@@ -160,7 +160,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         return Err(CompareError::NothingInCommon);
     }
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: paired_ratio(&metric.pairs((&a_cell, a.rows), (&b_cell, b.rows))),
+        ratio: metric.ratio((&a_cell, a.rows), (&b_cell, b.rows)),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
@@ -204,6 +204,16 @@ impl Side<'_> {
 }
 
 impl Metric {
+    /// A round in which one of the two failed is not left out: a build that breaks in most rounds
+    /// must not pass by the others.
+    fn ratio(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Result<Ratio, NoRatio> {
+        let pairs = self.pairs(a, b);
+        match !pairs.is_empty() && (has_failed(a) || has_failed(b)) {
+            true => Err(NoRatio::NotPositive),
+            false => paired_ratio(&pairs),
+        }
+    }
+
     fn pairs(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Vec<(f64, f64)> {
         let both = paired_figures(a, b).into_iter();
         both.map(|(a, b)| (self.of(&a), self.of(&b))).collect()
@@ -222,6 +232,11 @@ impl Metric {
             Self::RequestsPerSecond => "requests per second",
         }
     }
+}
+
+fn has_failed((cell, rows): (&CellId, &[Row])) -> bool {
+    let mut own = rows.iter().filter(|row| row.cell == *cell);
+    own.any(|row| matches!(row.outcome, Outcome::Failed { .. }))
 }
 
 /// Cells in the order of their numbers; what is no `C=1 S=1` comes last.
