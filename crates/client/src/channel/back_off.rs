@@ -21,8 +21,13 @@ pub(crate) struct BackOff {
 }
 
 impl BackOff {
+    /// Every one has waits of its own.
+    pub fn new(min: Duration, max: Duration) -> Self {
+        Self::seeded(min, max, random_seed())
+    }
+
     /// The same `seed` gives the same waits.
-    pub fn new(min: Duration, max: Duration, seed: u64) -> Self {
+    fn seeded(min: Duration, max: Duration, seed: u64) -> Self {
         let (min_ns, max_ns) = (nanoseconds(min), nanoseconds(max));
         Self {
             min_ns,
@@ -56,8 +61,8 @@ impl BackOff {
     }
 }
 
-/// Another seed for every channel, from what the standard library draws for its tables.
-pub(crate) fn random_seed() -> u64 {
+/// Another one each time, from what the standard library draws for its tables.
+fn random_seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
@@ -84,7 +89,7 @@ mod tests {
 
     /// The first waits after a connection that was asked for at 7.
     fn waits(seed: u64) -> [u64; 5] {
-        let mut back_off = BackOff::new(MIN, MAX, seed);
+        let mut back_off = BackOff::seeded(MIN, MAX, seed);
         back_off.asked(7);
         [(); 5].map(|()| back_off.lost() - 7)
     }
@@ -98,7 +103,7 @@ mod tests {
                 assert!(around.contains(&wait), "{wait} for {nominal}");
             }
         }
-        let mut back_off = BackOff::new(MIN, MAX, 7);
+        let mut back_off = BackOff::seeded(MIN, MAX, 7);
         for _ in 0..5 {
             back_off.lost();
         }
@@ -118,10 +123,10 @@ mod tests {
 
     #[test]
     fn no_wait_is_too_short_or_too_long_to_be_drawn() {
-        let mut none = BackOff::new(Duration::ZERO, Duration::ZERO, 1);
+        let mut none = BackOff::new(Duration::ZERO, Duration::ZERO);
         none.asked(3);
         assert_eq!([none.lost(), none.lost()], [3, 3]);
-        let mut endless = BackOff::new(Duration::MAX, Duration::MAX, 1);
+        let mut endless = BackOff::new(Duration::MAX, Duration::MAX);
         endless.asked(u64::MAX / 2);
         assert!((0..100).all(|_| endless.lost() > u64::MAX / 2));
     }

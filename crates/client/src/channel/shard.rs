@@ -1,6 +1,6 @@
 //! What the thread of a channel owns: its connections and its calls.
 
-use super::back_off::{BackOff, random_seed};
+use super::back_off::BackOff;
 use super::calls::{Calls, Mail, Pending, Place};
 use super::gate::Gate;
 use super::link::Link;
@@ -65,8 +65,7 @@ impl ChannelShard {
         mailbox: Mailbox<Mail>,
         gate: Arc<Gate>,
     ) -> Self {
-        let (min, max) = (options.back_off_min, options.back_off_max);
-        let back_off = BackOff::new(min, max, random_seed());
+        let back_off = BackOff::new(options.back_off_min, options.back_off_max);
         Self {
             server,
             options,
