@@ -5,7 +5,7 @@ mod condition;
 
 pub use condition::{Condition, ConditionError};
 
-use crate::measurement::{CellId, Outcome, Row};
+use crate::measurement::{CellId, Row};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::table::layout::{Layout, column};
@@ -160,17 +160,41 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         return Err(CompareError::NothingInCommon);
     }
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: metric.ratio((&a_cell, a.rows), (&b_cell, b.rows)),
+        ratio: paired_ratio(&metric.pairs((&a_cell, a.rows), (&b_cell, b.rows))),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
         b: b_cell.subject,
     });
+    let cells = cells.map(|cell| cell.spoilt_by_failures(a, b));
     Ok(Comparison {
         metric,
         cells: cells.collect(),
         interleaved: a.run == b.run,
     })
+}
+
+impl ComparedCell {
+    /// A round in which one of the two failed is not left out: a build that breaks in most rounds
+    /// must not pass by the others.
+    fn spoilt_by_failures(mut self, a: &Side<'_>, b: &Side<'_>) -> Self {
+        let failed = |side: &Side<'_>, subject: &str| {
+            let is_own = |row: &&Row| {
+                let cell = &row.cell;
+                cell.subject == subject
+                    && cell.case == self.case
+                    && cell.instrument == self.instrument
+            };
+            side.rows
+                .iter()
+                .filter(is_own)
+                .any(|row| row.outcome.has_failed())
+        };
+        if self.ratio.is_ok() && (failed(a, &self.a) || failed(b, &self.b)) {
+            self.ratio = Err(NoRatio::NotPositive);
+        }
+        self
+    }
 }
 
 impl Comparison {
@@ -204,16 +228,6 @@ impl Side<'_> {
 }
 
 impl Metric {
-    /// A round in which one of the two failed is not left out: a build that breaks in most rounds
-    /// must not pass by the others.
-    fn ratio(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Result<Ratio, NoRatio> {
-        let pairs = self.pairs(a, b);
-        match !pairs.is_empty() && (has_failed(a) || has_failed(b)) {
-            true => Err(NoRatio::NotPositive),
-            false => paired_ratio(&pairs),
-        }
-    }
-
     fn pairs(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Vec<(f64, f64)> {
         let both = paired_figures(a, b).into_iter();
         both.map(|(a, b)| (self.of(&a), self.of(&b))).collect()
@@ -232,11 +246,6 @@ impl Metric {
             Self::RequestsPerSecond => "requests per second",
         }
     }
-}
-
-fn has_failed((cell, rows): (&CellId, &[Row])) -> bool {
-    let mut own = rows.iter().filter(|row| row.cell == *cell);
-    own.any(|row| matches!(row.outcome, Outcome::Failed { .. }))
 }
 
 /// Cells in the order of their numbers; what is no `C=1 S=1` comes last.
