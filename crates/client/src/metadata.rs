@@ -5,8 +5,9 @@ use bookend_wire::{Block, HeaderList};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What HTTP/2 and gRPC say with fields of their own. Callers neither set nor see it. A length would
-/// have to be right, and what is of a connection (RFC 9113 section 8.2.2) makes a request malformed.
+/// What HTTP/2 and gRPC say with fields of their own. Callers neither set nor see it. A length
+/// would have to be right, and what is of a connection (RFC 9113 section 8.2.2) makes a request
+/// malformed.
 const RESERVED: [&[u8]; 15] = [
     b"te",
     b"host",
