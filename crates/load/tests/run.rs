@@ -453,3 +453,29 @@ fn an_interrupted_run_keeps_what_it_has_measured() {
     .unwrap();
     assert!(outcome.cancelled);
 }
+
+#[test]
+fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
+    let (server, seen) = serve();
+    let plan = Plan {
+        calls: None,
+        window_ns: Some(SECOND_NS),
+        // Who waits for its end waits for ever.
+        warmup_ns: 1_000_000 * SECOND_NS,
+        ..plan(server.local_address(), 0)
+    };
+    let interrupt = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            while seen.calls.load(Ordering::Relaxed) < 100 {
+                thread::yield_now();
+            }
+            interrupt.store(true, Ordering::Relaxed);
+        });
+        run(plan, &interrupt, |_| {}).unwrap()
+    });
+    assert!(outcome.cancelled);
+    assert_eq!((outcome.ok, outcome.window_ns), (0, 0));
+    let known = outcome.warmup + outcome.drained + outcome.unfinished;
+    assert_eq!(known, seen.calls.load(Ordering::Relaxed));
+}

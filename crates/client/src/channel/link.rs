@@ -293,6 +293,10 @@ impl Link {
     /// Sends what streams had to keep back because the output was full.
     #[inline]
     pub fn send_crowded(&mut self, turn: &mut Turn) {
+        // However many there are, each read would look at all of them.
+        if self.crowded.is_empty() || self.room_bytes(turn) == 0 {
+            return;
+        }
         for stream in mem::take(&mut self.crowded) {
             if let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) {
                 streaming.is_crowded = false;

@@ -18,7 +18,8 @@ const MAX_UNANSWERED_CALLS: usize = 1 << 20;
 pub struct ChannelOptions {
     /// How each connection is made.
     pub connection: Options,
-    /// The first wait before a connection that failed is made again.
+    /// The first wait before a connection that failed is made again. It and those after it are
+    /// drawn from within 20 % of their length.
     pub back_off_min: Duration,
     /// The longest such wait: each failure doubles it.
     pub back_off_max: Duration,

@@ -199,7 +199,9 @@ impl Visitor for Hearing<'_> {
         // The window of a stream stands for what its readers have not read, and stays shut where
         // nobody reads. That of the connection is for all: it waits for none of them.
         match self.talk.receiving(stream) {
-            Some(Receiving::Unary(_)) => sender.release(stream, data.len()),
+            Some(receiving) if receiving.is_consumed_at_once() => {
+                sender.release(stream, data.len());
+            }
             _ => sender.release_connection_of(stream, data.len()),
         }
         self.hear(sender, stream, end_stream, |receiving| {
