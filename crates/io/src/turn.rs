@@ -182,8 +182,8 @@ impl Turn {
     }
 
     /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
-    /// when it has, once: what it puts in its outputs then is written before the loop is left, if
-    /// the peers take it within [`crate::LAST_WORDS_NS`].
+    /// when it has: what it puts in its outputs then is written before the loop is left, if the
+    /// peers take it within [`crate::LAST_WORDS_NS`].
     #[inline]
     pub fn drain_is_over(&self) -> bool {
         self.drain_is_over

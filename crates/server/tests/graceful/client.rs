@@ -112,6 +112,17 @@ impl World {
         }
     }
 
+    /// All but the last octets of a client arrive.
+    pub fn arrive_but(&mut self, client: usize, missing_bytes: usize) {
+        let Client {
+            underway,
+            connection,
+            ..
+        } = &self.clients[client];
+        let all_bytes = underway.len() + connection.sender.output.len();
+        self.arrive(client, all_bytes - missing_bytes);
+    }
+
     /// A client reads up to so many octets.
     pub fn read(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
