@@ -153,7 +153,7 @@ impl ChannelShard {
         }
         for session in vanished {
             turn.abort(session);
-            let address = self.server.target.clone();
+            let address = self.server.name().to_string();
             let waited = Duration::from_nanos(how.timeout_ns);
             let reason = format!("nothing came for {waited:?} after a keepalive PING");
             self.lost(session, |_| {
