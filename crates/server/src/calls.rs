@@ -23,7 +23,6 @@ use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
 pub(crate) use handling::{FAREWELL_PING, Handling};
-use stalled::Standstill;
 
 /// What a connection's calls have in common, and their states by the key of their stream.
 pub(crate) struct Calls {
@@ -49,7 +48,7 @@ pub(crate) struct Calls {
     /// Streams that wait for their turn, the one that waits longest first.
     ready: VecDeque<Stream>,
     /// By the key of their stream, of requests that are waited for.
-    standstills: Vec<Standstill>,
+    standstills: Vec<stalled::Standstill>,
 }
 
 impl Calls {

@@ -32,7 +32,7 @@ impl LoadShard {
 
     fn connect(&mut self, number: u32, turn: &mut Turn) {
         let target = self.course.plan.targets.of(self.first_connection + number as usize);
-        let (target, token) = self.sources.target(target, number);
+        let (target, token) = self.sources.target(&target, number);
         turn.connect(target, token.to_number());
     }
 
@@ -65,7 +65,7 @@ impl LoadShard {
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
         let target = self.course.plan.targets.of(self.first_connection + token.number as usize);
-        if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
+        if self.sources.has_another(&target, token, error) && self.course.will_make_calls() {
             return self.connect(token.number, turn);
         }
         let text = self.sources.explain(error);
