@@ -1,7 +1,7 @@
 //! How `bookend serve` ends, and what it does when the machine gives it nothing more.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Served {
 
     fn end(mut self) -> Ended {
         let (mut output, mut errors) = (String::new(), String::new());
-        let mut read = |pipe: &mut dyn Read, text: &mut String| pipe.read_to_string(text);
+        let read = |pipe: &mut dyn Read, text: &mut String| pipe.read_to_string(text);
         read(self.process.stdout.as_mut().expect("a pipe"), &mut output).expect("text");
         read(self.process.stderr.as_mut().expect("a pipe"), &mut errors).expect("text");
         Ended {

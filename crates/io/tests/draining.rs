@@ -138,7 +138,7 @@ fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() 
         for threads in [1, 3] {
             let listener = listen(loopback()).unwrap();
             let mut clients: Vec<_> = (0..CLIENTS)
-                .map(|_| peer(listener.local_address()))
+                .map(|_| peer(listener.local_address().tcp().unwrap()))
                 .collect();
             let stopper = Stopper::new();
             let mut options = ServeOptions::new(stopper.clone());
