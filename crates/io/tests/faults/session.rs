@@ -323,6 +323,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Limits::trusted().http2,
+        tls: None,
     }
 }
 

@@ -46,6 +46,7 @@ impl ServerShard {
             any = true;
             accepted.end_stalled(&self.limits, now_ns, turn);
             accepted.calls.report(&mut self.counts);
+            accepted.leave_if_done(turn);
             let signs = accepted.signs(turn);
             match accepted.lapses.look(signs, &self.limits, now_ns) {
                 None => {}

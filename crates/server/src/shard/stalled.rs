@@ -18,9 +18,8 @@ impl Accepted {
             // It may not be read from.
             return self.calls.forgive_standstills();
         }
-        let sender = &mut self.connection.sender;
-        std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.end_stalled(sender, timeout_ns, now_ns);
-        std::mem::swap(turn.output(self.session), &mut sender.output);
+        self.with_output(turn, |sender, calls| {
+            calls.end_stalled(sender, timeout_ns, now_ns);
+        });
     }
 }
