@@ -59,7 +59,9 @@ impl Story {
                 world.testing.answer_one(number);
                 world.server.wake();
             }
-            _ if random.below(20) == 0 => drop(world.connect()),
+            _ if random.below(20) == 0 => {
+                world.connect();
+            }
             _ => world.server.pass_ns(1 + random.below(1_000_000) as u64),
         }
     }
