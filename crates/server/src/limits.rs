@@ -95,8 +95,8 @@ pub struct Limits {
     /// Time that a frame may stay half or a header block open, nanoseconds; `None`: for ever.
     pub input_timeout_ns: Option<u64>,
     /// Time that a request which is one message may come no further, nanoseconds; `None`: for ever.
-    /// Its call ends with `DEADLINE_EXCEEDED`, and a stream that was answered before its request was
-    /// whole with RST_STREAM.
+    /// Its call ends with `DEADLINE_EXCEEDED`, and a stream that was answered before its request
+    /// was whole with RST_STREAM.
     pub request_timeout_ns: Option<u64>,
     /// Time that the client may take nothing of what is written, nanoseconds; `None`: for ever.
     pub write_timeout_ns: Option<u64>,

@@ -11,8 +11,8 @@ const LEVEL: u8 = 6;
 /// Room that is made at a time: never by what the peer declares.
 const STEP_BYTES: usize = 32 << 10;
 
-/// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for 64 MiB
-/// of those. An empty one takes 20 octets, and as much work as inflating 64 KiB.
+/// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for
+/// 64 MiB of those. An empty one takes 20 octets, and as much work as inflating 64 KiB.
 const MEMBERS_MAX: usize = 1_024;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
