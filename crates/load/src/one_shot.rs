@@ -10,6 +10,7 @@ use crate::call::Fault;
 use crate::course::Course;
 use crate::dials::{Dials, End};
 use crate::gate::Gate;
+use crate::link::Farewell;
 use crate::measured::Measured;
 use crate::phase::Phase;
 use crate::plan::Plan;
@@ -135,7 +136,7 @@ impl OneShotShard {
             .plan
             .targets
             .of(self.first_connection + of_worker(number));
-        let (target, token) = self.sources.target(target, number);
+        let (target, token) = self.sources.target(&target, number);
         turn.connect(target, token.to_number())
     }
 
@@ -166,7 +167,7 @@ impl OneShotShard {
             .plan
             .targets
             .of(self.first_connection + of_worker(number));
-        if self.course.will_make_calls() && self.sources.has_another(target, token, error) {
+        if self.course.will_make_calls() && self.sources.has_another(&target, token, error) {
             let session = Some(self.connect(number, turn));
             match self.attempts.get_mut(number as usize) {
                 Some(attempt) => attempt.session = session,
@@ -204,8 +205,11 @@ impl OneShotShard {
         if attempt.session.take().is_none() {
             return;
         }
+        let farewell = attempt.farewell.take();
         let outcome = attempt.outcome.take().unwrap_or_else(|| {
-            self.course.measured.note_failure(text);
+            let said = farewell.as_ref().map(Farewell::to_string);
+            let text = said.unwrap_or_else(|| text.to_owned());
+            self.course.measured.note_failure(&text);
             Err(Fault::new(Code::Unavailable, text))
         });
         match &outcome {
@@ -215,7 +219,7 @@ impl OneShotShard {
             }
             Err(fault) => self.course.ledger(end_ns).failed(&attempt.call, fault),
         }
-        if let Some(said) = attempt.farewell.take() {
+        if let Some(said) = farewell {
             self.course.measured.note_goaway(said.text);
         }
         self.dials.lost(number, end_ns, end);
