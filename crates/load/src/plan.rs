@@ -10,7 +10,7 @@ pub struct Plan {
     pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
-    /// `:authority`.
+    /// `:authority`, where the targets have none of their own.
     pub authority: String,
     /// Request messages, drawn in turn. Never empty.
     pub messages: Vec<Vec<u8>>,
@@ -75,13 +75,14 @@ pub enum AtEnd {
 }
 
 impl Plan {
-    /// The head of every request, without what varies.
-    pub(crate) fn head(&self) -> Block {
+    /// The head of every request to the target of that name, without what varies.
+    pub(crate) fn head(&self, name: usize) -> Block {
+        let authority = self.targets.authority(name).unwrap_or(&self.authority);
         let mut head = Block::new(&[
             (b":method", b"POST"),
             (b":scheme", b"http"),
             (b":path", self.path.as_bytes()),
-            (b":authority", self.authority.as_bytes()),
+            (b":authority", authority.as_bytes()),
             (b"te", b"trailers"),
             (b"content-type", b"application/grpc"),
             (b"user-agent", USER_AGENT.as_bytes()),
