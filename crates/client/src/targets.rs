@@ -61,8 +61,8 @@ impl Targets {
         })
     }
 
-    /// The same, with another way to get from a name to the addresses that are meant, of which there
-    /// is at least one.
+    /// The same, with another way to get from a name to the addresses that are meant, of which
+    /// there is at least one.
     ///
     /// # Errors
     /// As `find` says at first. What it says later leaves the addresses as they were.
@@ -120,8 +120,8 @@ impl Targets {
         self.endpoint(connection).target
     }
 
-    /// An address cannot be reached any more: its name is resolved again, on a thread of its own, at
-    /// once for the first time and then after a wait that doubles from 1 to 30 s. What has been
+    /// An address cannot be reached any more: its name is resolved again, on a thread of its own,
+    /// at once for the first time and then after a wait that doubles from 1 to 30 s. What has been
     /// found is what the next connections get.
     pub fn lost(&self, address: &Address) {
         if let List::Found(directory) = &self.list {
