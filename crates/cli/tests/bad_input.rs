@@ -136,7 +136,10 @@ fn one_server_is_probed_at_a_time() {
         ),
     ] {
         let line = refused(&[&["probe"], words].concat());
-        assert!(line.starts_with(&format!("bookend probe: {said}")), "{line}");
+        assert!(
+            line.starts_with(&format!("bookend probe: {said}")),
+            "{line}"
+        );
     }
 }
 

@@ -127,7 +127,10 @@ fn a_unix_socket_is_served_probed_and_measured() {
 fn threads_that_accept_for_themselves_are_refused_where_they_have_no_use() {
     for (words, reason) in [
         (["--io", "blocking"], "--reuse-port is for --io epoll"),
-        (["--unix", "echo"], "--reuse-port and --unix exclude each other"),
+        (
+            ["--unix", "echo"],
+            "--reuse-port and --unix exclude each other",
+        ),
     ] {
         let refused = bookend(&[&["serve", "--reuse-port"], &words[..]].concat());
         let said = String::from_utf8(refused.stderr).unwrap();
