@@ -1,8 +1,8 @@
 //! Runs against several servers: who gets which connection, what is counted where, and what happens
 //! when one of them is not there.
 
-use bookend_io::{Address, Target};
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::{Address, Target, Wait};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, run};
 use bookend_load::targets::{TargetName, TargetNames, Targets};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
@@ -87,9 +87,11 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
         path: "/test.Echo/Echo".into(),
         authority: "test".into(),
         targets: targets.into(),
+        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections,
         concurrency: connections * 4,
         threads: match driver {
@@ -97,6 +99,7 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
             _ => connections,
         },
         driver,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(1_200),
