@@ -392,6 +392,11 @@ impl<S: Shard> Driver<S> {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
+        let Worker { turn, options, .. } = &self.worker;
+        let unwritten = turn.unwritten(entry.connection.exchange.session);
+        if unwritten.len() > options.backlog_limit_bytes {
+            return;
+        }
         let fate = entry.connection.advance(MAY_READ, &mut self.worker);
         self.conclude_before_output(index, fate);
     }
@@ -535,6 +540,8 @@ fn readiness(flags: EventFlags) -> Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
-        ended: flags.contains(EventFlags::RDHUP),
+        // A connection that was reset has ended too, and that is to be told as what it is.
+        ended: flags.contains(EventFlags::RDHUP)
+            && !flags.intersects(EventFlags::ERR | EventFlags::HUP),
     }
 }
