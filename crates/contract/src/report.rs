@@ -122,6 +122,9 @@ pub struct Extension {
     pub requests_per_read: f64,
     /// Connections made in the whole run, reconnections included.
     pub connections_opened: u64,
+    /// What each address has done, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub targets: Vec<TargetReport>,
     /// The latency histogram of OK calls in nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
     /// Largest resident set of this process, bytes.
@@ -138,6 +141,23 @@ pub struct Extension {
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
+}
+
+/// What one address of one target has done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetReport {
+    /// The target as it was given.
+    pub target: String,
+    /// Its address.
+    pub address: String,
+    /// Connections made to it in the whole run.
+    pub connections_opened: u64,
+    /// OK calls of the window.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub ok: u64,
+    /// Failed calls of the window.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub failed: u64,
 }
 
 /// Calls answered OK in intervals of equal width that touch at the window's start.
@@ -203,6 +223,13 @@ pub(crate) mod tests {
             requests_per_write: 50.0,
             requests_per_read: 49.5,
             connections_opened: 1,
+            targets: vec![TargetReport {
+                target: "dns:///backend:50051".to_owned(),
+                address: "10.0.0.1:50051".to_owned(),
+                connections_opened: 1,
+                ok: 10,
+                failed: 1,
+            }],
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
@@ -229,7 +256,7 @@ pub(crate) mod tests {
     fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        for newer in ["intervals", "goaways", "streams_allowed"] {
+        for newer in ["intervals", "goaways", "streams_allowed", "targets"] {
             json["bookend"].as_object_mut().unwrap().remove(newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
@@ -253,6 +280,8 @@ pub(crate) mod tests {
             "/bookend/warmup",
             "/bookend/drained",
             "/bookend/unfinished",
+            "/bookend/targets/0/ok",
+            "/bookend/targets/0/failed",
             "/bookend/intervals/counts/3",
         ] {
             let error = count(pointer).to_string();

@@ -18,6 +18,7 @@ pub mod probe;
 pub mod recorder;
 mod redial;
 pub mod reflect;
+mod roster;
 pub mod run;
 pub mod schema;
 pub mod shard;

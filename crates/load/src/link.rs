@@ -5,6 +5,7 @@ use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
+use crate::roster::Place;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
@@ -31,6 +32,7 @@ pub(crate) struct Link {
     pub session: Session,
     /// Which of the worker's connections this is.
     pub connection_number: usize,
+    place: Place,
     pub connection: Connection,
     pub stage: Stage,
     pub in_flight: u32,
@@ -100,10 +102,17 @@ pub(crate) struct Source<'a> {
 }
 
 impl Link {
-    pub fn new(session: Session, connection_number: usize, plan: &Plan, streams: u32) -> Self {
+    pub fn new(
+        session: Session,
+        connection_number: usize,
+        place: Place,
+        plan: &Plan,
+        streams: u32,
+    ) -> Self {
         Self {
             session,
             connection_number,
+            place,
             connection: Connection::new(Role::Client, &plan.config),
             stage: Stage::Greeting,
             in_flight: 0,
@@ -113,8 +122,8 @@ impl Link {
             streams_allowed: None,
             calls: Vec::new(),
             given_up: GivenUp::default(),
-            head: plan.head(),
-            requests: kept_requests(plan),
+            head: plan.head(place.name),
+            requests: kept_requests(plan, place.name),
             issued: Vec::new(),
         }
     }
@@ -132,6 +141,7 @@ impl Link {
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
         let now_ns = ledger.now_ns;
+        ledger.recorder.at(self.place.entry);
         let given_up_before = self.given_up.len();
         let mut answers = Answers {
             ledger,
@@ -272,6 +282,7 @@ impl Link {
 
     /// Gives up on calls that started before `limit_ns`.
     pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
+        ledger.recorder.at(self.place.entry);
         for (key, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
@@ -295,6 +306,7 @@ impl Link {
 
     /// The connection is gone: every call in flight failed.
     pub fn fail_all(&mut self, fault: &Fault, mut ledger: Ledger<'_>) {
+        ledger.recorder.at(self.place.entry);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             ledger.failed(call, fault);
             *call = Call::default();
@@ -303,12 +315,12 @@ impl Link {
     }
 }
 
-fn kept_requests(plan: &Plan) -> Vec<Request> {
+fn kept_requests(plan: &Plan, name: usize) -> Vec<Request> {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
     if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
         return Vec::new();
     }
-    let request = |message: &Vec<u8>| Request::new(plan.head(), message.clone());
+    let request = |message: &Vec<u8>| Request::new(plan.head(name), message.clone());
     plan.messages.iter().map(request).collect()
 }
 

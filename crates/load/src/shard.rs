@@ -9,6 +9,7 @@ use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Driver, Plan, Share};
 use crate::recorder::{Recorder, count_text};
 use crate::redial::{End, Redial};
+use crate::roster::Roster;
 use crate::timeline::Timeline;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Statistics, Then, Turn};
 use bookend_wire::ConnectionError;
@@ -79,6 +80,8 @@ pub struct Measured {
     pub driver: Statistics,
     /// Connections made in the whole run.
     pub connections_opened: u64,
+    /// Where they were made to.
+    pub(crate) roster: Roster,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
     /// Connections that the server ended with GOAWAY, by its code and debug data.
@@ -411,7 +414,8 @@ impl Shard for LoadShard {
         };
         let connection = token as usize;
         let streams = self.share.streams[connection];
-        let mut link = Link::new(session, connection, &self.plan, streams);
+        let place = self.measured.roster.opened(connection);
+        let mut link = Link::new(session, connection, place, &self.plan, streams);
         self.measured.connections_opened += 1;
         link.swap_output(turn);
         let index = session.index as usize;
@@ -496,10 +500,12 @@ impl Shard for LoadShard {
         match why {
             Closed::NotConnected(token, error) => {
                 let now_ns = turn.now_ns();
-                let text = format!("connection error: {error}");
+                let connection = token as usize;
+                let text = self.explain(connection, &format!("connection error: {error}"));
                 self.note_failure(&text);
-                self.count_attempt(&text);
-                self.redials[token as usize].lost(now_ns, End::Useless);
+                self.lose_target(connection);
+                self.count_attempt(connection, &text);
+                self.redials[connection].lost(now_ns, End::Useless);
                 self.reckon_dial_deadline();
             }
             Closed::Peer => self.lost(session, "the server closed the connection", turn),

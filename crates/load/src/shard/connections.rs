@@ -21,7 +21,9 @@ impl LoadShard {
             if calls_are_made && redial.due_at_ns().is_some_and(|at_ns| now_ns >= at_ns) {
                 redial.dialled(now_ns);
                 let number = self.share.first_connection as usize + connection;
-                turn.connect(self.plan.targets.of(number), connection as u64);
+                let endpoint = self.plan.targets.endpoint(number);
+                turn.connect(&endpoint.target, connection as u64);
+                self.measured.roster.dial(connection, endpoint);
             }
         }
         let is_overdue = |link: &&Link| {
@@ -87,9 +89,11 @@ impl LoadShard {
         if end != End::WorkDone && self.phase != Phase::Over {
             let made_no_call = link.made_no_call();
             let text = why_lost(link, text);
+            let text = self.explain(connection, &text);
             self.note_failure(&text);
             if made_no_call {
-                self.count_attempt(&text);
+                self.lose_target(connection);
+                self.count_attempt(connection, &text);
             }
             self.fail_link(index, &Fault::new(Code::Unavailable, text), now_ns);
         }
@@ -105,9 +109,22 @@ impl LoadShard {
         }
     }
 
+    /// What has happened to a connection. Where there are several targets, which one it was.
+    pub(super) fn explain(&self, connection: usize, text: &str) -> String {
+        let several = self.plan.targets.count() > 1;
+        self.measured.roster.explain(connection, several, text)
+    }
+
+    /// A target of which nothing has come: its name may have other addresses by now.
+    pub(super) fn lose_target(&self, connection: usize) {
+        let address = self.measured.roster.address(connection);
+        self.plan.targets.lost(address);
+    }
+
     /// A connection that could not be made costs one error: the call that asked for it.
-    pub(super) fn count_attempt(&mut self, text: &str) {
+    pub(super) fn count_attempt(&mut self, connection: usize, text: &str) {
         if matches!(self.phase, Phase::WarmUp | Phase::Window) {
+            self.recorder.at(self.measured.roster.entry(connection));
             self.recorder.errors.add(Code::Unavailable, text, 1);
             if self.by_number() {
                 self.counted_made += 1;
