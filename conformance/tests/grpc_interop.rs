@@ -109,7 +109,10 @@ fn their_client_passes_every_case_inside_of_tls() {
             let ended = theirs_with(server.port, case, &["-use_tls", &ca]);
             assert!(ended.succeeded, "{io}, {case}: {}", ended.text);
         }
-        assert!(!theirs(server.port, BASIC[0]).succeeded, "it takes nobody without TLS");
+        assert!(
+            !theirs(server.port, BASIC[0]).succeeded,
+            "it takes nobody without TLS"
+        );
         assert!(server.stop() >= ANSWERED_CALLS);
     }
 }
