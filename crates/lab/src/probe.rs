@@ -20,10 +20,11 @@ pub const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 const TEXT_LIMIT_BYTES: usize = 1 << 20;
 
 /// The command of a verified call to a server. Its words are those of instruments.
-pub const CALL: [&str; 6] = [
+pub const CALL: [&str; 7] = [
     "{bookend}",
     "probe",
     "{target}",
+    "--cacert={tls_ca}",
     "--call={method}",
     "--proto={proto}",
     "--binary-file={request_file}",
