@@ -7,8 +7,8 @@ use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
 use crate::table::{
-    Cell, Table, connection_table, cost_table, ledger_table, marks, published_table,
-    resource_table, skipped_lines, spinning_lines,
+    Cell, Table, connection_table, cost_table, instrument_table, ledger_table, marks,
+    published_table, resource_table, skipped_lines, spinning_lines,
 };
 use bookend_contract::transport::Transport;
 use serde::Serialize;
@@ -71,6 +71,9 @@ impl<'a> Report<'a> {
         text.push('\n');
         if let Some(connections) = connection_table(&self.table) {
             text.push_str(&format!("{connections}\n"));
+        }
+        if let Some(instruments) = instrument_table(&self.table) {
+            text.push_str(&format!("{instruments}\n"));
         }
         text.push_str(&resource_table(&self.table));
         for mark in marks(&self.table) {

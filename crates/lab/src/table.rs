@@ -3,6 +3,7 @@
 mod connections;
 mod doubts;
 mod figures;
+mod instruments;
 mod latency;
 pub(crate) mod layout;
 mod ledger;
@@ -16,6 +17,7 @@ pub(crate) use doubts::rules_of;
 pub use figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
+pub use instruments::{InstrumentCost, instrument_table};
 pub use latency::LatencySummary;
 pub use ledger::Ledger;
 pub use round::RoundFigures;
@@ -143,6 +145,7 @@ impl Table {
         }
         add_ratios(plan, rows, &mut cells);
         add_connection_ratios(rows, &mut cells);
+        instruments::compare_instruments(rows, &mut cells);
         Self {
             cells,
             several_instruments: plan.instruments().len() > 1,

@@ -5,8 +5,8 @@ mod table_rows;
 use bookend_lab::measurement::{Measurement, Outcome, Row};
 use bookend_lab::suite::Side;
 use bookend_lab::table::{
-    CellResult, NotMeasured, Standing, Table, cost_table, ledger_table, marks, published_table,
-    resource_table, skipped_lines,
+    CellResult, NotMeasured, Standing, Table, cost_table, instrument_table, ledger_table, marks,
+    published_table, resource_table, skipped_lines,
 };
 use table_rows::{cell, plan, rows, subject};
 
@@ -264,6 +264,45 @@ fn with_several_instruments_each_row_says_which() {
             .count()
             == 9
     );
+}
+
+#[test]
+fn what_a_request_costs_each_instrument_is_compared_with_the_first() {
+    assert!(instrument_table(&sound()).is_none(), "there is one only");
+    let mut plan = plan();
+    for subject in &mut plan.subjects {
+        subject.instruments.push("ghz".into());
+    }
+    let mut rows = rows(&plan);
+    for row in &mut rows {
+        if let Outcome::Measured(figures) = &mut row.outcome
+            && row.cell.instrument == "ghz"
+        {
+            figures.generator_cpu_seconds *= 100.0;
+        }
+    }
+    let table = Table::new(&plan, &rows);
+    for cell in &table.cells {
+        let cost = &cell.summary().expect("figures").instrument_cost;
+        match cell.id.instrument.as_str() {
+            "ghz" => {
+                let median = cost.ratio.ratio().expect("a ratio").median;
+                assert!((median - 0.01).abs() < 1e-9, "{median}");
+            }
+            _ => assert_eq!(
+                cost.ratio.ratio(),
+                None,
+                "what the others are compared with"
+            ),
+        }
+    }
+    let printed = instrument_table(&table).expect("a table");
+    for title in ["req/instrument-CPU-s", "ratio i", "busy"] {
+        assert!(printed.contains(title), "{printed}");
+        let metrics = include_str!("../../../docs/metrics.md");
+        assert!(metrics.contains(&format!("`{title}`")), "{title}");
+    }
+    assert!(printed.contains("| rust-tonic via ghz "), "{printed}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::table::{Cell, CellResult, LatencySummary, RatioOutcome, Standing, Sum
 type Field = (&'static str, fn(&Summary) -> Option<f64>);
 
 /// The figures of a measured cell, by column.
-const FIGURES: [Field; 49] = [
+const FIGURES: [Field; 53] = [
     ("requests_per_second", |s| Some(s.requests_per_second)),
     ("requests_per_second_low", |s| {
         Some(s.requests_per_second_interval?.low)
@@ -46,6 +46,18 @@ const FIGURES: [Field; 49] = [
     ("server_cpu_share", |s| Some(s.server_cpu)),
     ("server_cpu_share_max", |s| Some(s.server_cpu_max)),
     ("generator_cpu_share", |s| Some(s.generator_cpu)),
+    ("requests_per_instrument_cpu_second", |s| {
+        s.instrument_cost.requests_per_cpu_second
+    }),
+    ("instrument_cost_ratio", |s| {
+        median(&s.instrument_cost.ratio)
+    }),
+    ("instrument_cost_ratio_low", |s| {
+        low(&s.instrument_cost.ratio)
+    }),
+    ("instrument_cost_ratio_high", |s| {
+        high(&s.instrument_cost.ratio)
+    }),
     ("generator_busy_share", |s| Some(s.generator_busy)),
     ("machine_busy_cpus", |s| Some(s.ledger?.busy)),
     ("machine_softirq_cpus", |s| Some(s.ledger?.softirq)),

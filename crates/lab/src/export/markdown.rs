@@ -1,7 +1,8 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
 use super::{
-    Report, connection_table, cost_table, ledger_table, marks, published_table, resource_table,
+    Report, connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
+    resource_table,
 };
 use crate::table::layout::one_line;
 
@@ -30,6 +31,10 @@ pub(super) fn page(report: &Report<'_>) -> String {
     ));
     if let Some(connections) = connection_table(&report.table) {
         page.push_str(&section("What connections cost", &fenced(&connections)));
+    }
+    if let Some(instruments) = instrument_table(&report.table) {
+        let title = "What a request costs the instrument";
+        page.push_str(&section(title, &fenced(&instruments)));
     }
     page.push_str(&section(
         "Latency and memory",

@@ -352,6 +352,6 @@ fn calibration_figures(summary: &Summary) -> String {
     )
 }
 
-fn or_none(figure: Option<String>) -> String {
+pub(super) fn or_none(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| NONE.to_owned())
 }

@@ -1,10 +1,10 @@
 //! One cell over all its rounds: medians of rates, latencies from the merged histogram.
 
-use super::Ledger;
 use super::doubts::doubts;
 use super::latency::{LatencySummary, merged};
 use super::limit::{generator_busy, pooled_verdict};
 use super::round::{Round, RoundFigures, cost_ratio_of, paired_figures, ratio_of};
+use super::{InstrumentCost, Ledger};
 use crate::measurement::{CellId, Measurement, Row, Spinning};
 use crate::statistics::{Interval, NoRatio, Ratio, geometric_mean_interval, median};
 use crate::suite::{Case, Plan, Side};
@@ -36,6 +36,8 @@ pub struct Summary {
     pub server_cpu: f64,
     /// Largest share of one CPU in 100 ms of any round.
     pub server_cpu_max: f64,
+    /// What a request costs the instrument.
+    pub instrument_cost: InstrumentCost,
     /// CPU time of the generator over the window, 1.0 = one CPU: median of the rounds.
     pub generator_cpu: f64,
     /// Share of its time in which the generator did work, 0 to 1, pooled over the rounds.
@@ -96,7 +98,7 @@ pub enum RatioOutcome {
 }
 
 impl RatioOutcome {
-    fn new(ratio: Result<Ratio, NoRatio>) -> Self {
+    pub(super) fn new(ratio: Result<Ratio, NoRatio>) -> Self {
         match ratio {
             Ok(ratio) => Self::Of(ratio),
             Err(NoRatio::Spinning) => Self::Spinning,
@@ -160,6 +162,7 @@ impl Summary {
             over_lasting: Compared::NOTHING,
             server_cpu: middle(&each(&rounds, |figures| figures.server_cpu)),
             server_cpu_max: largest(&rounds, |round| round.server_cpu_max),
+            instrument_cost: InstrumentCost::new(&rounds),
             generator_cpu: middle(&each(&rounds, |figures| figures.generator_cpu)),
             generator_busy: generator_busy(&rounds),
             latency,

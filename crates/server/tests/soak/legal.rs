@@ -1,0 +1,218 @@
+//! Clients that use the server as they should. None of their calls may be lost.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bookend_client::{
+    Call, Channel, ChannelOptions, Client, Code, Encoding, Options, StreamCall, UnaryCall,
+};
+
+use crate::serving::FILL_MESSAGE_BYTES;
+use crate::source::Source;
+
+/// What one client did.
+#[derive(Debug)]
+pub struct Made {
+    pub client: &'static str,
+    pub path: &'static str,
+    pub calls: u64,
+    /// Calls that ended as they had to.
+    pub right: u64,
+    pub first_wrong: Option<String>,
+}
+
+/// One client: makes calls once, and says of each whether it ended as it had to.
+type Go = fn(&mut Customer) -> Vec<Result<(), String>>;
+
+const CLIENTS: &[(&str, &str, Go)] = &[
+    ("many at once", "/soak.Legal/Echo", many_at_once),
+    ("compressed", "/soak.Legal/Echo", compressed),
+    ("answered later", "/soak.Legal/Later", many_at_once),
+    ("on the pool", "/soak.Legal/Work", a_few_at_once),
+    (
+        "a connection a call",
+        "/soak.Legal/Echo",
+        on_a_new_connection,
+    ),
+    ("both ways", "/soak.Legal/Chat", both_ways),
+    ("cancelled", "/soak.Legal/Chat", cancelled),
+    ("much to read", "/soak.Legal/Fill", much_to_read),
+    ("deadlines that pass", "/soak.Legal/Stall", too_late),
+];
+
+/// Between two goes: the machine is to have time for the other clients, on any number of cores.
+const PAUSE: Duration = Duration::from_millis(2);
+
+struct Customer {
+    address: SocketAddr,
+    path: &'static str,
+    channel: Channel,
+    source: Source,
+}
+
+pub fn start(address: SocketAddr, seed: u64, over: &Arc<AtomicBool>) -> Vec<JoinHandle<Made>> {
+    let start_one = |(number, &(client, path, go)): (usize, &(_, _, Go))| {
+        let over = Arc::clone(over);
+        thread::spawn(move || {
+            let target = address.to_string();
+            let channel = Channel::connect(&target, ChannelOptions::default());
+            let customer = Customer {
+                address,
+                path,
+                channel: channel.expect("a channel"),
+                source: Source::new(seed, number as u64),
+            };
+            be_a_customer(customer, client, go, &over)
+        })
+    };
+    CLIENTS.iter().enumerate().map(start_one).collect()
+}
+
+fn be_a_customer(mut customer: Customer, client: &'static str, go: Go, over: &AtomicBool) -> Made {
+    let mut made = Made {
+        client,
+        path: customer.path,
+        calls: 0,
+        right: 0,
+        first_wrong: None,
+    };
+    while !over.load(Ordering::Relaxed) {
+        for result in go(&mut customer) {
+            made.calls += 1;
+            match result {
+                Ok(()) => made.right += 1,
+                Err(wrong) => drop(made.first_wrong.get_or_insert(wrong)),
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+    made
+}
+
+fn many_at_once(customer: &mut Customer) -> Vec<Result<(), String>> {
+    echoes(customer, 64, Encoding::Identity)
+}
+
+fn a_few_at_once(customer: &mut Customer) -> Vec<Result<(), String>> {
+    echoes(customer, 8, Encoding::Identity)
+}
+
+fn compressed(customer: &mut Customer) -> Vec<Result<(), String>> {
+    echoes(customer, 8, Encoding::Gzip)
+}
+
+fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Result<(), String>> {
+    let (tell, hear) = mpsc::channel();
+    for _ in 0..count {
+        let message = customer.source.octets(8 << 10);
+        let mut call = UnaryCall::new(customer.path, message.clone());
+        call.encoding = encoding;
+        let tell = tell.clone();
+        customer.channel.call(call, move |answer| {
+            let result = match answer.single_message() {
+                Ok(echo) if echo == message => Ok(()),
+                Ok(_) => Err("another message came back".to_owned()),
+                Err(status) => Err(status.to_string()),
+            };
+            // Whoever asked hears all of them.
+            let _ = tell.send(result);
+        });
+    }
+    drop(tell);
+    hear.iter().collect()
+}
+
+fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
+    let message = customer.source.octets(1000);
+    let made = Client::connect(&customer.address.to_string(), &Options::default())
+        .map_err(|error| error.to_string())
+        .and_then(|mut client| {
+            let messages = [message.as_slice()];
+            let call = Call::new(customer.path, &messages);
+            client.call(&call).map_err(|error| error.to_string())
+        });
+    let echo = made.and_then(|answer| {
+        answer
+            .into_single_message()
+            .map_err(|status| status.to_string())
+    });
+    vec![expect(echo, &message)]
+}
+
+fn both_ways(customer: &mut Customer) -> Vec<Result<(), String>> {
+    let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
+    for _ in 0..customer.source.below(20) {
+        let message = customer.source.octets(40 << 10);
+        if requests.send(&message).is_err() {
+            break;
+        }
+        let echo = match responses.next() {
+            Some(Ok(echo)) => Ok(echo.octets),
+            Some(Err(status)) => Err(status.to_string()),
+            None => Err("the answer ended early".to_owned()),
+        };
+        if let Err(wrong) = expect(echo, &message) {
+            return vec![Err(wrong)];
+        }
+    }
+    requests.finish();
+    let status = responses.end().status.clone();
+    vec![match status.code {
+        Code::Ok => Ok(()),
+        _ => Err(status.to_string()),
+    }]
+}
+
+/// Four a second, so that nobody takes it for an attack.
+fn cancelled(customer: &mut Customer) -> Vec<Result<(), String>> {
+    let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
+    let message = customer.source.octets(1000);
+    let _ = requests.send(&message);
+    let echo = match responses.next() {
+        Some(Ok(echo)) => Ok(echo.octets),
+        other => Err(format!("{other:?}")),
+    };
+    drop((requests, responses));
+    thread::sleep(Duration::from_millis(250));
+    vec![expect(echo, &message)]
+}
+
+fn much_to_read(customer: &mut Customer) -> Vec<Result<(), String>> {
+    let count = customer.source.below(200) as u32;
+    let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
+    let _ = requests.send(&count.to_be_bytes());
+    requests.finish();
+    let whole = |message: &Result<bookend_client::ReceivedMessage, _>| {
+        message
+            .as_ref()
+            .is_ok_and(|message| message.octets.len() == FILL_MESSAGE_BYTES)
+    };
+    let read = (&mut responses).filter(whole).count();
+    let status = responses.end().status.clone();
+    vec![match (status.code, read == count as usize) {
+        (Code::Ok, true) => Ok(()),
+        (Code::Ok, false) => Err(format!("{read} of {count} messages came")),
+        _ => Err(status.to_string()),
+    }]
+}
+
+fn too_late(customer: &mut Customer) -> Vec<Result<(), String>> {
+    let mut call = UnaryCall::new(customer.path, Vec::new());
+    call.timeout = Some(Duration::from_millis(250));
+    let answer = customer.channel.unary(call);
+    vec![match answer.status.code {
+        Code::DeadlineExceeded => Ok(()),
+        _ => Err(format!("a call that cannot end in time: {}", answer.status)),
+    }]
+}
+
+fn expect(echo: Result<Vec<u8>, String>, message: &[u8]) -> Result<(), String> {
+    match echo? == message {
+        true => Ok(()),
+        false => Err("another message came back".to_owned()),
+    }
+}
