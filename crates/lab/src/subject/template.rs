@@ -46,14 +46,14 @@ pub struct Placeholders {
     /// `{authority}`: `host:port` for a URI, whatever carries the connection.
     pub authority: Option<String>,
     /// What carries the connection: `{scheme}`, `{tls_ca}`, `{tls_certificate}`, `{tls_key}`,
-    /// `{unix_socket}` and `{if_plaintext}`.
+    /// `{unix_socket}`, `{if_plaintext}` and `{if_tcp}`.
     pub carrier: Carrier,
     /// `{if_per_call}`: every call has a connection of its own.
     pub connection_per_call: bool,
 }
 
 /// The words that may stand in braces, in the order of [`Placeholders`].
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "bookend",
     "target",
     "method",
@@ -77,6 +77,7 @@ const WORDS: [&str; 24] = [
     "tls_key",
     "unix_socket",
     "if_plaintext",
+    "if_tcp",
     "if_per_call",
 ];
 
@@ -136,6 +137,7 @@ impl Placeholders {
             "tls_key" => self.tls_files().map(|files| text(&files.key)),
             "unix_socket" => self.unix_socket().map(text),
             "if_plaintext" => condition(self.carrier.transport() != Transport::Tls),
+            "if_tcp" => condition(self.carrier.transport() != Transport::Unix),
             "if_per_call" => condition(self.connection_per_call),
             _ => return Err(TemplateError::UnknownWord(word.to_owned())),
         })
@@ -291,6 +293,7 @@ mod tests {
             "--insecure{if_plaintext}",
             "--cacert={tls_ca}",
             "--base-uri=unix:{unix_socket}",
+            "--port=0{if_tcp}",
             "--one-shot{if_per_call}",
             "{scheme}://{authority}/",
         ]);
@@ -303,14 +306,19 @@ mod tests {
             };
             run.fill(&template).expect("every word exists")[1..].to_vec()
         };
-        let plain = ["--insecure", "http://localhost/"];
+        let plain = ["--insecure", "--port=0", "http://localhost/"];
         assert_eq!(filled(Carrier::H2c, false), words(&plain));
         let tls = TlsFiles {
             ca: "/ca.pem".into(),
             certificate: "/own.pem".into(),
             key: "/own.key".into(),
         };
-        let secured = ["--cacert=/ca.pem", "--one-shot", "https://localhost/"];
+        let secured = [
+            "--cacert=/ca.pem",
+            "--port=0",
+            "--one-shot",
+            "https://localhost/",
+        ];
         assert_eq!(filled(Carrier::Tls(tls), true), words(&secured));
         let local = ["--insecure", "--base-uri=unix:/s.sock", "http://localhost/"];
         let unix = Carrier::Unix("/s.sock".into());
