@@ -40,9 +40,12 @@ pub fn start(arguments: Arguments) -> Result<u8, Failure> {
         .target
         .resolve(options.connect_timeout)
         .map_err(Failure::usage)?;
-    let plan = options
+    let mut plan = options
         .to_plan(&method, prepared.payload, target, cpus())
         .map_err(Failure::usage)?;
+    if let Some(refusal) = plan.fall_back() {
+        eprintln!("bookend load: {refusal}; epoll is used instead");
+    }
     let ended = measure(plan, &options.target, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;

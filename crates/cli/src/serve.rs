@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use std::env;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::thread;
 
 use bookend_load::contract::exit;
@@ -27,12 +28,18 @@ pub struct Arguments {
     /// Port to listen on; 0 takes a free one
     #[arg(long, short, default_value_t = 50051)]
     port: u16,
+    /// Unix socket to listen on instead of a port: a server has one listener
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
+    unix: Option<PathBuf>,
     /// Threads; 0 means as many as there are processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// Which driver serves the connections
     #[arg(long, value_enum, default_value_t)]
     io: Driver,
+    /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
+    #[arg(long, conflicts_with = "unix")]
+    reuse_port: bool,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
@@ -48,6 +55,8 @@ enum Driver {
     Blocking,
     /// All connections spread over the threads
     Epoll,
+    /// The same on io_uring (Linux 6.1); on epoll where that cannot be used, which is said
+    Uring,
 }
 
 /// The values of `--preset`.
@@ -64,9 +73,20 @@ enum Preset {
 /// # Errors
 /// [`Failure`] when the address is taken or the machine gives no threads.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+    check(arguments)?;
     let statistics = run(arguments).map_err(Failure::nothing_measured)?;
     tell(&format!("served {}", statistics.calls.served()));
     Ok(exit::MEASURED)
+}
+
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    match (arguments.reuse_port, arguments.io) {
+        (true, Driver::Blocking) => Err(Failure::usage(
+            "--reuse-port is for --io epoll and uring: blocking threads have one connection each and get it \
+             from one listener",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn run(arguments: &Arguments) -> Result<Statistics, Box<dyn std::error::Error>> {
@@ -82,7 +102,7 @@ fn run(arguments: &Arguments) -> Result<Statistics, Box<dyn std::error::Error>> 
         server.local_address(),
         server.chosen()
     );
-    tell(&format!("ready {}", server.local_address().port()));
+    tell(&format!("ready {}", server.port().unwrap_or_default()));
     Ok(server.serve()?)
 }
 
@@ -95,6 +115,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         Driver::Auto => Io::Auto,
         Driver::Blocking => Io::Blocking,
         Driver::Epoll => Io::Epoll,
+        Driver::Uring => Io::Uring,
     };
     let server = Server::builder()
         .add_service(greeters::plain())
@@ -105,9 +126,13 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .add_service(interop::service())
         .reflection()
         .page(include_str!("serve/page.txt"))
-        .limits(limits)
-        .bind((arguments.host, arguments.port))?;
-    Ok(server.io(io).threads(threads(arguments)?))
+        .limits(limits);
+    let server = match &arguments.unix {
+        Some(path) => server.bind_unix(path)?,
+        None => server.bind((arguments.host, arguments.port))?,
+    };
+    let server = server.io(io).reuse_port(arguments.reuse_port);
+    Ok(server.threads(threads(arguments)?))
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
@@ -165,8 +190,32 @@ mod tests {
     #[test]
     fn it_listens_on_the_loopback_unless_told() {
         let server = bind(&parse(&["--port", "0"])).unwrap();
-        assert!(server.local_address().ip().is_loopback());
+        assert!(server.local_address().tcp().unwrap().ip().is_loopback());
         assert!(server.chosen().starts_with("auto"));
+    }
+
+    #[test]
+    fn a_unix_socket_is_listened_on_instead_of_a_port() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("serve");
+        let path = path.to_str().unwrap();
+        let server = bind(&parse(&["--unix", path])).unwrap();
+        assert_eq!(server.local_address().to_string(), format!("unix:{path}"));
+        assert_eq!(server.port(), None);
+        let both = Line::try_parse_from(["serve", "--unix", path, "--port", "1"]);
+        let refusal = both.err().unwrap().to_string();
+        assert!(refusal.contains("cannot be used with"), "{refusal}");
+    }
+
+    #[test]
+    fn threads_accept_for_themselves_where_they_can() {
+        let words = ["--port", "0", "--threads", "2", "--reuse-port"];
+        let server = bind(&parse(&words)).unwrap();
+        let chosen = "epoll on 2 thread(s), each with a listener of its own";
+        assert_eq!(server.chosen(), chosen);
+        let refusal = check(&parse(&["--reuse-port", "--io", "blocking"]));
+        assert!(refusal.is_err());
+        assert!(check(&parse(&["--reuse-port", "--io", "epoll"])).is_ok());
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn a_misspelt_word_comes_with_the_right_one() {
         ),
         (
             &["load", "--io", "epol"],
-            "bookend load: --io epol: did you mean epoll? (there is auto, blocking, epoll)",
+            "bookend load: --io epol: did you mean epoll? (there is auto, blocking, epoll, uring)",
         ),
         (
             &["load", "-O", "prety"],

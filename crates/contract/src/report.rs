@@ -126,7 +126,7 @@ pub struct Extension {
     pub latency_histogram: String,
     /// Largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
-    /// The driver that was used: `blocking` or `epoll`.
+    /// The driver that was used: `blocking`, `epoll` or `uring`.
     pub io: String,
     /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]

@@ -7,8 +7,10 @@
 //! A plain read returns every [`TICK_NS`] so that the shard is woken for a call of its
 //! [`Waker`] or for the end.
 
+use crate::address::Target;
 use crate::clock::{clock_ns, timespec};
-use crate::connection::{Connection, Fate, LINGER_NS, Read, Readiness};
+use crate::connection::{Connection, Read, Readiness};
+use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Wait};
@@ -24,7 +26,6 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub fn run<S: Shard>(shard: S, waker: Waker, options: Options) -> io::Result<(S,
 /// # Errors
 /// The machine's, as of [`run`]. A target that cannot be reached is told to the shard.
 pub fn connect_and_run<S: Shard>(
-    target: SocketAddr,
+    target: impl Into<Target>,
     shard: S,
     waker: Waker,
     options: Options,
@@ -69,6 +70,7 @@ pub fn run_accepted<S: Shard>(
     options: Options,
 ) -> io::Result<(S, Statistics)> {
     let socket = socket.into();
+    socket::send_at_once(&socket)?;
     prepare(&socket)?;
     let mut driver = Driver::new(shard, waker, options, Until::Alone);
     driver.open_accepted(socket);
@@ -255,7 +257,7 @@ impl<S: Shard> Driver<S> {
         if revents.is_empty() {
             return;
         }
-        if connection.connecting.is_some() {
+        if connection.exchange.connecting.is_some() {
             return self.end_connect();
         }
         let fate = connection.advance(readiness(revents), &mut self.worker);
@@ -307,7 +309,7 @@ impl<S: Shard> Driver<S> {
     fn attend(&mut self) {
         while let Some((session, wishes)) = self.worker.turn.next_touched() {
             match &mut self.connection {
-                Some(connection) if connection.session == session => {
+                Some(connection) if connection.exchange.session == session => {
                     let fate = connection.grant(wishes, &mut self.worker);
                     self.conclude(fate);
                 }
@@ -329,8 +331,8 @@ impl<S: Shard> Driver<S> {
         };
         self.connect_by_ns = None;
         let lingers = matches!(why, Closed::Us) && connection.may_have_unread_bytes();
-        let session = connection.session;
-        self.worker.close(session, connection.told(why));
+        let session = connection.exchange.session;
+        self.worker.close(session, connection.exchange.told(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }
@@ -367,8 +369,8 @@ impl<S: Shard> Driver<S> {
         if let Err(error) = ended {
             return self.close(Closed::Failed(error));
         }
-        let session = connection.session;
-        let Some(token) = connection.connecting.take() else {
+        let session = connection.exchange.session;
+        let Some(token) = connection.exchange.connecting.take() else {
             return;
         };
         self.connect_by_ns = None;
@@ -397,7 +399,7 @@ impl<S: Shard> Driver<S> {
         let written = |turn: &crate::Turn| {
             connection
                 .as_ref()
-                .is_none_or(|connection| turn.unwritten(connection.session).is_empty())
+                .is_none_or(|connection| turn.unwritten(connection.exchange.session).is_empty())
         };
         self.worker.may_leave(written) || (alone && !self.worker.turn.has_work())
     }
@@ -409,9 +411,8 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-/// Makes a socket wait in plain reads, for a tick at most, and send at once what it is given.
+/// Makes a socket wait in plain reads, for a tick at most.
 fn prepare(socket: &OwnedFd) -> io::Result<()> {
-    kernel::send_at_once(socket)?;
     Ok(kernel::wait_in_reads(
         socket,
         Duration::from_nanos(TICK_NS),

@@ -1,55 +1,29 @@
-//! One socket and how far it is: what both drivers do with it.
+//! One socket of a driver that reads and writes itself, and how far it is.
 
-use crate::kernel::{self, Grows};
-use crate::shard::{Closed, Session, Shard, Then};
+use crate::exchange::{Ending, Exchange, Fate};
+use crate::kernel;
+use crate::shard::{Closed, Session, Shard};
 use crate::socket;
 use crate::turn::{Turn, Wishes};
 use crate::worker::Worker;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
-use std::io;
-
-/// What one read can bring, and the largest piece of input a shard may ask to see whole.
-///
-/// A quarter of a MiB holds a thousand small calls, stays in a core's second-level cache and is the
-/// point beyond which larger reads bought nothing. There is one a thread, shared by its sessions.
-pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
-
-/// How long a connection that we closed is read on, and what comes dropped, so that the kernel does
-/// not answer late bytes of the peer with a reset that would overtake our last ones. nginx waits
-/// 5 s between two reads; a benchmark's peers answer in a round trip.
-pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 
 /// Reads of a connection that cannot be written to. So many hold what the kernel does (6 MiB where
 /// nobody has raised `tcp_rmem`); a peer that goes on sending does not keep the thread to itself.
 const LAST_READS_MAX: usize = 32;
 
-/// A session between two partial frames keeps this much; 10,000 of them keep 5 MiB.
-const LEFTOVER_CAPACITY_KEPT: usize = 512;
-
 /// A socket and how far it is.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub socket: OwnedFd,
-    pub session: Session,
-    /// Asked for, not there yet: the token.
-    pub connecting: Option<u64>,
+    pub exchange: Exchange,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
     /// The last read took all there was, and reads have not been put off since (or what has not
     /// been read does not matter any more).
     drained: bool,
-    paused: bool,
-    ending: Option<Ending>,
-    leftover: Vec<u8>,
-}
-
-/// Who ends a connection that still has output to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    Peer,
-    Us,
 }
 
 /// What the kernel says about a socket.
@@ -73,38 +47,27 @@ pub(crate) enum Read {
     Failed(Errno),
 }
 
-/// Whether a connection goes on.
-#[must_use]
-pub(crate) enum Fate {
-    Alive,
-    Gone(Closed),
-}
-
 impl Connection {
     pub fn new(socket: OwnedFd, session: Session, connecting: Option<u64>) -> Self {
         Self {
             socket,
-            session,
-            connecting,
+            exchange: Exchange::new(session, connecting),
             blocked: false,
             drained: true,
-            paused: false,
-            ending: None,
-            leftover: Vec::new(),
         }
     }
 
     /// Whether the next bytes are wanted.
     #[inline]
     pub fn wants_to_read(&self, turn: &Turn, backlog_limit_bytes: usize) -> bool {
-        let idle = self.connecting.is_none() && self.ending.is_none() && !self.paused;
-        idle && (!self.blocked || turn.unwritten(self.session).len() <= backlog_limit_bytes)
+        let unwritten = || turn.unwritten(self.exchange.session).len();
+        self.exchange.wants_to_read() && (!self.blocked || unwritten() <= backlog_limit_bytes)
     }
 
     /// Whether the socket is to say when it can be written.
     #[inline]
     pub fn wants_to_write(&self) -> bool {
-        self.blocked || self.connecting.is_some()
+        self.blocked || self.exchange.connecting.is_some()
     }
 
     /// Writes and reads, once each, as far as the socket lets it.
@@ -133,7 +96,7 @@ impl Connection {
     /// Does what the shard has asked for, and writes what is in the output.
     #[inline]
     pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
-        if wishes.close && self.connecting.is_some() {
+        if wishes.close && self.exchange.connecting.is_some() {
             return Fate::Gone(Closed::Us);
         }
         if wishes.abort {
@@ -147,7 +110,7 @@ impl Connection {
             return Fate::Gone(why);
         }
         if wishes.close
-            && let Fate::Gone(why) = self.end(Ending::Us, &worker.turn)
+            && let Fate::Gone(why) = self.exchange.end(Ending::Us, &worker.turn)
         {
             return Fate::Gone(why);
         }
@@ -158,26 +121,18 @@ impl Connection {
         }
     }
 
-    /// What the shard is told: a connection that never opened ends with its token.
-    pub fn told(&self, why: Closed) -> Closed {
-        match (self.connecting, why) {
-            (None, why) => why,
-            (Some(token), Closed::Failed(error)) => Closed::NotConnected(token, error),
-            (Some(token), _) => Closed::NotConnected(token, socket::given_up()),
-        }
-    }
-
     /// Whether closing the socket now might have the kernel answer with a reset, which can overtake
     /// the last bytes written.
     pub fn may_have_unread_bytes(&self) -> bool {
-        !self.drained && self.connecting.is_none()
+        !self.drained && self.exchange.connecting.is_none()
     }
 
     /// Reads once, behind what the last call left over.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, turn: &mut Turn) -> Read {
-        let kept = self.leftover.len();
-        buffer[..kept].copy_from_slice(&self.leftover);
+        let leftover = self.exchange.leftover();
+        let kept = leftover.len();
+        buffer[..kept].copy_from_slice(leftover);
         let space = &mut buffer[kept..];
         let space_bytes = space.len();
         match kernel::receive(&self.socket, space, flags) {
@@ -205,7 +160,7 @@ impl Connection {
         match read {
             Read::Bytes(count) => self.deliver(&buffer[..count], shard, turn),
             Read::Nothing => Fate::Alive,
-            Read::End => self.end(Ending::Peer, turn),
+            Read::End => self.exchange.end(Ending::Peer, turn),
             Read::Failed(error) => Fate::Gone(Closed::Failed(error.into())),
         }
     }
@@ -213,122 +168,65 @@ impl Connection {
     /// Presents bytes to the shard and keeps what it leaves over.
     #[inline]
     fn deliver<S: Shard>(&mut self, bytes: &[u8], shard: &mut S, turn: &mut Turn) -> Fate {
-        let (rest, then) = self.offer(bytes, shard, turn);
-        if let Err(error) = self.keep(rest) {
-            return Fate::Gone(Closed::Failed(error.into()));
-        }
-        match then {
-            Then::Continue | Then::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
-                Fate::Gone(stuck())
-            }
-            Then::Continue | Then::Again => Fate::Alive,
-            Then::Pause => {
-                self.paused = true;
-                self.drained = false;
-                Fate::Alive
-            }
-            Then::Close => self.end(Ending::Us, turn),
-        }
-    }
-
-    /// Hands over the bytes until the shard wants no more of them. Returns what is left.
-    #[inline]
-    fn offer<'a, S: Shard>(
-        &mut self,
-        bytes: &'a [u8],
-        shard: &mut S,
-        turn: &mut Turn,
-    ) -> (&'a [u8], Then) {
-        let mut rest = bytes;
-        loop {
-            let received = shard.received(self.session, rest, turn);
-            rest = &rest[received.consumed.min(rest.len())..];
-            let goes_on = received.consumed > 0 && !rest.is_empty();
-            if received.then != Then::Again || !goes_on {
-                return (rest, received.then);
-            }
-            self.write_early(turn);
-        }
-    }
-
-    #[inline]
-    fn keep(&mut self, rest: &[u8]) -> Result<(), Errno> {
-        self.leftover.clear();
-        if !rest.is_empty() {
-            // The peer says how long its frames are.
-            self.leftover.try_grow(rest.len())?;
-            self.leftover.extend_from_slice(rest);
-        } else if self.leftover.capacity() > LEFTOVER_CAPACITY_KEPT {
-            self.leftover = Vec::new();
-        }
-        Ok(())
+        let Self {
+            socket,
+            exchange,
+            blocked,
+            ..
+        } = self;
+        let session = exchange.session;
+        let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
+        let fate = exchange.deliver(bytes, shard, turn, early);
+        self.drained &= !self.exchange.is_paused();
+        fate
     }
 
     /// Goes on reading, first with what was left over when the shard paused.
     fn resume<S: Shard>(&mut self, shard: &mut S, turn: &mut Turn) -> Fate {
-        if !self.paused {
-            return Fate::Alive;
-        }
-        self.paused = false;
-        if self.leftover.is_empty() {
-            return Fate::Alive;
-        }
-        let leftover = std::mem::take(&mut self.leftover);
-        self.deliver(&leftover, shard, turn)
-    }
-
-    /// Reads no more; the connection is gone once the output is written.
-    fn end(&mut self, ending: Ending, turn: &Turn) -> Fate {
-        let ending = *self.ending.get_or_insert(ending);
-        match turn.unwritten(self.session) {
-            [] => Fate::Gone(ending.into()),
-            _ => Fate::Alive,
-        }
-    }
-
-    /// Writes in the middle of what one read brought. What goes wrong is seen by the write that
-    /// ends the turn.
-    #[inline]
-    fn write_early(&mut self, turn: &mut Turn) {
-        let bytes = turn.unwritten(self.session);
-        if !bytes.is_empty()
-            && !self.blocked
-            && let Ok(count) = kernel::send(&self.socket, bytes)
-        {
-            self.blocked = !turn.took(self.session, count);
-        }
+        let Self {
+            socket,
+            exchange,
+            blocked,
+            ..
+        } = self;
+        let session = exchange.session;
+        let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
+        let fate = exchange.resume(shard, turn, early);
+        self.drained &= !self.exchange.is_paused();
+        fate
     }
 
     /// Writes once what is in the output.
     #[inline]
     pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> Fate {
-        if self.connecting.is_some() {
+        let session = self.exchange.session;
+        if self.exchange.connecting.is_some() {
             return Fate::Alive;
         }
         let turn = &mut worker.turn;
-        let bytes = turn.unwritten(self.session);
+        let bytes = turn.unwritten(session);
         if bytes.is_empty() {
-            turn.reclaim(self.session);
-            return self.ended();
+            turn.reclaim(session);
+            return self.exchange.ended();
         }
         match kernel::send(&self.socket, bytes) {
-            Ok(count) => self.blocked = !turn.took(self.session, count),
+            Ok(count) => self.blocked = !turn.took(session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),
         }
         if self.blocked {
-            self.drained &= self.ending.is_none();
-            turn.promise_writable(self.session);
+            self.drained &= !self.exchange.is_ending();
+            turn.promise_writable(session);
             return Fate::Alive;
         }
-        self.ended()
+        self.exchange.ended()
     }
 
     /// Nothing can be written any more, but the peer's last words (why it went) may wait.
     #[cold]
     fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> Fate {
         for _ in 0..LAST_READS_MAX {
-            if self.ending.is_some() || self.paused {
+            if !self.exchange.wants_to_read() {
                 break;
             }
             match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn) {
@@ -348,26 +246,17 @@ impl Connection {
         }
         Fate::Gone(Closed::Failed(error.into()))
     }
-
-    /// The output is written: was that what the connection still had to do?
-    #[inline]
-    fn ended(&self) -> Fate {
-        self.ending
-            .map_or(Fate::Alive, |ending| Fate::Gone(ending.into()))
-    }
 }
 
-impl From<Ending> for Closed {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Peer => Self::Peer,
-            Ending::Us => Self::Us,
-        }
+/// Writes in the middle of what one read brought. What goes wrong is seen by the write that ends
+/// the turn.
+#[inline]
+fn write_early(socket: &OwnedFd, session: Session, blocked: &mut bool, turn: &mut Turn) {
+    let bytes = turn.unwritten(session);
+    if !bytes.is_empty()
+        && !*blocked
+        && let Ok(count) = kernel::send(socket, bytes)
+    {
+        *blocked = !turn.took(session, count);
     }
-}
-
-/// A whole buffer of which the shard can use nothing will not become more useful.
-fn stuck() -> Closed {
-    let text = "the receive buffer is full and nothing in it can be used";
-    Closed::Failed(io::Error::new(io::ErrorKind::InvalidData, text))
 }

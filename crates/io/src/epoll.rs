@@ -1,7 +1,8 @@
 //! The epoll driver: one thread, any number of sessions.
 
 use crate::clock::timespec;
-use crate::connection::{Connection, Fate, LINGER_NS, Readiness};
+use crate::connection::{Connection, Readiness};
+use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
@@ -186,7 +187,7 @@ impl<S: Shard> Driver<S> {
         if entry.lingering {
             return self.read_on(index);
         }
-        if entry.connection.connecting.is_some() {
+        if entry.connection.exchange.connecting.is_some() {
             return self.end_connect(index, readiness(flags));
         }
         let fate = entry.connection.advance(readiness(flags), &mut self.worker);
@@ -242,7 +243,7 @@ impl<S: Shard> Driver<S> {
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = entry.connection.session.key();
+            let key = entry.connection.exchange.session.key();
             let socket = &entry.connection.socket;
             if let Err(error) = kernel::epoll_modify(&self.poll, socket, key, interest) {
                 self.lose(index, error);
@@ -263,11 +264,11 @@ impl<S: Shard> Driver<S> {
         let Some(mut entry) = self.entries[index as usize].take() else {
             return;
         };
-        let session = entry.connection.session;
+        let session = entry.connection.exchange.session;
         let lingers = matches!(why, Closed::Us)
             && entry.connection.may_have_unread_bytes()
             && self.may_linger(session);
-        let why = entry.connection.told(why);
+        let why = entry.connection.exchange.told(why);
         if lingers {
             let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;
@@ -332,8 +333,8 @@ impl<S: Shard> Driver<S> {
         {
             return self.close(index, Closed::Failed(error));
         }
-        let session = connection.session;
-        let Some(token) = connection.connecting.take() else {
+        let session = connection.exchange.session;
+        let Some(token) = connection.exchange.connecting.take() else {
             return;
         };
         self.worker.turn.begin();
@@ -481,21 +482,28 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        let entries = &self.entries;
-        let leaving = self.worker.may_leave(|turn| {
-            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
-            live.all(|entry| turn.unwritten(entry.connection.session).is_empty())
-        });
         if self.worker.turn.stopping() {
             self.stop_accepting();
         }
-        leaving
+        let entries = &self.entries;
+        self.worker.may_leave(|turn| {
+            let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
+            live.all(|entry| turn.unwritten(entry.connection.exchange.session).is_empty())
+        })
     }
 
+    /// Takes the connections that have come, and no further ones.
+    #[cold]
     fn stop_accepting(&mut self) {
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = epoll::delete(&self.poll, &acceptor.listener);
-        }
+        let Some(acceptor) = self.acceptor.take() else {
+            return;
+        };
+        let _ = epoll::delete(&self.poll, &acceptor.listener);
+        let errors = acceptor.listener.accept_waiting(|socket| {
+            self.open_accepted(socket);
+            self.attend();
+        });
+        self.worker.turn.statistics.accept_errors += errors;
     }
 
     /// Closes what is still open and gives the shard back.
@@ -513,11 +521,11 @@ impl<S: Shard> Driver<S> {
 #[inline]
 fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
     let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (entry.connection.session.key() == key).then_some(entry)
+    (entry.connection.exchange.session.key() == key).then_some(entry)
 }
 
 fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
-    entry_of(entries, key).is_some_and(|entry| entry.connection.connecting.is_some())
+    entry_of(entries, key).is_some_and(|entry| entry.connection.exchange.connecting.is_some())
 }
 
 fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {

@@ -5,15 +5,19 @@
 
 #[cfg(feature = "faults")]
 use crate::faults::{meet, shorten};
+use io_uring::types::SubmitArgs;
+use io_uring::{Builder, IoUring};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{self, EventfdFlags, PollFd, Timespec};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
+use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::Timeout;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType};
 use std::collections::VecDeque;
+use std::io;
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
+use std::num::NonZeroI32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,6 +26,8 @@ use std::time::Duration;
 pub enum Call {
     /// `socket`.
     Socket,
+    /// `bind`.
+    Bind,
     /// `connect`.
     Connect,
     /// `getsockopt` of a pending error.
@@ -46,6 +52,13 @@ pub enum Call {
     EpollWait,
     /// `ppoll`.
     Poll,
+    /// `io_uring_setup`.
+    RingSetup,
+    /// `io_uring_register`.
+    RingRegister,
+    /// `io_uring_enter`. What a ring does besides counts as the call that it stands for: accepts,
+    /// reads and writes by what has become of them.
+    RingEnter,
     /// `eventfd2`.
     Event,
     /// `write` to an eventfd.
@@ -72,14 +85,19 @@ fn shorten(_: Call, bytes: usize) -> Result<usize, Errno> {
     Ok(bytes)
 }
 
-/// A TCP socket that never waits.
+/// A stream socket that never waits: TCP, or of this machine.
 pub(crate) fn socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
     meet(Call::Socket)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    net::socket_with(family, SocketType::STREAM, flags, Some(net::ipproto::TCP))
+    net::socket_with(family, SocketType::STREAM, flags, None)
 }
 
-pub(crate) fn connect(socket: &OwnedFd, target: &SocketAddr) -> Result<(), Errno> {
+pub(crate) fn bind(socket: &OwnedFd, address: &impl SocketAddrArg) -> Result<(), Errno> {
+    meet(Call::Bind)?;
+    net::bind(socket, address)
+}
+
+pub(crate) fn connect(socket: &OwnedFd, target: &impl SocketAddrArg) -> Result<(), Errno> {
     meet(Call::Connect)?;
     net::connect(socket, target)
 }
@@ -90,10 +108,68 @@ pub(crate) fn pending_error(socket: impl AsFd) -> Result<Result<(), Errno>, Errn
     net::sockopt::socket_error(socket)
 }
 
+/// What kind of addresses a socket has.
+pub(crate) fn family(socket: &OwnedFd) -> Result<AddressFamily, Errno> {
+    meet(Call::Option)?;
+    net::sockopt::socket_domain(socket)
+}
+
 /// Has a socket send at once what it is given.
 pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     meet(Call::Option)?;
     net::sockopt::set_tcp_nodelay(socket, true)
+}
+
+/// Lets several sockets of this user listen on one port.
+pub(crate) fn share_port(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    net::sockopt::set_socket_reuseport(socket, true)
+}
+
+/// Has a socket that is bound to an address and port 0 get its port when it connects: ports are then
+/// unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
+pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
+    meet(Call::Option)?;
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads the one integer that the pointer and the length describe, from a
+    // value that lives until after the call; the descriptor is open as long as it is borrowed.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(errno(io::Error::last_os_error())),
+    }
+}
+
+/// The process at the other end of a unix socket. `None` where there is no other end, and where it
+/// is out of sight, in another container.
+pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
+    let mut peer = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    let mut length = size_of_val(&peer) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `peer`, which has that size and for which
+    // every pattern of bits is a value; the descriptor is open as long as it is borrowed. Not by
+    // rustix, whose process numbers are never 0: the kernel's are.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    NonZeroI32::new(peer.pid).filter(|_| result == 0)
 }
 
 /// Has a socket wait, but in one read no longer than that.
@@ -229,6 +305,58 @@ pub(crate) fn signal(event: &OwnedFd) -> Result<(), Errno> {
 pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
     meet(Call::ClearSignal)?;
     rustix::io::read(event, &mut [MaybeUninit::<u8>::uninit(); 8][..]).map(drop)
+}
+
+/// A ring that takes nothing yet: see [`ring_enable`].
+pub(crate) fn ring_setup(builder: &Builder, entries: u32) -> Result<IoUring, Errno> {
+    meet(Call::RingSetup)?;
+    builder.build(entries).map_err(errno)
+}
+
+/// Registers what `register` does.
+pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result<(), Errno> {
+    meet(Call::RingRegister)?;
+    register().map_err(errno)
+}
+
+/// Hands over what has been put into the queue, and waits for one answer: for so many nanoseconds,
+/// or for ever.
+#[inline]
+pub(crate) fn ring_enter(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+    meet(Call::RingEnter)?;
+    ring_enter_at_the_end(ring, timeout_ns)
+}
+
+/// The same when a ring is taken apart: that must not fail, so no test may make it fail.
+#[inline]
+pub(crate) fn ring_enter_at_the_end(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+    let submitter = ring.submitter();
+    let entered = match timeout_ns {
+        None => submitter.submit_and_wait(1),
+        Some(0) => submitter.submit(),
+        Some(timeout_ns) => {
+            let timeout = Duration::from_nanos(timeout_ns).into();
+            submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+        }
+    };
+    entered.map(drop).map_err(errno)
+}
+
+/// How an accept or a read ended that a ring has made.
+#[cfg(feature = "faults")]
+pub(crate) fn complete(call: Call) -> Result<(), Errno> {
+    meet(call)
+}
+
+/// With how many bytes a ring is to send.
+#[inline]
+pub(crate) fn send_length(bytes: usize) -> Result<usize, Errno> {
+    shorten(Call::Send, bytes)
+}
+
+/// An error of the kernel's is a number.
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::INVAL)
 }
 
 /// Asked before a thread is started.

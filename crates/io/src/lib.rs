@@ -33,8 +33,8 @@
 //!     }
 //! }
 //!
-//! let listener = listen("127.0.0.1:0".parse().unwrap())?;
-//! let address = listener.local_address();
+//! let listener = listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))?;
+//! let address = listener.local_address().clone();
 //! let stopper = Stopper::new();
 //! let options = ServeOptions::new(stopper.clone());
 //! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
@@ -51,10 +51,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod address;
 pub mod blocking;
 mod clock;
 mod connection;
 mod epoll;
+mod exchange;
 #[cfg(feature = "faults")]
 pub mod faults;
 mod kernel;
@@ -62,29 +64,36 @@ mod listener;
 mod machine;
 mod mailbox;
 mod options;
+mod ring;
 mod serve;
 mod shard;
 pub mod simulated;
 mod socket;
+mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
 mod turn;
+mod uring;
 mod usage;
 mod waker;
 mod worker;
 
+pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use clock::clock_ns;
-pub use connection::RECEIVE_BUFFER_BYTES;
 pub use epoll::Epoll;
+pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{allowed_cpus, pin_current_thread, raise_descriptor_limit};
 pub use mailbox::Mailbox;
-pub use options::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, Options, Wait};
+pub use options::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+};
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{Closed, Opened, Received, Session, Shard, Then};
 pub use statistics::Statistics;
 pub use stopper::Stopper;
 pub use turn::Turn;
+pub use uring::{Uring, UringRefusal};
 pub use usage::{Usage, usage};
 pub use waker::{HeldSignals, Waker};

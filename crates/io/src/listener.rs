@@ -1,11 +1,14 @@
 //! Accepting connections.
 
+use crate::address::Address;
+use crate::socket_file::SocketFile;
 use crate::{kernel, socket};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 
 /// Connections that may wait to be accepted. The kernel's own limit (`net.core.somaxconn`) is 4096
 /// since Linux 5.4; a benchmark that opens thousands at once overflows the customary 128.
@@ -19,8 +22,10 @@ pub const ACCEPT_BACK_OFF_NS: u64 = 100_000_000;
 /// A socket that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
+    /// Goes before the socket does: as long as that listens, nobody takes the path.
+    _file: Option<SocketFile>,
     socket: OwnedFd,
-    local_address: SocketAddr,
+    local_address: Address,
 }
 
 /// How one accept ended.
@@ -35,36 +40,102 @@ pub(crate) enum Accept {
     Exhausted,
 }
 
-/// Listens on `address`, with `SO_REUSEADDR` and room for [`LISTEN_BACKLOG`] waiting connections.
-/// Port 0 takes a free one: see [`Listener::local_address`].
+/// Listens on `address`, with room for [`LISTEN_BACKLOG`] waiting connections.
+///
+/// TCP: with `SO_REUSEADDR`; port 0 takes a free one, see [`Listener::port`]. Unix: a socket that
+/// nobody listens on any more is replaced; the file goes with the listener; the process's umask says
+/// who may connect.
 ///
 /// # Errors
-/// The machine's: the address is in use, is not this machine's, or is not allowed.
-pub fn listen(address: SocketAddr) -> io::Result<Listener> {
+/// The machine's: the address is in use, is not this machine's, or is not allowed. Of a unix socket
+/// it says which process listens there, or that the path is too long or no socket.
+pub fn listen(address: impl Into<Address>) -> io::Result<Listener> {
+    let address = address.into();
     let socket = socket::open(&address)?;
-    net::sockopt::set_socket_reuseaddr(&socket, true)?;
-    // Linux hands the option on to every connection that is accepted here.
-    kernel::send_at_once(&socket)?;
-    net::bind(&socket, &address)?;
-    net::listen(&socket, LISTEN_BACKLOG)?;
-    let local_address = net::getsockname(&socket)?.try_into()?;
+    let (local_address, file) = match &address {
+        Address::Tcp(tcp) => (listen_on_port(&socket, tcp)?, None),
+        Address::Unix(path) => {
+            let file = SocketFile::listen(&socket, path, LISTEN_BACKLOG)?;
+            (address, Some(file))
+        }
+    };
     Ok(Listener {
+        _file: file,
         socket,
         local_address,
     })
 }
 
+fn listen_on_port(socket: &OwnedFd, address: &SocketAddr) -> io::Result<Address> {
+    net::sockopt::set_socket_reuseaddr(socket, true)?;
+    // Linux hands the option on to every connection that is accepted here.
+    kernel::send_at_once(socket)?;
+    kernel::bind(socket, address)?;
+    net::listen(socket, LISTEN_BACKLOG)?;
+    Ok(Address::Tcp(net::getsockname(socket)?.try_into()?))
+}
+
 impl Listener {
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
+    }
+
+    /// The port that it listens on, which was chosen if 0 was asked for; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
+    }
+
+    /// This listener and others on its port, `count` in all, each with a queue of its own: the
+    /// kernel gives each connection to one of them, by its addresses and ports. The option is set
+    /// only here, so that a port which another server has is refused when this one begins to listen.
+    pub(crate) fn share_port(self, count: NonZeroUsize) -> io::Result<Vec<Self>> {
+        let Address::Tcp(address) = self.local_address else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        kernel::share_port(&self.socket)?;
+        let sibling = |_| {
+            let socket = socket::open(&self.local_address)?;
+            kernel::share_port(&socket)?;
+            Ok(Self {
+                _file: None,
+                local_address: listen_on_port(&socket, &address)?,
+                socket,
+            })
+        };
+        let siblings: io::Result<Vec<_>> = (1..count.get()).map(sibling).collect();
+        let mut all = siblings?;
+        all.insert(0, self);
+        Ok(all)
+    }
+
+    /// Hands over the connections that wait to be accepted, as a server does before it closes its
+    /// listener: their peers were told that they are connected. No more than the queue can hold, so
+    /// that those who go on connecting do not keep it from its end. Returns how many could not be
+    /// accepted for want of descriptors or memory, as far as that is known: 1 or 0.
+    pub(crate) fn accept_waiting(&self, mut take: impl FnMut(OwnedFd)) -> u64 {
+        for _ in 0..=LISTEN_BACKLOG {
+            match self.accept() {
+                Accept::Connection(socket) => take(socket),
+                Accept::Lost => {}
+                Accept::Nobody => return 0,
+                Accept::Exhausted => return 1,
+            }
+        }
+        0
     }
 
     /// Accepts without waiting.
     pub(crate) fn accept(&self) -> Accept {
-        match kernel::accept(&self.socket) {
-            Ok(socket) => Accept::Connection(socket),
-            Err(Errno::AGAIN) => Accept::Nobody,
+        kernel::accept(&self.socket).into()
+    }
+}
+
+impl From<Result<OwnedFd, Errno>> for Accept {
+    fn from(accepted: Result<OwnedFd, Errno>) -> Self {
+        match accepted {
+            Ok(socket) => Self::Connection(socket),
+            Err(Errno::AGAIN) => Self::Nobody,
             // accept(2): errors of the connection itself are reported here too: "try again".
             Err(
                 Errno::CONNABORTED
@@ -76,8 +147,8 @@ impl Listener {
                 | Errno::NONET
                 | Errno::HOSTUNREACH
                 | Errno::NETUNREACH,
-            ) => Accept::Lost,
-            Err(_) => Accept::Exhausted,
+            ) => Self::Lost,
+            Err(_) => Self::Exhausted,
         }
     }
 }

@@ -19,9 +19,15 @@ pub const CONNECT_TIMEOUT_NS: u64 = 10_000_000_000;
 /// send buffer grows under load, so that only a peer that does not read ever meets it.
 pub const BACKLOG_LIMIT_BYTES: usize = 1 << 20;
 
-/// How long a driver that was told to stop goes on writing. The lab kills a process two seconds
+/// How long a driver that was told to stop goes on: reading, writing, and waiting for answers of
+/// other threads, as long as its shard awaits any of it. The lab kills a process two seconds
 /// after asking it to end; half of that leaves time to report.
 pub const DRAIN_NS: u64 = 1_000_000_000;
+
+/// How long a driver still writes once its drain time has passed: what shards say then is a few
+/// frames a connection, which a peer that reads at all takes in a round trip. With the default
+/// drain time it is less than the two seconds of the lab.
+pub const LAST_WORDS_NS: u64 = 250_000_000;
 
 /// What a driver can be told. Start from the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +38,7 @@ pub struct Options {
     pub connect_timeout_ns: u64,
     /// Unwritten output beyond which a session is not read any more, bytes.
     pub backlog_limit_bytes: usize,
-    /// How long to go on writing after a stop, nanoseconds.
+    /// How long to go on after a stop while the shard awaits something, nanoseconds.
     pub drain_ns: u64,
     /// Whether to count [`crate::Statistics::busy_ns`]: two readings of the clock a turn, which a
     /// server that nobody asks for its busy time can save.

@@ -2,18 +2,23 @@
 
 mod acceptor;
 mod crew;
+mod event_loop;
 mod seats;
+mod spread;
+mod threads;
 
 pub(crate) use seats::Seats;
 
-use crate::epoll::Epoll;
+use crate::address::Address;
 use crate::listener::Listener;
 use crate::machine;
 use crate::options::Options;
 use crate::shard::Shard;
 use crate::statistics::Statistics;
 use crate::stopper::Stopper;
+use crate::uring::UringRefusal;
 use crate::waker::Waker;
+use event_loop::EventLoop;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
@@ -33,8 +38,11 @@ pub enum Io {
     Auto,
     /// A thread a connection, at most [`BLOCKING_CONNECTIONS_MAX`].
     Blocking,
-    /// All connections spread evenly over the threads.
+    /// All connections spread evenly over the threads, each of which has an epoll.
     Epoll,
+    /// All connections spread evenly over the threads, each of which has an io_uring. Where that
+    /// cannot be used (see [`UringRefusal`]) it is epoll, and [`ServeOptions::chosen`] says why.
+    Uring,
 }
 
 /// How to serve.
@@ -42,11 +50,15 @@ pub enum Io {
 pub struct ServeOptions {
     /// Which driver.
     pub io: Io,
-    /// Epoll shards; with [`Io::Auto`] also blocking ones.
+    /// Epoll or io_uring shards; with [`Io::Auto`] also blocking ones.
     pub threads: NonZeroUsize,
     /// Where the threads may run: each of the first threads on one of these, later ones on all.
     /// Empty: wherever the kernel puts them.
     pub cpus: Vec<usize>,
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`), instead of getting its connections from one that accepts for all. For
+    /// epoll and io_uring; [`Io::Auto`] then is epoll for all connections.
+    pub reuse_port: bool,
     /// Ends it.
     pub stopper: Stopper,
     /// What each driver is told.
@@ -58,8 +70,10 @@ pub struct ServeOptions {
 pub enum Driver {
     /// One connection at a time.
     Blocking,
-    /// Any number.
+    /// Any number, each asked when the kernel says that there is something to do.
     Epoll,
+    /// Any number, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 /// Where a shard is made: on the thread that will run it.
@@ -81,6 +95,7 @@ impl ServeOptions {
             io: Io::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             cpus: Vec::new(),
+            reuse_port: false,
             stopper,
             driver: Options {
                 counts_busy_time: false,
@@ -89,19 +104,71 @@ impl ServeOptions {
         }
     }
 
-    /// What was chosen, in words, for whoever starts a server.
+    /// What was chosen, in words, for whoever starts a server: also what is used instead of
+    /// io_uring where that cannot be, and why.
     pub fn chosen(&self) -> String {
+        match self.refusal() {
+            Some(refusal) => format!("{}: {refusal}", self.with_epoll().chosen_here()),
+            None => self.chosen_here(),
+        }
+    }
+
+    fn chosen_here(&self) -> String {
         let threads = self.threads;
         match self.io {
-            Io::Auto => format!(
+            Io::Auto if !self.reuse_port => format!(
                 "auto: blocking for up to {threads} connection(s), \
                  epoll on {threads} thread(s) for the rest"
             ),
             Io::Blocking => {
                 format!("blocking: a thread a connection, up to {BLOCKING_CONNECTIONS_MAX}")
             }
-            Io::Epoll => format!("epoll on {threads} thread(s)"),
+            Io::Auto | Io::Epoll | Io::Uring => {
+                let driver = self.event_loop();
+                let listeners = match self.reuse_port {
+                    true => ", each with a listener of its own",
+                    false => "",
+                };
+                format!("{driver} on {threads} thread(s){listeners}")
+            }
         }
+    }
+
+    /// The driver of those connections that do not have a thread each.
+    fn event_loop(&self) -> Driver {
+        match self.io {
+            Io::Uring => Driver::Uring,
+            Io::Auto | Io::Blocking | Io::Epoll => Driver::Epoll,
+        }
+    }
+
+    /// Why what was asked for cannot be used here.
+    fn refusal(&self) -> Option<UringRefusal> {
+        match self.io {
+            Io::Uring => UringRefusal::ask(),
+            Io::Auto | Io::Blocking | Io::Epoll => None,
+        }
+    }
+
+    fn with_epoll(&self) -> Self {
+        Self {
+            io: Io::Epoll,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the threads can have listeners of their own, if they are to.
+    fn check_reuse_port(&self, listener: &Listener) -> io::Result<()> {
+        let text = match (self.io, listener.local_address()) {
+            _ if !self.reuse_port => return Ok(()),
+            (Io::Blocking, _) => {
+                "blocking threads have one connection each and get it from one listener: \
+                 SO_REUSEPORT is for epoll and uring"
+            }
+            (_, Address::Unix(_)) => "a unix socket has one listener: SO_REUSEPORT is for TCP",
+            (_, Address::Tcp(_)) => return Ok(()),
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 
     /// Keeps the calling thread, the `thread`th of its driver, to its processors.
@@ -119,6 +186,7 @@ impl fmt::Display for Driver {
         f.write_str(match self {
             Self::Blocking => "blocking",
             Self::Epoll => "epoll",
+            Self::Uring => "uring",
         })
     }
 }
@@ -126,12 +194,14 @@ impl fmt::Display for Driver {
 /// Accepts from `listener` and serves until the options' [`Stopper`] is called, then joins every
 /// thread and says what all of them did together.
 ///
-/// `make_shard` is called on each thread for the shard that runs there. [`Io::Epoll`] with one
-/// thread needs no other than the calling one, which it pins; otherwise the calling thread accepts
-/// and hands the connections out. A shard that stops of itself ends the whole server.
+/// `make_shard` is called on each thread for the shard that runs there. [`Io::Epoll`] and
+/// [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise the calling thread accepts
+/// and hands the connections out, or waits where the threads accept for themselves
+/// ([`ServeOptions::reuse_port`]). A shard that stops of itself ends the whole server.
 ///
 /// # Errors
 /// The machine's: no descriptors or threads can be had, or none of the processors may be used.
+/// `InvalidInput` where the driver or the address has no use for [`ServeOptions::reuse_port`].
 ///
 /// # Panics
 /// Where a shard has, after the other threads have ended.
@@ -140,10 +210,28 @@ pub fn serve<S: Shard>(
     options: &ServeOptions,
     make_shard: impl Fn(ShardPlace) -> S + Sync,
 ) -> io::Result<Statistics> {
-    if options.io == Io::Epoll && options.threads == NonZeroUsize::MIN {
-        serve_alone(listener, options, make_shard)
-    } else {
-        crew::serve(listener, options, &make_shard)
+    options.check_reuse_port(&listener)?;
+    match options.refusal() {
+        Some(_) => serve_here(listener, &options.with_epoll(), &make_shard),
+        None => serve_here(listener, options, &make_shard),
+    }
+}
+
+/// Serves with what this machine has.
+fn serve_here<S: Shard>(
+    listener: Listener,
+    options: &ServeOptions,
+    make_shard: &(impl Fn(ShardPlace) -> S + Sync),
+) -> io::Result<Statistics> {
+    let is_alone = options.threads == NonZeroUsize::MIN;
+    match options.io {
+        Io::Epoll | Io::Uring if is_alone => serve_alone(listener, options, make_shard),
+        Io::Epoll | Io::Uring | Io::Auto if options.reuse_port => {
+            spread::serve(listener, options, make_shard)
+        }
+        Io::Auto | Io::Blocking | Io::Epoll | Io::Uring => {
+            crew::serve(listener, options, make_shard)
+        }
     }
 }
 
@@ -153,14 +241,13 @@ fn serve_alone<S: Shard>(
     make_shard: impl Fn(ShardPlace) -> S,
 ) -> io::Result<Statistics> {
     options.pin(0)?;
-    let waker = options.stopper.waker()?;
-    let driver = Epoll::new(waker.clone(), options.driver)?.accept_from(listener)?;
-    let shard = make_shard(ShardPlace {
+    let place = ShardPlace {
         thread: 0,
-        driver: Driver::Epoll,
-        waker,
-    });
-    Ok(driver.run(shard)?.1)
+        driver: options.event_loop(),
+        waker: options.stopper.waker()?,
+    };
+    let driver = EventLoop::new(&place, options.driver)?.accept_from(listener)?;
+    driver.run(make_shard(place))
 }
 
 #[cfg(test)]
@@ -181,5 +268,14 @@ mod tests {
         assert!(said(Io::Auto).contains("up to 3 connection(s), epoll on 3 thread(s)"));
         assert!(said(Io::Blocking).contains("4096"));
         assert_eq!(said(Io::Epoll), "epoll on 3 thread(s)");
+        if UringRefusal::ask().is_none() {
+            assert_eq!(said(Io::Uring), "uring on 3 thread(s)");
+        }
+        options.reuse_port = true;
+        let said = options.chosen();
+        assert_eq!(
+            said,
+            "epoll on 3 thread(s), each with a listener of its own"
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! backlog, gets what it left over again with more behind it, and is told when its output is
 //! written.
 
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, Opened, Session, Shard, Then};
 use crate::turn::{Turn, Wishes};
@@ -155,6 +155,20 @@ impl<S: Shard> Simulated<S> {
     pub fn stop(&mut self) {
         self.turn.stop();
         self.wake();
+    }
+
+    /// The time for what goes on after [`Simulated::stop`] has passed.
+    pub fn end_drain(&mut self) {
+        self.turn.end_drain();
+        self.wake();
+    }
+
+    /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
+    /// has all that it wrote.
+    pub fn may_leave(&self) -> bool {
+        let sessions = self.peers.iter().flatten().map(|peer| peer.session);
+        let mut unwritten = sessions.filter(|session| !self.turn.unwritten(*session).is_empty());
+        !self.turn.has_work() && !self.shard.awaits_others() && unwritten.next().is_none()
     }
 
     fn begin_turn(&mut self) {

@@ -1,32 +1,67 @@
 //! What both drivers do with sockets.
 
+use crate::address::{self, Address, Target};
 use crate::kernel;
 use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::AddressFamily;
+use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::Duration;
 
-/// A TCP socket that never waits, or the error that kept it from being made.
-pub(crate) fn open(address: &SocketAddr) -> io::Result<OwnedFd> {
+/// A socket that never waits, or the error that kept it from being made.
+pub(crate) fn open(address: &Address) -> io::Result<OwnedFd> {
     let family = match address {
-        SocketAddr::V4(_) => AddressFamily::INET,
-        SocketAddr::V6(_) => AddressFamily::INET6,
+        Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
+        Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
+        Address::Unix(_) => AddressFamily::UNIX,
     };
     Ok(kernel::socket(family)?)
 }
 
+/// Has a socket that somebody else has made send at once what it is given, as unix sockets do.
+pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
+    match kernel::family(socket)? {
+        AddressFamily::UNIX => Ok(()),
+        _ => kernel::send_at_once(socket),
+    }
+}
+
 /// Begins to connect. The socket becomes writable once that has ended, well or badly.
-pub(crate) fn begin_connect(target: &SocketAddr) -> io::Result<OwnedFd> {
-    let socket = open(target)?;
-    kernel::send_at_once(&socket)?;
-    match kernel::connect(&socket, target) {
+pub(crate) fn begin_connect(target: &Target) -> io::Result<OwnedFd> {
+    let socket = open(&target.address)?;
+    let begun = match &target.address {
+        Address::Tcp(address) => {
+            kernel::send_at_once(&socket)?;
+            if let Some(source) = target.source {
+                leave_from(&socket, source)?;
+            }
+            kernel::connect(&socket, address)
+        }
+        Address::Unix(path) => kernel::connect(&socket, &address::unix(path)?),
+    };
+    match begun {
         Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(Errno::AGAIN) if target.address.tcp().is_none() => Err(queue_is_full()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Has a connection come from this address of the machine.
+fn leave_from(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
+    // Where the kernel cannot, the address has its 28,000 ports for all targets together.
+    let _ = kernel::take_port_late(socket);
+    kernel::bind(socket, &SocketAddr::new(source, 0))
+}
+
+/// A unix socket is connected when it is in its server's queue; a full one is not waited for
+/// (connect(2)).
+fn queue_is_full() -> io::Error {
+    let text = "the queue of connections that the server has not accepted yet is full";
+    io::Error::new(io::ErrorKind::WouldBlock, text)
 }
 
 /// How a connect ended whose socket has become writable.
@@ -63,6 +98,17 @@ pub(crate) fn pending_error(socket: impl AsFd) -> io::Error {
 pub(crate) fn reset_on_close(socket: impl AsFd) {
     // Where that is refused the socket closes in the ordinary way.
     let _ = kernel::reset_on_close(socket);
+}
+
+/// Who is at the other end of a unix socket, in words.
+pub(crate) fn peer_process(socket: &OwnedFd) -> String {
+    let Some(number) = kernel::peer_process(socket) else {
+        return "another process".to_owned();
+    };
+    match fs::read_to_string(format!("/proc/{number}/comm")) {
+        Ok(name) => format!("process {number} ({})", name.trim_end()),
+        Err(_) => format!("process {number}"),
+    }
 }
 
 /// Why a connection does not come about that was aborted, or was still being made when its driver

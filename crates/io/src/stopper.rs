@@ -13,8 +13,11 @@ pub struct Stopper(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     stopped: bool,
+    hurried: bool,
     /// Of drivers that are still there, and of a few that are not.
     wakers: Vec<WeakWaker>,
+    /// Of drivers that somebody else stops, and that are only hurried from here.
+    followers: Vec<WeakWaker>,
 }
 
 impl Stopper {
@@ -23,12 +26,22 @@ impl Stopper {
         Self::default()
     }
 
-    /// Has everything end that serves, or will serve, with this stopper. Does not wait for it.
+    /// Has everything end that serves, or will serve, with this stopper: what goes on may come to
+    /// its end within the drain time ([`crate::Options::drain_ns`]). Does not wait for it.
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
         let there = state.wakers.iter().filter_map(WeakWaker::upgrade);
         there.for_each(|waker| waker.stop());
+    }
+
+    /// As [`Stopper::stop`], without any time for what goes on; also after it.
+    pub fn stop_now(&self) {
+        let mut state = self.lock();
+        (state.stopped, state.hurried) = (true, true);
+        let all = state.wakers.iter().chain(&state.followers);
+        let there = all.filter_map(WeakWaker::upgrade);
+        there.for_each(|waker| waker.stop_now());
     }
 
     /// Whether it was called.
@@ -40,18 +53,34 @@ impl Stopper {
     pub(crate) fn waker(&self) -> std::io::Result<Waker> {
         let waker = Waker::new()?;
         let mut state = self.lock();
-        state.wakers.retain(|waker| !waker.is_gone());
-        state.wakers.push(waker.downgrade());
-        if state.stopped {
-            waker.stop();
+        remember(&mut state.wakers, &waker);
+        match (state.stopped, state.hurried) {
+            (_, true) => waker.stop_now(),
+            (true, false) => waker.stop(),
+            (false, false) => {}
         }
         Ok(waker)
+    }
+
+    /// Has a driver hurry with the others that is stopped later than they are.
+    pub(crate) fn hurry_too(&self, waker: &Waker) {
+        let mut state = self.lock();
+        remember(&mut state.followers, waker);
+        if state.hurried {
+            waker.stop_now();
+        }
     }
 
     /// Nothing that panics happens under the lock but running out of memory.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Adds a waker to those that are still there.
+fn remember(wakers: &mut Vec<WeakWaker>, waker: &Waker) {
+    wakers.retain(|waker| !waker.is_gone());
+    wakers.push(waker.downgrade());
 }
 
 /// Stops the others when the thread that holds it ends, whatever it ends of.
@@ -75,6 +104,21 @@ mod tests {
         stopper.clone().stop();
         let after = stopper.waker().unwrap();
         assert!(before.is_stopping() && after.is_stopping() && stopper.is_stopped());
+    }
+
+    #[test]
+    fn who_follows_is_hurried_and_not_stopped() {
+        let (stopper, follower) = (Stopper::new(), Waker::new().unwrap());
+        let member = stopper.waker().unwrap();
+        stopper.hurry_too(&follower);
+        stopper.stop();
+        assert!(member.is_stopping() && !member.is_hurried());
+        assert!(!follower.is_stopping());
+        stopper.stop_now();
+        assert!(member.is_hurried() && follower.is_hurried() && follower.is_stopping());
+        let late = Waker::new().unwrap();
+        stopper.hurry_too(&late);
+        assert!(late.is_hurried() && stopper.waker().unwrap().is_hurried());
     }
 
     #[test]

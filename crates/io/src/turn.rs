@@ -1,5 +1,6 @@
 //! What a shard may ask of its driver during a call.
 
+use crate::address::Target;
 use crate::clock;
 use crate::kernel::Grows;
 use crate::shard::Session;
@@ -7,7 +8,6 @@ use crate::statistics::Statistics;
 use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
-use std::net::SocketAddr;
 
 /// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
 /// each, and a turn of epoll brings at most this many events.
@@ -31,6 +31,7 @@ pub struct Turn {
     writable: Vec<Session>,
     now_ns: Cell<u64>,
     stopping: bool,
+    drain_is_over: bool,
     pub(crate) statistics: Statistics,
 }
 
@@ -38,7 +39,7 @@ pub struct Turn {
 #[derive(Debug)]
 pub(crate) struct Connect {
     pub session: Session,
-    pub target: SocketAddr,
+    pub target: Target,
     pub token: u64,
 }
 
@@ -60,6 +61,8 @@ struct Slot {
     promised: Cell<bool>,
     /// The bytes before this one are with the kernel already.
     written: usize,
+    /// Taken out of the output, and not with the kernel yet.
+    lent_bytes: usize,
     /// All that the kernel has taken so far.
     sent_bytes: u64,
     output: Vec<u8>,
@@ -128,11 +131,11 @@ impl Turn {
 
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
     /// token. What is put into the output before then goes out as soon as the connection is there.
-    pub fn connect(&mut self, target: SocketAddr, token: u64) -> Session {
+    pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> Session {
         let session = self.reserve();
         self.connects.push(Connect {
             session,
-            target,
+            target: target.into(),
             token,
         });
         session
@@ -167,6 +170,14 @@ impl Turn {
         self.stopping
     }
 
+    /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
+    /// when it has, once: what it puts in its outputs then is written before the loop is left, if
+    /// the peers take it within [`crate::LAST_WORDS_NS`].
+    #[inline]
+    pub fn drain_is_over(&self) -> bool {
+        self.drain_is_over
+    }
+
     /// What the driver has counted so far; the busy time of this turn is not yet in it.
     #[inline]
     pub fn statistics(&self) -> Statistics {
@@ -178,6 +189,11 @@ impl Turn {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
+    }
+
+    /// From here on [`Turn::drain_is_over`].
+    pub(crate) fn end_drain(&mut self) {
+        self.drain_is_over = true;
     }
 
     /// Forgets the clock reading of the turn before.
@@ -214,6 +230,7 @@ impl Turn {
         slot.taken = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.written = 0;
+        slot.lent_bytes = 0;
         slot.sent_bytes = 0;
         slot.wishes = Wishes::default();
         slot.promised.set(false);
@@ -280,7 +297,19 @@ impl Turn {
         !self.touched.is_empty() || !self.connects.is_empty() || !self.writable.is_empty()
     }
 
-    /// What the kernel has not taken yet.
+    /// Whether there is output that the kernel has not taken yet, lent or not.
+    #[inline]
+    pub(crate) fn has_output(&self, session: Session) -> bool {
+        self.pending_bytes(session) > 0
+    }
+
+    /// [`Turn::backlog`] that promises nothing.
+    #[inline]
+    pub(crate) fn pending_bytes(&self, session: Session) -> usize {
+        self.find(session).map_or(0, Slot::backlog)
+    }
+
+    /// What the kernel has not taken yet, but for what is lent.
     #[inline]
     pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
         self.find(session).map_or(&[], |slot| {
@@ -309,6 +338,46 @@ impl Turn {
         true
     }
 
+    /// Takes the whole output out of its session, for whoever must own the bytes until they are with
+    /// the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
+    /// [`Turn::recycle`]. Empty where there is no output or the session is gone.
+    #[inline]
+    pub(crate) fn lend(&mut self, session: Session) -> Vec<u8> {
+        if self.find(session).is_none() {
+            return Vec::new();
+        }
+        let slot = &mut self.slots[session.index as usize];
+        let mut output = mem::take(&mut slot.output);
+        let written = mem::take(&mut slot.written).min(output.len());
+        if written > 0 {
+            output.drain(..written);
+        }
+        slot.lent_bytes += output.len();
+        output
+    }
+
+    /// So many of the bytes that were lent are with the kernel now. True if nothing is left to
+    /// write. Nothing happens where the session is gone.
+    #[inline]
+    pub(crate) fn settle_lent(&mut self, session: Session, bytes: usize) -> bool {
+        if self.find(session).is_none() {
+            return true;
+        }
+        self.statistics.writes += 1;
+        self.statistics.sent_bytes += bytes as u64;
+        let slot = &mut self.slots[session.index as usize];
+        debug_assert!(bytes <= slot.lent_bytes, "more went than was lent");
+        slot.lent_bytes = slot.lent_bytes.saturating_sub(bytes);
+        slot.sent_bytes += bytes as u64;
+        if slot.backlog() > 0 {
+            return false;
+        }
+        if slot.promised.replace(false) {
+            self.writable.push(session);
+        }
+        true
+    }
+
     /// Takes back the buffer of a session that had nothing to write.
     #[inline]
     pub(crate) fn reclaim(&mut self, session: Session) {
@@ -319,7 +388,9 @@ impl Turn {
         }
     }
 
-    fn recycle(&mut self, mut buffer: Vec<u8>) {
+    /// Keeps an output buffer that is not needed any more for the next session that writes.
+    #[inline]
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
         if worth_keeping && self.pool.len() < POOLED_BUFFERS_MAX {
             buffer.clear();
@@ -355,7 +426,7 @@ impl Turn {
 impl Slot {
     #[inline]
     fn backlog(&self) -> usize {
-        self.output.len().saturating_sub(self.written)
+        self.lent_bytes + self.output.len().saturating_sub(self.written)
     }
 
     /// Moves the rest to the front once the written part is the larger one, so that a buffer that
@@ -439,6 +510,85 @@ mod tests {
         }
         assert!(turn.output(session).capacity() < 1000);
         assert_eq!(turn.statistics().sent_bytes, 1_000_000);
+    }
+
+    #[test]
+    fn what_is_lent_is_backlog_until_the_kernel_has_it() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).extend_from_slice(b"hello ");
+        let first = turn.lend(session);
+        assert_eq!(first, b"hello ");
+        assert!(turn.unwritten(session).is_empty(), "nobody else writes it");
+        turn.output(session).extend_from_slice(b"world");
+        assert_eq!(turn.backlog(session), 11);
+        assert!(!turn.settle_lent(session, 2));
+        assert_eq!((turn.backlog(session), turn.sent_bytes(session)), (9, 2));
+        assert!(!turn.settle_lent(session, 4), "more was appended meanwhile");
+        assert_eq!(turn.lend(session), b"world");
+        assert!(turn.take_writable().is_empty());
+        assert!(turn.settle_lent(session, 5));
+        assert_eq!(turn.take_writable(), [session], "it was told of a backlog");
+        assert_eq!((turn.backlog(session), turn.sent_bytes(session)), (0, 11));
+        let counted = turn.statistics();
+        assert_eq!((counted.writes, counted.sent_bytes), (3, 11));
+    }
+
+    #[test]
+    fn who_was_not_told_of_a_backlog_is_not_told_of_its_end() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).extend_from_slice(b"all");
+        let bytes = turn.lend(session).len();
+        assert!(turn.settle_lent(session, bytes));
+        assert!(turn.take_writable().is_empty());
+    }
+
+    #[test]
+    fn only_what_is_not_written_is_lent() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        turn.output(session).extend_from_slice(b"0123456789");
+        assert!(!turn.took(session, 3));
+        assert_eq!(turn.lend(session), b"3456789");
+        assert_eq!(turn.backlog(session), 7);
+        turn.output(session).extend_from_slice(b"ab");
+        assert_eq!(
+            turn.unwritten(session),
+            b"ab",
+            "the front is the front again"
+        );
+    }
+
+    #[test]
+    fn a_lent_buffer_is_used_again() {
+        let mut turn = Turn::default();
+        let session = turn.reserve();
+        for _ in 0..100 {
+            turn.output(session).extend_from_slice(&[1; 5000]);
+            let lent = turn.lend(session);
+            turn.settle_lent(session, lent.len());
+            turn.recycle(lent);
+            while turn.next_touched().is_some() {}
+        }
+        assert_eq!((capacity(&turn), turn.pool.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_was_lent_for_a_session_that_is_gone_concerns_nobody() {
+        let mut turn = Turn::default();
+        let gone = turn.reserve();
+        turn.output(gone).extend_from_slice(b"late");
+        let lent = turn.lend(gone);
+        turn.backlog(gone);
+        turn.retire(gone);
+        turn.release(gone.index);
+        let next = turn.reserve();
+        assert_eq!((next.index, turn.backlog(next)), (gone.index, 0));
+        assert!(turn.settle_lent(gone, lent.len()));
+        assert!(turn.lend(gone).is_empty());
+        assert_eq!(turn.sent_bytes(next), 0);
+        assert!(turn.take_writable().is_empty());
     }
 
     #[test]

@@ -84,6 +84,7 @@ impl WeakWaker {
 struct Shared {
     state: AtomicU8,
     stopping: AtomicBool,
+    hurried: AtomicBool,
     event: OwnedFd,
 }
 
@@ -98,6 +99,7 @@ impl Waker {
         Ok(Self(Arc::new(Shared {
             state,
             stopping: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
             event,
         })))
     }
@@ -115,6 +117,17 @@ impl Waker {
     pub fn stop(&self) {
         self.0.stopping.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// As [`Waker::stop`], and ends the drain time at once.
+    pub fn stop_now(&self) {
+        self.0.hurried.store(true, Ordering::Release);
+        self.stop();
+    }
+
+    /// Whether [`Waker::stop_now`] was called.
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.0.hurried.load(Ordering::Acquire)
     }
 
     /// Whether [`Waker::stop`] was called.

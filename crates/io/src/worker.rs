@@ -1,9 +1,9 @@
 //! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
-use crate::connection::RECEIVE_BUFFER_BYTES;
+use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::machine;
-use crate::options::{Options, Wait};
+use crate::options::{LAST_WORDS_NS, Options, Wait};
 use crate::shard::{Closed, Session, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
@@ -123,9 +123,27 @@ impl<S: Shard> Worker<S> {
         let now_ns = clock_ns();
         let leave_at_ns = *self
             .leave_at_ns
-            .get_or_insert(now_ns + self.options.drain_ns);
+            .get_or_insert(now_ns.saturating_add(self.options.drain_ns));
         let idle = !self.turn.has_work() && !self.shard.awaits_others();
-        now_ns >= leave_at_ns || (idle && written(&self.turn))
+        if idle && written(&self.turn) {
+            return true;
+        }
+        if self.turn.drain_is_over() {
+            return now_ns >= leave_at_ns;
+        }
+        if now_ns >= leave_at_ns || self.waker.is_hurried() {
+            self.leave_at_ns = Some(now_ns + LAST_WORDS_NS);
+            self.end_drain();
+        }
+        false
+    }
+
+    /// What the shard awaits has not come in time: it may say so to its peers.
+    fn end_drain(&mut self) {
+        self.worked = true;
+        self.turn.end_drain();
+        self.turn.begin();
+        self.shard.woken(&mut self.turn);
     }
 
     /// Tells the shard which outputs have been written whole since the last turn.

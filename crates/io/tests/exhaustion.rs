@@ -44,9 +44,15 @@ impl Shard for CountsErrors {
 
 #[test]
 fn a_server_without_descriptors_backs_off_and_then_goes_on() {
+    for io in [Io::Epoll, Io::Uring] {
+        backs_off(io);
+    }
+}
+
+fn backs_off(io: Io) {
     let (alone, together) = (NonZeroUsize::MIN, NonZeroUsize::new(2).unwrap());
 
-    let (address, stopper, server) = start(alone);
+    let (address, stopper, server) = start(io, alone);
     let mut first = peer(address);
     assert_eq!(failed_accepts(&mut first), 0);
     let (second, taken) = connect_without_descriptors(address);
@@ -62,7 +68,7 @@ fn a_server_without_descriptors_backs_off_and_then_goes_on() {
     );
 
     // The thread that accepts for others is not heard of before the end.
-    let (address, stopper, server) = start(together);
+    let (address, stopper, server) = start(io, together);
     failed_accepts(&mut peer(address));
     let (second, taken) = connect_without_descriptors(address);
     drop(taken);
@@ -71,12 +77,12 @@ fn a_server_without_descriptors_backs_off_and_then_goes_on() {
     assert_eq!(server.join().unwrap().accepted, 2);
 }
 
-fn start(threads: NonZeroUsize) -> (SocketAddr, Stopper, JoinHandle<Statistics>) {
+fn start(io: Io, threads: NonZeroUsize) -> (SocketAddr, Stopper, JoinHandle<Statistics>) {
     let listener = listen(loopback()).unwrap();
-    let address = listener.local_address();
+    let address = listener.local_address().tcp().unwrap();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());
-    options.io = Io::Epoll;
+    options.io = io;
     options.threads = threads;
     let server = thread::spawn(move || serve(listener, &options, |_| CountsErrors).unwrap());
     (address, stopper, server)

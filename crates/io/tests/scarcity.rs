@@ -99,7 +99,7 @@ impl Service for Sink {
 
 #[test]
 fn a_message_for_which_there_is_no_memory_costs_its_call_or_its_connection() {
-    for io in [Io::Epoll, Io::Blocking] {
+    for io in [Io::Epoll, Io::Uring, Io::Blocking] {
         let mut points = 0;
         loop {
             let (code, failures) = take_with_failure(io, points + 1);
@@ -123,7 +123,7 @@ fn take_with_failure(io: Io, number: u64) -> (Option<Code>, u64) {
         .limits(Limits::internet())
         .build()
         .unwrap();
-    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = listen("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
     let target = listener.local_address().to_string();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());

@@ -3,10 +3,10 @@
 mod support;
 
 use bookend_io::{
-    Closed, Driver, Io, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace,
-    Statistics, Stopper, Then, Turn, Wait, allowed_cpus, listen, serve,
+    Address, Closed, Driver, Io, Opened, Options, Received, ServeOptions, Session, Shard,
+    ShardPlace, Statistics, Stopper, Then, Turn, Wait, allowed_cpus, listen, serve,
 };
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -82,7 +82,7 @@ fn serving(io: Io, threads: usize) -> Serving {
 
 fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     let listener = listen(loopback()).unwrap();
-    let address = listener.local_address();
+    let address = listener.local_address().tcp().unwrap();
     let stopper = Stopper::new();
     let mut options = ServeOptions::new(stopper.clone());
     choose(&mut options);
@@ -119,7 +119,7 @@ fn ask(client: &mut TcpStream, text: &[u8]) {
 
 #[test]
 fn two_hundred_connections_are_served_by_every_choice_of_drivers() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         for threads in [1, 3] {
             let server = serving(io, threads);
             let mut clients: Vec<_> = (0..200).map(|_| peer(server.address)).collect();
@@ -141,15 +141,115 @@ fn two_hundred_connections_are_served_by_every_choice_of_drivers() {
 }
 
 #[test]
-fn epoll_threads_get_equally_many_connections() {
-    let server = serving(Io::Epoll, 3);
-    let _clients: Vec<_> = (0..30).map(|_| peer(server.address)).collect();
-    let mut counts = [0; 3];
-    for _ in 0..30 {
-        counts[server.opened_on().1] += 1;
+fn threads_that_serve_any_number_get_equally_many_connections() {
+    for (io, driver) in [(Io::Epoll, Driver::Epoll), (Io::Uring, Driver::Uring)] {
+        let server = serving(io, 3);
+        let _clients: Vec<_> = (0..30).map(|_| peer(server.address)).collect();
+        let mut counts = [0; 3];
+        for _ in 0..30 {
+            let (served_by, thread) = server.opened_on();
+            assert_eq!(served_by, driver);
+            counts[thread] += 1;
+        }
+        assert_eq!(counts, [10, 10, 10]);
+        server.stop();
     }
-    assert_eq!(counts, [10, 10, 10]);
+}
+
+/// By chance alone, of 64 connections one of two threads gets none once in 2^63 runs.
+#[test]
+fn threads_that_accept_for_themselves_all_get_connections_and_serve_them_all() {
+    for (io, served_by) in [
+        (Io::Epoll, Driver::Epoll),
+        (Io::Uring, Driver::Uring),
+        (Io::Auto, Driver::Epoll),
+    ] {
+        let server = serving_with(|options| {
+            options.io = io;
+            options.threads = NonZeroUsize::new(2).unwrap();
+            options.reuse_port = true;
+        });
+        let mut clients: Vec<_> = (0..64).map(|_| peer(server.address)).collect();
+        let mut counts = [0; 2];
+        for _ in 0..64 {
+            let (driver, thread) = server.opened_on();
+            assert_eq!(driver, served_by);
+            counts[thread] += 1;
+        }
+        assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+        for client in &mut clients {
+            ask(client, b"each of them");
+        }
+        let statistics = server.stop();
+        assert_eq!((statistics.accepted, statistics.accept_errors), (64, 0));
+        let gone = TcpStream::connect(clients[0].peer_addr().unwrap()).unwrap_err();
+        assert_eq!(
+            gone.kind(),
+            ErrorKind::ConnectionRefused,
+            "no queue is left"
+        );
+    }
+}
+
+#[test]
+fn nobody_else_gets_a_port_that_a_server_shares_among_its_threads() {
+    let server = serving_with(|options| {
+        options.io = Io::Epoll;
+        options.threads = NonZeroUsize::new(2).unwrap();
+        options.reuse_port = true;
+    });
+    ask(&mut peer(server.address), b"it serves");
+    let taken = listen(server.address).unwrap_err();
+    assert_eq!(taken.kind(), ErrorKind::AddrInUse);
     server.stop();
+}
+
+#[test]
+fn listeners_of_their_own_are_refused_in_words_where_there_is_no_use_for_them() {
+    let refuse = |io, address: Address| {
+        let mut options = ServeOptions::new(Stopper::new());
+        options.io = io;
+        options.reuse_port = true;
+        let make = |_: ShardPlace| -> Desk { unreachable!("nothing is served") };
+        let error = serve(listen(address).unwrap(), &options, make).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        error.to_string()
+    };
+    let blocking = refuse(Io::Blocking, loopback().into());
+    assert!(
+        blocking.ends_with("SO_REUSEPORT is for epoll and uring"),
+        "{blocking}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let unix = refuse(Io::Epoll, Address::Unix(folder.path().join("echo")));
+    assert!(unix.ends_with("SO_REUSEPORT is for TCP"), "{unix}");
+}
+
+/// Connections that the kernel has made and no thread has accepted when the server stops: each is
+/// still accepted, and told that it ends, which a reset would not do.
+#[test]
+fn connections_in_the_queues_of_a_server_that_stops_are_accepted_and_closed() {
+    for io in [Io::Epoll, Io::Uring] {
+        let listener = listen(loopback()).unwrap();
+        let address = listener.local_address().tcp().unwrap();
+        let stopper = Stopper::new();
+        let mut options = ServeOptions::new(stopper.clone());
+        options.io = io;
+        options.threads = NonZeroUsize::new(2).unwrap();
+        options.reuse_port = true;
+        let mut clients: Vec<_> = (0..64).map(|_| peer(address)).collect();
+        stopper.stop();
+        let (sender, _told) = channel();
+        let make = |place: ShardPlace| Desk {
+            place: (place.driver, place.thread),
+            told: sender.clone(),
+        };
+        let statistics = serve(listener, &options, make).unwrap();
+        assert_eq!((statistics.accepted, statistics.accept_errors), (64, 0));
+        for client in &mut clients {
+            assert_eq!(client.read(&mut [0; 1]).unwrap(), 0, "an end, and no reset");
+        }
+    }
 }
 
 #[test]
@@ -201,7 +301,7 @@ fn comes_until_blocking(server: &Serving) -> TcpStream {
 fn accepted_connections_send_at_once() {
     // Linux hands TCP_NODELAY on from the listener; the drivers rely on it.
     let listener = listen(loopback()).unwrap();
-    let _client = peer(listener.local_address());
+    let _client = peer(listener.local_address().tcp().unwrap());
     let accepted = loop {
         match rustix::net::accept(&listener) {
             Ok(accepted) => break accepted,
@@ -213,7 +313,7 @@ fn accepted_connections_send_at_once() {
 
 #[test]
 fn a_server_can_be_stopped_before_it_has_begun() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         for threads in [1, 2] {
             let server = serving_with(|options| {
                 options.io = io;
@@ -227,7 +327,7 @@ fn a_server_can_be_stopped_before_it_has_begun() {
 
 #[test]
 fn a_stop_closes_every_connection_and_joins_every_thread() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let server = serving(io, 2);
         let mut clients: Vec<_> = (0..6).map(|_| peer(server.address)).collect();
         clients.iter_mut().for_each(|client| ask(client, b"served"));
@@ -247,7 +347,7 @@ fn a_stop_closes_every_connection_and_joins_every_thread() {
 
 #[test]
 fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let server = serving(io, 2);
         let mut other = peer(server.address);
         ask(&mut other, b"served");
@@ -262,7 +362,7 @@ fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
 #[test]
 fn a_server_keeps_to_its_processors() {
     let cpu = allowed_cpus().unwrap()[0];
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let server = serving_with(|options| {
             options.io = io;
             options.cpus = vec![cpu];

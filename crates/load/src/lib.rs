@@ -23,6 +23,7 @@ pub mod schema;
 pub mod shard;
 pub mod summary;
 pub mod system;
+pub mod targets;
 mod timeline;
 
 /// The words that reports and exit statuses are made of.

@@ -129,6 +129,8 @@ pub enum Io {
     Blocking,
     /// Many connections a thread.
     Epoll,
+    /// Many connections a thread, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 /// How a result is printed.
@@ -179,6 +181,7 @@ impl FromStr for Io {
                 ("auto", Io::Auto),
                 ("blocking", Io::Blocking),
                 ("epoll", Io::Epoll),
+                ("uring", Io::Uring),
             ],
         )
     }

@@ -1,13 +1,14 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
+use crate::targets::Targets;
+use bookend_io::UringRefusal;
 use bookend_wire::{Block, Config};
-use std::net::SocketAddr;
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where the server listens.
-    pub target: SocketAddr,
+    /// Whom the connections go to.
+    pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
     /// `:authority`.
@@ -51,6 +52,8 @@ pub enum Driver {
     Blocking,
     /// Many connections a thread.
     Epoll,
+    /// Many connections a thread, for which the kernel reads and writes of itself.
+    Uring,
 }
 
 impl Driver {
@@ -59,6 +62,7 @@ impl Driver {
         match self {
             Self::Blocking => "blocking",
             Self::Epoll => "epoll",
+            Self::Uring => "uring",
         }
     }
 }
@@ -75,6 +79,16 @@ pub enum AtEnd {
 }
 
 impl Plan {
+    /// Takes epoll where io_uring was chosen and cannot be used on this machine; says why.
+    pub fn fall_back(&mut self) -> Option<UringRefusal> {
+        if self.driver != Driver::Uring {
+            return None;
+        }
+        let refusal = UringRefusal::ask()?;
+        self.driver = Driver::Epoll;
+        Some(refusal)
+    }
+
     /// The head of every request, without what varies.
     pub(crate) fn head(&self) -> Block {
         let mut head = Block::new(&[
@@ -148,7 +162,7 @@ mod tests {
 
     fn plan(connections: u32, concurrency: u32, threads: u32, calls: Option<u64>) -> Plan {
         Plan {
-            target: SocketAddr::from(([127, 0, 0, 1], 1)),
+            targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
             authority: "a".into(),
             messages: vec![Vec::new()],

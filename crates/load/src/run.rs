@@ -6,7 +6,7 @@ use crate::recorder::{Errors, Latencies, Recorder, count_text};
 use crate::shard::{LoadShard, Measured, smaller};
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
-use bookend_io::{Epoll, Options, Statistics, Usage, Waker, blocking, clock_ns, usage};
+use bookend_io::{Epoll, Options, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -143,6 +143,7 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
             let measured = match driver {
                 Driver::Blocking => blocking::run(shard, waker, options),
                 Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+                Driver::Uring => Uring::new(waker, options)?.run(shard),
             }?;
             end.is_in_order();
             Ok(measured)

@@ -231,6 +231,7 @@ fn assert_refused(mistakes: &[Mistake]) {
 #[test]
 fn words_of_a_choice_are_read_or_named() {
     assert_eq!("epoll".parse(), Ok(Io::Epoll));
+    assert_eq!("uring".parse(), Ok(Io::Uring));
     assert_eq!("wait".parse(), Ok(DurationStop::Wait));
     assert_eq!("pretty".parse(), Ok(Format::Pretty));
     let refused = |text: &str| text.parse::<Format>().unwrap_err();
@@ -317,6 +318,10 @@ fn connections_have_threads_of_their_own_while_there_are_processors() {
     assert_eq!(
         driver(1, |flags| flags.io = Io::Epoll),
         Ok((Driver::Epoll, 1))
+    );
+    assert_eq!(
+        driver(9, |flags| flags.io = Io::Uring),
+        Ok((Driver::Uring, 4))
     );
     assert_eq!(
         driver(9, |flags| flags.io = Io::Blocking),

@@ -1,5 +1,6 @@
 //! Runs against real servers over loopback, well-behaved and not.
 
+use bookend_io::Target;
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
@@ -88,11 +89,12 @@ fn serve() -> (Handle, Arc<Seen>) {
     (server, seen)
 }
 
-fn plan(target: SocketAddr, calls: u64) -> Plan {
+fn plan(target: impl Into<Target>, calls: u64) -> Plan {
+    let target = target.into();
     Plan {
-        target,
         path: "/test.Echo/Echo".into(),
-        authority: target.to_string(),
+        authority: target.address.to_string(),
+        targets: target.into(),
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
@@ -122,6 +124,9 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
         (Driver::Blocking, 1, 64, 1),
         (Driver::Epoll, 7, 50, 1),
         (Driver::Epoll, 10, 10, 3),
+        (Driver::Uring, 1, 64, 1),
+        (Driver::Uring, 7, 50, 1),
+        (Driver::Uring, 10, 10, 3),
         (Driver::Blocking, 2, 10, 2),
     ] {
         let (server, seen) = serve();
@@ -260,7 +265,7 @@ fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
 
 #[test]
 fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, seen) = serve();
         let mut config = Config::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
@@ -278,7 +283,7 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
 
 #[test]
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, _) = serve();
         let plan = Plan {
             driver,

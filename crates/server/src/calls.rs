@@ -9,6 +9,7 @@ mod streams;
 use std::collections::VecDeque;
 
 use bookend_wire::grpc::Status;
+use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{ErrorCode, Sender, Stream};
 
 use crate::call::{Call, Phase};
@@ -20,7 +21,7 @@ use crate::responder::{Letter, News, ReturnAddress};
 use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
-pub(crate) use handling::Handling;
+pub(crate) use handling::{FAREWELL_PING, Handling};
 
 /// What a connection's calls have in common, and their states by the key of their stream.
 pub(crate) struct Calls {
@@ -30,6 +31,8 @@ pub(crate) struct Calls {
     pub greeted: bool,
     /// The client does what it may not: the connection is to be closed.
     pub too_much: bool,
+    /// The client has read that the connection takes no more calls.
+    pub farewell_heard: bool,
     resets: Budget,
     glitches: Budget,
     panics: u64,
@@ -51,6 +54,7 @@ impl Calls {
             address,
             greeted: false,
             too_much: false,
+            farewell_heard: false,
             resets: Budget::new(limits.resets),
             glitches: Budget::new(limits.glitches),
             panics: 0,
@@ -116,9 +120,13 @@ impl Calls {
     /// Counts what the client has done that was wrong or of no use.
     #[cold]
     pub fn take_glitches(&mut self, sender: &mut Sender, now_ns: impl FnOnce() -> u64) {
+        let what = match sender.glitches_are_pings() {
+            true => TOO_MANY_PINGS,
+            false => "too much that was wrong or useless",
+        };
         let glitches = sender.take_glitches();
         if !self.glitches.take(glitches, now_ns) {
-            self.is_too_much(sender, "too much that was wrong or useless");
+            self.is_too_much(sender, what);
         }
     }
 

@@ -1,4 +1,4 @@
-//! When calls are given up.
+//! When calls are given up, and when connections have an appointment.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -6,33 +6,48 @@ use std::collections::BinaryHeap;
 use bookend_io::Session;
 use bookend_wire::Stream;
 
-/// How exactly deadlines are kept: what is due is ended once a millisecond, all of it together,
+/// How exactly deadlines are kept: what is due is looked at once a millisecond, all of it together,
 /// however many deadlines lie between. Clients count in milliseconds, and their own timers are no
 /// finer.
 const TICK_NS: u64 = 1_000_000;
 
-/// Deadlines of calls that are over, beyond as many as mattered when they were last swept out,
+/// Deadlines of what is over, beyond as many as mattered when they were last swept out,
 /// before that is done again.
 const STALE_MAX: usize = 1_024;
 
-/// The deadlines of the calls of a thread that wait for something, and of some that are over: to
-/// take each one out as its call ends would cost more than to sweep them out together.
-#[derive(Debug, Default)]
-pub(crate) struct Deadlines {
-    heap: BinaryHeap<Reverse<Deadline>>,
+/// The deadlines of what a thread has that waits for something, and of some that is over: to take
+/// each one out as it ends would cost more than to sweep them out together.
+#[derive(Debug)]
+pub(crate) struct Deadlines<Whose> {
+    heap: BinaryHeap<Reverse<Deadline<Whose>>>,
     mattered: usize,
 }
 
-/// When a call is to end. Ordered by that alone.
+/// When something is due, and whose it is. Ordered by the time alone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
+pub(crate) struct Deadline<Whose> {
     pub at_ns: u64,
+    pub whose: Whose,
+}
+
+/// One call of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallOf {
     pub session: Session,
     pub stream: Stream,
 }
 
-impl Deadlines {
-    pub fn add(&mut self, deadline: Deadline) {
+impl<Whose> Default for Deadlines<Whose> {
+    fn default() -> Self {
+        Deadlines {
+            heap: BinaryHeap::new(),
+            mattered: 0,
+        }
+    }
+}
+
+impl<Whose> Deadlines<Whose> {
+    pub fn add(&mut self, deadline: Deadline<Whose>) {
         self.heap.push(Reverse(deadline));
     }
 
@@ -43,8 +58,8 @@ impl Deadlines {
         Some(first.at_ns.div_ceil(TICK_NS).saturating_mul(TICK_NS))
     }
 
-    /// A call that is due by now, if it is not over.
-    pub fn take_due(&mut self, now_ns: u64) -> Option<Deadline> {
+    /// What is due by now, if it is not over.
+    pub fn take_due(&mut self, now_ns: u64) -> Option<Deadline<Whose>> {
         let Reverse(first) = self.heap.peek()?;
         if first.at_ns > now_ns {
             return None;
@@ -58,28 +73,28 @@ impl Deadlines {
         self.heap.len() > 2 * self.mattered + STALE_MAX
     }
 
-    /// Forgets calls that are over.
-    pub fn sweep(&mut self, mut matters: impl FnMut(&Deadline) -> bool) {
+    /// Forgets what is over.
+    pub fn sweep(&mut self, mut matters: impl FnMut(&Deadline<Whose>) -> bool) {
         self.heap.retain(|Reverse(deadline)| matters(deadline));
         self.mattered = self.heap.len();
     }
 }
 
-impl PartialEq for Deadline {
+impl<Whose> PartialEq for Deadline<Whose> {
     fn eq(&self, other: &Self) -> bool {
         self.at_ns == other.at_ns
     }
 }
 
-impl Eq for Deadline {}
+impl<Whose> Eq for Deadline<Whose> {}
 
-impl PartialOrd for Deadline {
+impl<Whose> PartialOrd for Deadline<Whose> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Deadline {
+impl<Whose> Ord for Deadline<Whose> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.at_ns.cmp(&other.at_ns)
     }
@@ -89,16 +104,14 @@ impl Ord for Deadline {
 mod tests {
     use super::*;
 
-    fn deadline(at_ns: u64, key: u32) -> Deadline {
+    fn deadline(at_ns: u64, key: u32) -> Deadline<CallOf> {
         let session = Session {
             index: 0,
             generation: 0,
         };
-        Deadline {
-            at_ns,
-            session,
-            stream: Stream { key, id: 1 },
-        }
+        let stream = Stream { key, id: 1 };
+        let whose = CallOf { session, stream };
+        Deadline { at_ns, whose }
     }
 
     #[test]
@@ -108,7 +121,7 @@ mod tests {
             deadlines.add(deadline(at_ns, key));
         }
         assert_eq!(deadlines.take_due(9), None);
-        let due = std::iter::from_fn(|| deadlines.take_due(20)).map(|due| due.stream.key);
+        let due = std::iter::from_fn(|| deadlines.take_due(20)).map(|due| due.whose.stream.key);
         assert_eq!(due.collect::<Vec<_>>(), [1, 2]);
     }
 

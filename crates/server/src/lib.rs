@@ -97,6 +97,7 @@ mod unary;
 
 pub use bookend_io as io;
 pub use bookend_io::Io;
+pub use bookend_wire::Keepalive;
 pub use bookend_wire::grpc::{Code, Status};
 pub use budgets::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
@@ -105,7 +106,7 @@ pub use budgets::{
 pub use cancellation::Cancellation;
 pub use codec::{Replies, ReplySender, Requests, StreamHandler};
 pub use context::Context;
-pub use limits::{Limits, Rate};
+pub use limits::{ConnectionAge, Limits, Rate};
 pub use metadata::{MalformedBinary, Metadata};
 pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
 pub use prost;

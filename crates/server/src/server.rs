@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use bookend_io::{Io, Listener, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve};
 
-use crate::limits::Limits;
+use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
 use crate::reflection;
 use crate::router::DuplicateService;
@@ -94,12 +96,17 @@ impl Builder {
     /// Where none can be had, or two services have one name.
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, BindError> {
         let services = self.build()?;
-        let listener = listen_first(address)?;
-        Ok(Bound {
-            listener,
-            services,
-            options: ServeOptions::new(Stopper::new()),
-        })
+        Ok(Bound::new(listen_first(address)?, services))
+    }
+
+    /// Listens on a unix socket of this path, in the place of one that nobody listens on any more.
+    /// Its file goes with the server.
+    ///
+    /// # Errors
+    /// Where it cannot be had, or two services have one name.
+    pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<Bound, BindError> {
+        let services = self.build()?;
+        Ok(Bound::new(listen(Address::Unix(path.into()))?, services))
     }
 }
 
@@ -162,6 +169,16 @@ pub struct Bound {
 }
 
 impl Bound {
+    fn new(listener: Listener, services: Services) -> Self {
+        let mut options = ServeOptions::new(Stopper::new());
+        options.driver.drain_ns = DRAIN_NS;
+        Self {
+            listener,
+            services,
+            options,
+        }
+    }
+
     /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
     pub fn io(mut self, io: Io) -> Self {
         self.options.io = io;
@@ -176,15 +193,34 @@ impl Bound {
         self
     }
 
+    /// Whether each thread accepts for itself, from a listener of its own on the same port
+    /// (`SO_REUSEPORT`). For epoll on TCP; [`Bound::serve`] says so of anything else.
+    pub fn reuse_port(mut self, reuse_port: bool) -> Self {
+        self.options.reuse_port = reuse_port;
+        self
+    }
+
     /// Keeps the threads to these processors, one each.
     pub fn cpus(mut self, cpus: Vec<usize>) -> Self {
         self.options.cpus = cpus;
         self
     }
 
+    /// How long calls may go on when the server is told to stop: 8 s if nothing is said. Those that
+    /// are left end with `UNAVAILABLE`.
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.options.driver.drain_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
     /// Where it listens, with the port that was chosen.
-    pub fn local_address(&self) -> SocketAddr {
+    pub fn local_address(&self) -> &Address {
         self.listener.local_address()
+    }
+
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.listener.port()
     }
 
     /// Ends the server from another thread.
@@ -198,7 +234,11 @@ impl Bound {
     }
 
     /// Serves on this thread, and on others where that was chosen, until the [`Bound::stopper`] is
-    /// called and the calls that were going on are answered (or the driver's time for that is up).
+    /// called and the calls that were going on are answered (or [`Bound::drain`] is up).
+    ///
+    /// What was sent before a client could know of the end is answered: connections that wait to
+    /// be accepted are, clients are asked to send no more, and what they sent before they read that
+    /// is handled.
     ///
     /// # Errors
     /// The machine's; not for anything a client can do.
@@ -220,7 +260,7 @@ impl Bound {
     /// # Errors
     /// Where no thread can be had.
     pub fn spawn(self) -> io::Result<Handle> {
-        let local_address = self.local_address();
+        let local_address = self.local_address().clone();
         let stopper = self.stopper();
         let thread = thread::Builder::new()
             .name("bookend-server".into())
@@ -236,20 +276,31 @@ impl Bound {
 /// A server that serves on threads of its own. It goes on when this is dropped.
 #[derive(Debug)]
 pub struct Handle {
-    local_address: SocketAddr,
+    local_address: Address,
     stopper: Stopper,
     thread: JoinHandle<io::Result<Statistics>>,
 }
 
 impl Handle {
     /// Where it listens.
-    pub fn local_address(&self) -> SocketAddr {
-        self.local_address
+    pub fn local_address(&self) -> &Address {
+        &self.local_address
     }
 
-    /// Has it take no more calls and end. Does not wait for it.
+    /// The port that it listens on; `None` for a unix socket.
+    pub fn port(&self) -> Option<u16> {
+        self.local_address.port()
+    }
+
+    /// Has it take no more calls and end, within the time of [`Bound::drain`]. Does not wait for
+    /// it.
     pub fn stop(&self) {
         self.stopper.stop();
+    }
+
+    /// As [`Handle::stop`], and ends at once the calls that go on. Also after it.
+    pub fn stop_now(&self) {
+        self.stopper.stop_now();
     }
 
     /// Waits until it has ended, and says what it did.

@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bookend_io::Waker;
@@ -17,6 +18,8 @@ pub struct Services {
     pub(crate) limits: Limits,
     pub(crate) pool: Arc<Pool>,
     pub(crate) totals: Totals,
+    /// How many shards there were so far.
+    pub(crate) shards: Arc<AtomicU64>,
 }
 
 impl Services {
@@ -32,6 +35,7 @@ impl Services {
             limits,
             pool: Arc::new(Pool::new(pool)),
             totals: Totals::default(),
+            shards: Arc::default(),
         })
     }
 

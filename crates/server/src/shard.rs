@@ -1,24 +1,28 @@
 //! What one thread of a server owns.
 
+mod farewell;
 mod overdue;
 mod patrol;
 mod turns;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bookend_io::{
     BACKLOG_LIMIT_BYTES, Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker,
 };
-use bookend_wire::{Connection, ConnectionError, ErrorCode, Role};
+use bookend_wire::keepalive::Vigil;
+use bookend_wire::{Connection, ConnectionError, ErrorCode, Role, Sender};
 
 use crate::calls::{Calls, Handling};
-use crate::deadlines::Deadlines;
+use crate::deadlines::{CallOf, Deadlines};
 use crate::limits::Limits;
 use crate::patience::{Greetings, Lapses};
 use crate::pool::Pool;
 use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
 use crate::services::{Services, Totals};
+use farewell::Leave;
 use patrol::Input;
 use turns::Turns;
 
@@ -30,15 +34,31 @@ pub struct ServerShard {
     mailbox: Mailbox<Letter>,
     inbox: Vec<Letter>,
     sessions: Vec<Option<Box<Accepted>>>,
+    /// Sessions that are there.
+    open: u32,
     greetings: Greetings,
-    deadlines: Deadlines,
+    deadlines: Deadlines<CallOf>,
+    /// When connections are too old, or have taken too long to leave.
+    appointments: Deadlines<Session>,
+    /// Which age the next connection is given.
+    next_draw: u64,
     turns: Turns,
     outstanding: u64,
     counts: Counts,
     totals: Totals,
-    going_away: bool,
+    ending: Ending,
     /// When connections are looked at next.
     patrol_at_ns: Option<u64>,
+}
+
+/// How far a shard has come on its way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    NotYet,
+    /// Calls come to their end.
+    Draining,
+    /// What had not by then was cut off: nothing is waited for any more.
+    Over,
 }
 
 /// What a server has done.
@@ -55,6 +75,14 @@ pub struct Counts {
     /// Connections that were closed because the client broke HTTP/2, did not speak it in time, or
     /// reset too many streams.
     pub broken_connections: u64,
+    /// Calls that were ended with `UNAVAILABLE` because the time for them was over when the server
+    /// stopped or their connection had reached its age. They are among the errors.
+    pub cut_off: u64,
+    /// Connections whose clients were asked to make another one, because this one had reached its
+    /// age or had no call for too long.
+    pub retired_connections: u64,
+    /// Connections whose clients answered no keepalive PING.
+    pub vanished_connections: u64,
 }
 
 impl Counts {
@@ -71,6 +99,9 @@ impl std::ops::AddAssign for Counts {
         self.late += other.late;
         self.panics += other.panics;
         self.broken_connections += other.broken_connections;
+        self.cut_off += other.cut_off;
+        self.retired_connections += other.retired_connections;
+        self.vanished_connections += other.vanished_connections;
     }
 }
 
@@ -85,8 +116,11 @@ struct Accepted {
     is_stopped: bool,
     /// It is over once its output is written.
     is_ending: bool,
+    /// How far it has come on its way out, if it is.
+    leave: Option<Box<Leave>>,
     input: Input,
     lapses: Lapses,
+    vigil: Vigil,
 }
 
 impl ServerShard {
@@ -97,7 +131,9 @@ impl ServerShard {
             limits,
             pool,
             totals,
+            shards,
         } = services;
+        let number = shards.fetch_add(1, Ordering::Relaxed);
         ServerShard {
             router,
             limits,
@@ -105,13 +141,17 @@ impl ServerShard {
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
+            open: 0,
             greetings: Greetings::default(),
             deadlines: Deadlines::default(),
+            appointments: Deadlines::default(),
+            // Connections of different threads draw different ages.
+            next_draw: number << 32,
             turns: Turns::default(),
             outstanding: 0,
             counts: Counts::default(),
             totals,
-            going_away: false,
+            ending: Ending::NotYet,
             patrol_at_ns: None,
         }
     }
@@ -134,6 +174,7 @@ impl ServerShard {
                     let in_time = accepted.receive(letter, &self.limits, turn);
                     accepted.calls.report(&mut self.counts);
                     self.turns.add_if_ready(accepted);
+                    accepted.leave_if_done(turn);
                     !in_time
                 }
             };
@@ -182,16 +223,6 @@ impl ServerShard {
         self.greetings
             .forget(|session| is_settled(&mut self.sessions, session));
     }
-
-    /// Tells every client that its connection takes no more calls.
-    fn go_away(&mut self, turn: &mut Turn) {
-        if std::mem::replace(&mut self.going_away, true) {
-            return;
-        }
-        for accepted in self.sessions.iter_mut().flatten() {
-            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
-        }
-    }
 }
 
 impl Drop for ServerShard {
@@ -203,9 +234,6 @@ impl Drop for ServerShard {
 /// Requests that are answered before the answers are written: about two hundred small calls. The
 /// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
-
-/// What clients are told when the server ends.
-const STOPPING: &str = "the server is stopping";
 
 /// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
 const AT_ONCE: u64 = 0;
@@ -242,16 +270,22 @@ impl Shard for ServerShard {
             in_turns: false,
             is_stopped: false,
             is_ending: false,
+            leave: None,
             input: Input::default(),
             lapses: Lapses::default(),
+            vigil: Vigil::default(),
         });
         turn.output(session)
             .append(&mut accepted.connection.sender.output);
-        if self.going_away {
-            accepted.say_goodbye(ErrorCode::NO_ERROR, STOPPING, turn);
-        }
         self.sessions[index] = Some(accepted);
+        self.open += 1;
         self.begin_patrols(turn);
+        if self.limits.connection_age.is_some() {
+            self.limit_age(session, turn);
+        }
+        if self.ending != Ending::NotYet {
+            self.welcome_late(session, turn);
+        }
         if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
             self.greetings.add(turn.now_ns() + timeout_ns, session);
         }
@@ -291,6 +325,9 @@ impl Shard for ServerShard {
             .input
             .note(*result.as_ref().unwrap_or(&0), bytes.len());
         self.turns.add_if_ready(accepted);
+        if accepted.leave.is_some() {
+            self.see_off(session, turn);
+        }
         if self.deadlines.are_to_be_swept() {
             self.sweep_deadlines();
         }
@@ -323,6 +360,7 @@ impl Shard for ServerShard {
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
         if find(&mut self.sessions, session).is_some() {
             self.sessions[session.index as usize] = None;
+            self.open -= 1;
         }
         self.forget_greetings();
     }
@@ -333,6 +371,7 @@ impl Shard for ServerShard {
         self.take_turns(turn);
         self.hang_up_on_silent(turn);
         self.patrol(turn);
+        self.keep_appointments(turn);
         if turn.stopping() {
             self.go_away(turn);
         }
@@ -343,29 +382,41 @@ impl Shard for ServerShard {
             return Some(AT_ONCE);
         }
         let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
-        let due = [greeting, call, self.patrol_at_ns];
+        let due = [greeting, call, self.appointments.next(), self.patrol_at_ns];
         due.into_iter().flatten().min()
     }
 
     fn awaits_others(&self) -> bool {
-        self.outstanding > 0 || self.turns.are_due()
+        let is_busy = self.outstanding > 0 || self.turns.are_due();
+        match self.ending {
+            Ending::NotYet => is_busy,
+            Ending::Draining => is_busy || self.open > 0,
+            Ending::Over => false,
+        }
     }
 }
 
 impl Accepted {
     fn receive(&mut self, letter: Letter, limits: &Limits, turn: &mut Turn) -> bool {
-        let sender = &mut self.connection.sender;
-        std::mem::swap(turn.output(self.session), &mut sender.output);
-        let in_time = self.calls.receive(sender, letter, limits);
-        std::mem::swap(turn.output(self.session), &mut sender.output);
-        in_time
+        self.with_output(turn, |sender, calls| calls.receive(sender, letter, limits))
     }
 
     fn say_goodbye(&mut self, code: ErrorCode, why: &str, turn: &mut Turn) {
+        self.with_output(turn, |sender, _| sender.goaway(code, why.as_bytes()));
+    }
+
+    /// Has `write` write to the connection's own output, in place.
+    #[inline]
+    fn with_output<R>(
+        &mut self,
+        turn: &mut Turn,
+        write: impl FnOnce(&mut Sender, &mut Calls) -> R,
+    ) -> R {
         let sender = &mut self.connection.sender;
         std::mem::swap(turn.output(self.session), &mut sender.output);
-        sender.goaway(code, why.as_bytes());
+        let written = write(sender, &mut self.calls);
         std::mem::swap(turn.output(self.session), &mut sender.output);
+        written
     }
 }
 

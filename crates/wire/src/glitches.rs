@@ -14,6 +14,8 @@ pub(crate) type Activity = (u32, Credit, Window);
 #[derive(Debug, Default)]
 pub(crate) struct Glitches {
     count: u32,
+    /// PINGs among them.
+    pings: u32,
     settings_came: bool,
     acknowledged: bool,
     goaway_came: bool,
@@ -34,7 +36,13 @@ impl Glitches {
     }
 
     pub fn take(&mut self) -> u32 {
+        self.pings = 0;
         core::mem::take(&mut self.count)
+    }
+
+    /// Whether PINGs are most of them.
+    pub fn are_pings(&self) -> bool {
+        self.pings > self.count / 2
     }
 
     /// SETTINGS came: all but the first are glitches. They have every stream looked at.
@@ -75,6 +83,7 @@ impl Glitches {
     /// connection under load follow bodies, and grpc-go's servers forgive them for that too.
     pub fn ping(&mut self, now: Activity) {
         if self.at_last_ping.replace(now) == Some(now) {
+            self.pings = self.pings.saturating_add(1);
             self.note();
         }
     }

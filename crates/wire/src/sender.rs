@@ -91,6 +91,11 @@ impl Sender {
         self.streams.len()
     }
 
+    /// The highest id of a stream that the peer has opened; 0 if it has opened none.
+    pub fn last_peer_id(&self) -> u32 {
+        self.last_peer_id
+    }
+
     /// Whether the stream is alive in at least one direction.
     #[inline]
     pub fn is_open(&self, stream: Stream) -> bool {

@@ -95,8 +95,15 @@ fn pings_between_which_nothing_happens_are_glitches_but_for_the_first() {
     let ping = frame(kind::PING, 0, 0, &[0; 8]);
     let mut server = server();
     assert_eq!(glitches_of(&mut server, &ping.repeat(10)), 9);
-    let between = [request(3), ping].concat();
+    let between = [request(3), ping.clone()].concat();
     assert_eq!(glitches_of(&mut server, &between), 0);
+    let priority = frame(kind::PRIORITY, 0, 1, &[0, 0, 0, 0, 9]);
+    for (others, are_pings) in [(2, true), (3, false)] {
+        let mixed = [ping.repeat(3), priority.repeat(others)].concat();
+        server.arrive(&mixed);
+        assert_eq!(server.sender().glitches_are_pings(), are_pings);
+        assert_eq!(server.sender().take_glitches(), 3 + others as u32);
+    }
 }
 
 #[test]

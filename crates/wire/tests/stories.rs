@@ -478,6 +478,44 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
 }
 
 #[test]
+fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
+    let mut pair = trusted_pair();
+    let mut head = Block::new(&REQUEST);
+    pair.server.sender().goaway_notice(b"bye");
+    pair.server.sender().ping(*b"farewell");
+    let crossing = pair.client.sender().request(&mut head, &[], b"").unwrap();
+    pair.drive();
+    let notice = Event::Goaway {
+        last_stream_id: (1 << 31) - 1,
+        code: ErrorCode::NO_ERROR,
+        debug: "bye".into(),
+    };
+    assert_eq!(pair.client.events(), [notice]);
+    assert_eq!(
+        pair.client.sender().request(&mut head, &[], b""),
+        Err(CannotOpen::GoingAway)
+    );
+    assert!(pair.server.events().contains(&Event::Pong(*b"farewell")));
+    pair.server.sender().goaway(ErrorCode::NO_ERROR, b"bye");
+    let there = pair.server.seen.streams[&crossing.id];
+    pair.server
+        .sender()
+        .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
+    pair.drive();
+    let [
+        Event::Goaway { last_stream_id, .. },
+        Event::Headers { id, .. },
+    ] = &pair.client.events()[..]
+    else {
+        panic!("the second goodbye, and then the answer");
+    };
+    assert_eq!((*last_stream_id, *id), (crossing.id, crossing.id));
+    pair.server.sender().goaway_notice(b"bye");
+    pair.drive();
+    assert_eq!(pair.client.events(), [], "it is not taken back");
+}
+
+#[test]
 fn a_reset_ends_a_stream_on_both_sides_and_late_frames_do_no_harm() {
     let mut pair = trusted_pair();
     let stream = pair

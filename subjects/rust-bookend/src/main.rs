@@ -21,6 +21,7 @@ use std::{
     time::Duration,
 };
 
+use bookend_server::io::UringRefusal;
 use bookend_server::{Builder, Io, Limits, Server, Statistics};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
@@ -49,6 +50,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ("server", "auto") => serve(greeters(), Io::Auto, all),
         ("server", "epoll") => serve(greeters(), Io::Epoll, all),
         ("server", "blocking") => serve(greeters(), Io::Blocking, all),
+        ("server", "uring") => match UringRefusal::ask() {
+            None => serve(greeters(), Io::Uring, all),
+            Some(refusal) => {
+                eprintln!("{refusal}");
+                Ok(ExitCode::from(NOT_SUPPORTED))
+            }
+        },
         ("server", "hello") => serve(hello()?, Io::Epoll, answered),
         ("backend", "persistence") => serve(persistence(1_000)?, Io::Epoll, answered),
         ("backend", "persistence-100ms") => serve(persistence(100)?, Io::Epoll, answered),
@@ -106,7 +114,7 @@ fn serve(
             stopper.stop();
         });
     }
-    println!("ready {}", server.local_address().port());
+    println!("ready {}", server.port().unwrap_or_default());
     let statistics = server.serve()?;
     println!("served {}", served(&statistics));
     Ok(ExitCode::SUCCESS)

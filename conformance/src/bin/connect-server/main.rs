@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         read(&mut io::stdin())?.ok_or("nothing was said about the server that is wanted")?;
     check(&request)?;
     let server = bind(request.message_receive_limit)?;
-    let address = server.local_address();
+    let address = server.local_address().tcp().ok_or("no IP address")?;
     let response = ServerCompatResponse {
         host: address.ip().to_string(),
         port: address.port().into(),

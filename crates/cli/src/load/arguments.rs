@@ -125,7 +125,7 @@ pub struct Arguments {
     /// Metadata field whose value is another in each call
     #[arg(long, value_name = "NAME")]
     varying_metadata: Option<String>,
-    /// How bytes are moved: auto, blocking, epoll [default: auto]
+    /// How bytes are moved: auto, blocking, epoll, uring [default: auto]
     #[arg(long, value_name = "DRIVER")]
     io: Option<Io>,
 
@@ -257,6 +257,7 @@ mod tests {
         every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
         every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
         every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
+        every_spelling("io", None, "uring", |flags| flags.io = Io::Uring);
     }
 
     #[test]

@@ -375,7 +375,7 @@ fn a_connection_that_breaks_after_its_greeting_is_replaced() {
 fn every_address_of_a_name_is_tried() {
     let (server, _holding) = service::start(LOOPBACK);
     // Where the name stands for ::1 as well, nobody listens there.
-    let channel = channel(format!("localhost:{}", server.local_address().port()));
+    let channel = channel(format!("localhost:{}", server.port().unwrap()));
     let answer = answer_to(&channel, UnaryCall::new(ECHO, b"found".to_vec()));
     assert_eq!(answer.single_message(), Ok(&b"found"[..]));
 }

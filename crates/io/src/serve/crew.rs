@@ -1,21 +1,20 @@
 //! A server of several threads, and the hand-out of connections among them.
 
 use super::acceptor::Acceptor;
+use super::event_loop::EventLoop;
 use super::seats::Seats;
+use super::threads::{self, ShardThread};
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use crate::blocking::{self, Seat};
-use crate::epoll::Epoll;
-use crate::kernel;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
 use crate::statistics::Statistics;
-use crate::stopper::StopOnExit;
+use crate::stopper::{StopOnExit, Stopper};
 use rustix::fd::OwnedFd;
 use std::io;
-use std::panic;
 use std::sync::Arc;
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::thread::{self, Scope};
 
 /// Accepts on the calling thread and serves on others.
 pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
@@ -25,10 +24,12 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
 ) -> io::Result<Statistics> {
     thread::scope(|scope| {
         let mut acceptor = Acceptor::new(listener, options.stopper.waker()?);
+        let last = Stopper::new();
         let seats = Arc::new(Seats::new(acceptor.waker.clone()));
         let mut crew = Crew {
             scope,
             options,
+            last: last.clone(),
             make_shard,
             threads: Vec::new(),
             shards: Vec::new(),
@@ -38,11 +39,11 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
             refused: 0,
         };
         // Whatever ends the accepting, the threads have to end before they can be joined.
-        let exit = StopOnExit(options.stopper.clone());
+        let exit = (StopOnExit(options.stopper.clone()), StopOnExit(last));
         let accepted = crew.start().and_then(|()| crew.accept_all(&mut acceptor));
         drop(exit);
         let accept_errors = acceptor.accept_errors + crew.refused;
-        let statistics = crew.join();
+        let statistics = threads::join_all(crew.threads);
         accepted?;
         let mut statistics = statistics?;
         statistics.accept_errors += accept_errors;
@@ -53,9 +54,11 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
 struct Crew<'scope, 'env, F> {
     scope: &'scope Scope<'scope, 'env>,
     options: &'env ServeOptions,
+    /// Stops the threads, once the last connection is accepted.
+    last: Stopper,
     make_shard: &'env F,
-    threads: Vec<ScopedJoinHandle<'scope, io::Result<Statistics>>>,
-    /// Where the epoll shards get their connections.
+    threads: Vec<ShardThread<'scope>>,
+    /// Where the shards that take any number get their connections.
     shards: Vec<Mailbox<OwnedFd>>,
     next_shard: usize,
     /// Where the blocking threads get theirs, by seat.
@@ -73,7 +76,7 @@ where
     fn start(&mut self) -> io::Result<()> {
         if self.options.io != Io::Blocking {
             for _ in 0..self.options.threads.get() {
-                self.start_epoll()?;
+                self.start_event_loop()?;
             }
         }
         Ok(())
@@ -86,6 +89,10 @@ where
                 self.place(socket);
             }
         }
+        // The threads go on until they have these.
+        acceptor.accept_errors += acceptor
+            .listener
+            .accept_waiting(|socket| self.place(socket));
         Ok(())
     }
 
@@ -115,7 +122,7 @@ where
         let seats_max = match self.options.io {
             Io::Auto => self.options.threads.get(),
             Io::Blocking => BLOCKING_CONNECTIONS_MAX,
-            Io::Epoll => 0,
+            Io::Epoll | Io::Uring => 0,
         };
         if self.blocking.len() >= seats_max {
             return None;
@@ -123,13 +130,12 @@ where
         self.start_blocking().ok()
     }
 
-    fn start_epoll(&mut self) -> io::Result<()> {
-        let place = self.place_for(Driver::Epoll, self.shards.len())?;
+    fn start_event_loop(&mut self) -> io::Result<()> {
+        let place = self.place_for(self.options.event_loop(), self.shards.len())?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let driver = Epoll::new(place.waker.clone(), self.options.driver)?;
-        let driver = driver.take_from(arrivals.clone());
+        let driver = EventLoop::new(&place, self.options.driver)?.take_from(arrivals.clone());
         self.shards.push(arrivals);
-        self.spawn(place, move |shard| Ok(driver.run(shard)?.1))
+        self.spawn(place, move |shard| driver.run(shard))
     }
 
     fn start_blocking(&mut self) -> io::Result<usize> {
@@ -150,10 +156,12 @@ where
     }
 
     fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
+        let waker = self.last.waker()?;
+        self.options.stopper.hurry_too(&waker);
         Ok(ShardPlace {
             thread,
             driver,
-            waker: self.options.stopper.waker()?,
+            waker,
         })
     }
 
@@ -163,34 +171,8 @@ where
         drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
     ) -> io::Result<()> {
         let (options, make_shard) = (self.options, self.make_shard);
-        let name = format!("{}-{}", place.driver, place.thread);
-        kernel::may_spawn()?;
-        let thread = thread::Builder::new()
-            .name(name)
-            .spawn_scoped(self.scope, move || {
-                let _exit = StopOnExit(options.stopper.clone());
-                options.pin(place.thread)?;
-                drive(make_shard(place))
-            })?;
+        let thread = threads::spawn(self.scope, options, make_shard, place, drive)?;
         self.threads.push(thread);
         Ok(())
-    }
-
-    /// Waits for every thread; the first failure is the server's.
-    fn join(self) -> io::Result<Statistics> {
-        let mut total = Ok(Statistics::default());
-        let mut panicked = None;
-        for thread in self.threads {
-            match (thread.join(), &mut total) {
-                (Ok(Ok(statistics)), Ok(total)) => *total += statistics,
-                (Ok(Err(error)), Ok(_)) => total = Err(error),
-                (Err(payload), _) => panicked = Some(payload),
-                (Ok(_), Err(_)) => {}
-            }
-        }
-        if let Some(payload) = panicked {
-            panic::resume_unwind(payload);
-        }
-        total
     }
 }

@@ -61,8 +61,8 @@ pub struct LineServer {
 
 impl LineServer {
     pub fn start(io: Io) -> Self {
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = listener.local_address();
+        let listener = listen("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
+        let address = listener.local_address().tcp().unwrap();
         let stopper = Stopper::new();
         let mut options = ServeOptions::new(stopper.clone());
         options.io = io;

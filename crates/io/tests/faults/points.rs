@@ -32,6 +32,7 @@ pub fn failures(call: Call) -> Vec<Failure> {
             &[],
         ),
         Call::Socket => (&[], &[Errno::MFILE, Errno::NOMEM]),
+        Call::Bind => (&[], &[Errno::ADDRNOTAVAIL, Errno::ADDRINUSE]),
         Call::Connect => (&[], &[Errno::ADDRNOTAVAIL, Errno::TIMEDOUT]),
         Call::Option => (&[], &[Errno::INVAL]),
         Call::PendingError => (&[], &[Errno::NOBUFS]),

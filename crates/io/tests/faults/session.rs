@@ -162,8 +162,8 @@ impl Serving {
     fn start(setting: Setting) -> Self {
         let (desk, counts) = Desk::open();
         let services = Server::builder().add_service(desk).build().unwrap();
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = listener.local_address();
+        let listener = listen("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
+        let address = listener.local_address().tcp().unwrap();
         let stopper = Stopper::new();
         let mut options = ServeOptions::new(stopper.clone());
         options.io = setting.io;
@@ -294,7 +294,7 @@ fn measure(target: SocketAddr, driver: Driver) -> Outcome {
 
 fn plan(target: SocketAddr, driver: Driver) -> Plan {
     Plan {
-        target,
+        targets: target.into(),
         path: INLINE.into(),
         authority: target.to_string(),
         messages: vec![b"ping".to_vec()],

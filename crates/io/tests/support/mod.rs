@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use bookend_io::{
-    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Then, Turn, Waker,
-    blocking, listen,
+    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Target, Then, Turn,
+    Uring, Waker, blocking, listen,
 };
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,14 +16,15 @@ use std::time::Duration;
 /// Ends a test that would hang; no test comes near it.
 const GUARD: Duration = Duration::from_secs(30);
 
-/// The two drivers; most stories are told of each.
+/// The drivers; most stories are told of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Epoll,
+    Uring,
     Blocking,
 }
 
-pub const KINDS: [Kind; 2] = [Kind::Epoll, Kind::Blocking];
+pub const KINDS: [Kind; 3] = [Kind::Epoll, Kind::Uring, Kind::Blocking];
 
 /// What a shard was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,11 +246,17 @@ fn accepting_as(
     let (address, thread) = match kind {
         Kind::Epoll => {
             let listener = listen(loopback()).unwrap();
-            let address = listener.local_address();
+            let address = listener.local_address().tcp().unwrap();
             let driver = Epoll::new(called, options)
                 .unwrap()
                 .accept_from(listener)
                 .unwrap();
+            (address, thread::spawn(move || driver.run(shard).unwrap().1))
+        }
+        Kind::Uring => {
+            let listener = listen(loopback()).unwrap();
+            let address = listener.local_address().tcp().unwrap();
+            let driver = Uring::new(called, options).unwrap().accept_from(listener);
             (address, thread::spawn(move || driver.run(shard).unwrap().1))
         }
         Kind::Blocking => {
@@ -272,7 +279,7 @@ fn accepting_as(
     }
 }
 
-/// A shard that makes its connections itself; both drivers run until it is stopped.
+/// A shard that makes its connections itself; all drivers run until it is stopped.
 pub fn connecting(
     kind: Kind,
     options: Options,
@@ -300,6 +307,7 @@ fn connecting_as(
     let called = waker.clone();
     let thread = thread::spawn(move || match kind {
         Kind::Epoll => Epoll::new(called, options).unwrap().run(shard).unwrap().1,
+        Kind::Uring => Uring::new(called, options).unwrap().run(shard).unwrap().1,
         Kind::Blocking => blocking::run(shard, called, options).unwrap().1,
     });
     Running {
@@ -312,13 +320,12 @@ fn connecting_as(
 
 /// Connects to `target` with token 7 when it is woken for the first time.
 pub fn dialling(
-    target: SocketAddr,
+    target: impl Into<Target>,
     mut act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> impl FnMut(&Event, &mut Stage) + Send + 'static {
-    let mut dialled = false;
+    let mut target = Some(target.into());
     move |event, stage| {
-        if !dialled {
-            dialled = true;
+        if let Some(target) = target.take() {
             stage.turn.connect(target, 7);
         }
         act(event, stage);

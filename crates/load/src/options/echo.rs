@@ -94,6 +94,7 @@ impl Options {
             Io::Auto => "auto",
             Io::Blocking => "blocking",
             Io::Epoll => "epoll",
+            Io::Uring => "uring",
         };
         let stop = match self.duration_stop {
             DurationStop::Close => "close",

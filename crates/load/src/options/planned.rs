@@ -5,8 +5,8 @@ use super::{DurationStop, Io, Options, OptionsError};
 use crate::payload::Payload;
 use crate::plan::{AtEnd, Driver, Plan};
 use crate::schema::Method;
+use crate::targets::Targets;
 use bookend_wire::Config;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 impl Options {
@@ -18,12 +18,12 @@ impl Options {
         &self,
         method: &Method,
         payload: Payload,
-        target: SocketAddr,
+        targets: impl Into<Targets>,
         cpus: u32,
     ) -> Result<Plan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
         Ok(Plan {
-            target,
+            targets: targets.into(),
             path: method.path.clone(),
             authority: self.authority.clone(),
             messages: payload.into_messages(),
@@ -59,6 +59,7 @@ impl Options {
         match self.io {
             Io::Auto if connections <= most => Ok((Driver::Blocking, connections)),
             Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
+            Io::Uring => Ok((Driver::Uring, connections.min(most))),
             Io::Blocking => match self.threads {
                 Some(threads) if threads.get() < connections => Err(OptionsError::ThreadsMissing {
                     threads: threads.get(),

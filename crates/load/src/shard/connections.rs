@@ -20,7 +20,8 @@ impl LoadShard {
             let calls_are_made = !matches!(self.phase, Phase::Draining | Phase::Over);
             if calls_are_made && redial.due_at_ns().is_some_and(|at_ns| now_ns >= at_ns) {
                 redial.dialled(now_ns);
-                turn.connect(self.plan.target, connection as u64);
+                let number = self.share.first_connection as usize + connection;
+                turn.connect(self.plan.targets.of(number), connection as u64);
             }
         }
         let is_overdue = |link: &&Link| {

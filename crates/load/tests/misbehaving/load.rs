@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     Plan {
-        target,
+        targets: target.into(),
         path: "/test.Any/Call".into(),
         authority: "test".into(),
         messages: vec![b"ping".to_vec()],
@@ -70,7 +70,7 @@ fn meet(case: &Case, behaviour: Behaviour, driver: Driver) -> Result<(), String>
 
 #[test]
 fn every_misbehaviour_is_counted_as_what_it_is() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         assert_eq!(meet(&GOOD, GOOD.behaviour, driver), Ok(()));
         for case in &BAD {
             assert_eq!(meet(case, case.behaviour, driver), Ok(()), "{driver:?}");
@@ -162,7 +162,7 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
 
 #[test]
 fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() {
-    for driver in [Driver::Blocking, Driver::Epoll] {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let behaviour = Behaviour::GoesAway {
             at_call: 3,
             code: NO_ERROR,

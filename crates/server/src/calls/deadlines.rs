@@ -5,7 +5,7 @@ use bookend_wire::{ErrorCode, Sender, Stream};
 
 use super::{Calls, Handling};
 use crate::call::Phase;
-use crate::deadlines::Deadline;
+use crate::deadlines::{CallOf, Deadline};
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
 
@@ -13,11 +13,9 @@ impl Handling<'_> {
     /// Has a call that waits for something end at its deadline, if it has one.
     pub(super) fn watch(&mut self, stream: Stream) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
-            self.deadlines.add(Deadline {
-                at_ns,
-                session: self.calls.address.session,
-                stream,
-            });
+            let session = self.calls.address.session;
+            let whose = CallOf { session, stream };
+            self.deadlines.add(Deadline { at_ns, whose });
         }
     }
 
@@ -37,19 +35,46 @@ impl Calls {
     }
 
     /// Ends a call whose deadline has passed, if it is still going on.
-    pub fn expire(&mut self, sender: &mut Sender, due: Deadline, limits: &Limits) {
-        let stream = due.stream;
+    pub fn expire(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+        self.end_early(sender, stream, exceeded, limits);
+    }
+
+    /// Ends all calls that are going on, whatever their handlers do. Returns how many.
+    pub fn cut_off(
+        &mut self,
+        sender: &mut Sender,
+        status: impl Fn() -> Status,
+        limits: &Limits,
+    ) -> u64 {
+        let mut ended = 0;
+        for key in 0..self.calls.len() {
+            let id = self.calls[key].stream_id;
+            let key = key as u32;
+            let was_going_on = self.end_early(sender, Stream { key, id }, &status, limits);
+            ended += u64::from(was_going_on);
+        }
+        ended
+    }
+
+    /// Ends a call before its handler does. False if it is over already.
+    fn end_early(
+        &mut self,
+        sender: &mut Sender,
+        stream: Stream,
+        status: impl FnOnce() -> Status,
+        limits: &Limits,
+    ) -> bool {
         if !self.is_going_on(stream) {
-            return;
+            return false;
         }
         match &mut self.call(stream).phase {
             Phase::Over { .. } => {}
-            Phase::Awaiting | Phase::Gathering(_) => self.fail(sender, stream, &exceeded()),
+            Phase::Awaiting | Phase::Gathering(_) => self.fail(sender, stream, &status()),
             Phase::Deferred(fields) => {
                 let fields = fields.take();
                 self.leave(stream);
                 self.answers
-                    .deferred(sender, stream, fields.as_deref(), &Err(exceeded()));
+                    .deferred(sender, stream, fields.as_deref(), &Err(status()));
             }
             Phase::Streaming(_) if sender.held_back_bytes(stream) > 0 => {
                 // The status would have to wait behind what the client does not read.
@@ -58,9 +83,10 @@ impl Calls {
                 sender.reset(stream, ErrorCode::CANCEL);
             }
             Phase::Streaming(_) => self.stream_step(sender, stream, limits, |call, outlet, _| {
-                call.fail(outlet, exceeded());
+                call.fail(outlet, status());
             }),
         }
+        true
     }
 }
 

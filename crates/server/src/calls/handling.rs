@@ -10,7 +10,7 @@ use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 use super::Calls;
 use crate::Context;
 use crate::call::{Call, Phase};
-use crate::deadlines::Deadlines;
+use crate::deadlines::{CallOf, Deadlines};
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
 use crate::pool::Pool;
@@ -20,13 +20,16 @@ use crate::service::Kind;
 use crate::stream_call::StreamCall;
 use crate::unary;
 
+/// The PING behind a GOAWAY: its answer says that the client has read that.
+pub(crate) const FAREWELL_PING: [u8; 8] = *b"farewell";
+
 /// Handles what one read has brought.
 pub(crate) struct Handling<'a> {
     pub calls: &'a mut Calls,
     pub router: &'a Router,
     pub limits: &'a Limits,
     pub turn: &'a Turn,
-    pub deadlines: &'a mut Deadlines,
+    pub deadlines: &'a mut Deadlines<CallOf>,
     pub pool: &'a Pool,
     /// While deferred handlers hand their calls to other threads: those are called once for all.
     pub held: Option<HeldSignals>,
@@ -103,6 +106,10 @@ impl Visitor for Handling<'_> {
     }
 
     fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+
+    fn pong(&mut self, payload: [u8; 8]) {
+        self.calls.farewell_heard |= payload == FAREWELL_PING;
+    }
 
     fn drained(&mut self, sender: &mut Sender, stream: Stream) {
         if self.calls.has(stream) {

@@ -37,7 +37,7 @@ pub(crate) struct Signs {
     pub unwritten: Option<u64>,
     /// Octets that the windows have let go.
     pub held_back: Option<u64>,
-    /// Octets of the input that were used up.
+    /// The last stream that was opened.
     pub idle: Option<u64>,
 }
 

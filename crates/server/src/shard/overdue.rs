@@ -3,7 +3,7 @@
 use bookend_io::Turn;
 
 use super::{Accepted, ServerShard, find};
-use crate::deadlines::Deadline;
+use crate::deadlines::CallOf;
 use crate::limits::Limits;
 
 impl ServerShard {
@@ -14,10 +14,11 @@ impl ServerShard {
         }
         let now_ns = turn.now_ns();
         while let Some(due) = self.deadlines.take_due(now_ns) {
-            if let Some(accepted) = find(&mut self.sessions, due.session) {
-                accepted.expire(due, &self.limits, turn);
+            if let Some(accepted) = find(&mut self.sessions, due.whose.session) {
+                accepted.expire(due.whose, &self.limits, turn);
                 accepted.calls.report(&mut self.counts);
                 self.turns.add_if_ready(accepted);
+                accepted.leave_if_done(turn);
             }
         }
     }
@@ -27,17 +28,16 @@ impl ServerShard {
     pub(super) fn sweep_deadlines(&mut self) {
         let sessions = &mut self.sessions;
         self.deadlines.sweep(|deadline| {
-            find(sessions, deadline.session)
-                .is_some_and(|accepted| accepted.calls.is_going_on(deadline.stream))
+            let CallOf { session, stream } = deadline.whose;
+            find(sessions, session).is_some_and(|accepted| accepted.calls.is_going_on(stream))
         });
     }
 }
 
 impl Accepted {
-    fn expire(&mut self, due: Deadline, limits: &Limits, turn: &mut Turn) {
-        let sender = &mut self.connection.sender;
-        std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.expire(sender, due, limits);
-        std::mem::swap(turn.output(self.session), &mut sender.output);
+    fn expire(&mut self, due: CallOf, limits: &Limits, turn: &mut Turn) {
+        self.with_output(turn, |sender, calls| {
+            calls.expire(sender, due.stream, limits);
+        });
     }
 }

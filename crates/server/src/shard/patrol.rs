@@ -2,7 +2,9 @@
 
 use bookend_io::Turn;
 use bookend_wire::ErrorCode;
+use bookend_wire::keepalive::Silence;
 
+use super::farewell::Reason;
 use super::{Accepted, ServerShard};
 use crate::limits::{Limits, PATROL_NS};
 use crate::patience::{Lapse, Signs};
@@ -43,11 +45,20 @@ impl ServerShard {
         for accepted in self.sessions.iter_mut().flatten() {
             any = true;
             let signs = accepted.signs(turn);
-            if let Some(lapse) = accepted.lapses.look(signs, &self.limits, now_ns) {
-                let is_news = lapse != Lapse::Idle && !accepted.is_ending;
-                self.counts.broken_connections += u64::from(is_news);
-                accepted.end_for(lapse, turn);
+            match accepted.lapses.look(signs, &self.limits, now_ns) {
+                None => {}
+                Some(Lapse::Idle) => {
+                    let (limits, appointments) = (&self.limits, &mut self.appointments);
+                    let went = accepted.take_leave(Reason::Idle, limits, appointments, turn);
+                    self.counts.retired_connections += u64::from(went);
+                }
+                Some(lapse) => {
+                    self.counts.broken_connections += u64::from(!accepted.is_ending);
+                    accepted.end_for(lapse, turn);
+                }
             }
+            let has_vanished = accepted.keep_alive(signs, &self.limits, turn);
+            self.counts.vanished_connections += u64::from(has_vanished);
         }
         self.patrol_at_ns = any.then_some(now_ns + PATROL_NS);
     }
@@ -79,16 +90,40 @@ impl Accepted {
             open_block: block.map(u64::from),
             unwritten,
             held_back: (sender.all_held_back_bytes() > 0).then(|| sender.moved_bytes()),
-            idle: (sender.live_streams() == 0).then_some(input.consumed_bytes),
+            idle: (sender.live_streams() == 0).then_some(sender.last_peer_id().into()),
         }
+    }
+
+    /// Asks a client of which nothing is heard whether it is there. True, once, if it is not.
+    fn keep_alive(&mut self, signs: Signs, limits: &Limits, turn: &mut Turn) -> bool {
+        let Some(keepalive) = limits.keepalive.filter(|_| !self.is_ending) else {
+            return false;
+        };
+        if signs.unwritten.is_some() {
+            // It is not read from, so what it says is not heard.
+            self.vigil.rest();
+            return false;
+        }
+        let heard_bytes = self.input.consumed_bytes;
+        match self.vigil.look(heard_bytes, keepalive, turn.now_ns()) {
+            None => {}
+            Some(Silence::Ask) => self.with_output(turn, |sender, _| sender.ping([0; 8])),
+            Some(Silence::Unanswered) => {
+                self.is_ending = true;
+                turn.abort(self.session);
+                return true;
+            }
+        }
+        false
     }
 
     fn end_for(&mut self, lapse: Lapse, turn: &mut Turn) {
         let code = match lapse {
             // Nothing that is written would arrive.
             Lapse::Unwritten => return turn.abort(self.session),
-            Lapse::Idle => ErrorCode::NO_ERROR,
-            Lapse::HalfFrame | Lapse::OpenBlock | Lapse::HeldBack => ErrorCode::ENHANCE_YOUR_CALM,
+            Lapse::Idle | Lapse::HalfFrame | Lapse::OpenBlock | Lapse::HeldBack => {
+                ErrorCode::ENHANCE_YOUR_CALM
+            }
         };
         self.say_goodbye(code, lapse.what(), turn);
         self.is_ending = true;
@@ -104,6 +139,6 @@ impl Limits {
             self.window_timeout_ns,
             self.idle_timeout_ns,
         ];
-        timeouts.iter().any(Option::is_some)
+        timeouts.iter().any(Option::is_some) || self.keepalive.is_some()
     }
 }

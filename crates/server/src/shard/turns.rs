@@ -43,6 +43,7 @@ impl ServerShard {
             accepted.take_turns(&self.limits, turn);
             accepted.calls.report(&mut self.counts);
             self.turns.add_if_ready(accepted);
+            accepted.leave_if_done(turn);
         }
     }
 
@@ -70,9 +71,6 @@ impl Turns {
 
 impl Accepted {
     fn take_turns(&mut self, limits: &Limits, turn: &mut Turn) {
-        let sender = &mut self.connection.sender;
-        std::mem::swap(turn.output(self.session), &mut sender.output);
-        self.calls.take_turns(sender, limits);
-        std::mem::swap(turn.output(self.session), &mut sender.output);
+        self.with_output(turn, |sender, calls| calls.take_turns(sender, limits));
     }
 }

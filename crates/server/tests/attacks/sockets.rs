@@ -3,7 +3,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::iter::repeat_n;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bookend_server::{Handle, Io, Server};
@@ -23,7 +23,7 @@ struct Client {
 }
 
 impl Client {
-    fn greeted(address: SocketAddr) -> Self {
+    fn greeted(address: impl ToSocketAddrs) -> Self {
         let socket = TcpStream::connect(address).expect("a connection");
         socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         socket
@@ -129,7 +129,7 @@ fn rapid_resets_are_cut_and_told_so() {
         ids.into_iter()
             .flat_map(|id| [head(id, ECHO), reset(id)].concat())
     };
-    for io in [Io::Epoll, Io::Blocking, Io::Auto] {
+    for io in [Io::Epoll, Io::Blocking, Io::Auto, Io::Uring] {
         let all: Vec<u32> = ids().take(1_500).collect();
         is_cut(
             io,
@@ -143,7 +143,7 @@ fn rapid_resets_are_cut_and_told_so() {
 #[test]
 fn a_flood_of_pings_is_cut_and_told_so() {
     let _alone = alone();
-    for io in [Io::Epoll, Io::Blocking, Io::Auto] {
+    for io in [Io::Epoll, Io::Blocking, Io::Auto, Io::Uring] {
         is_cut(io, repeat_n(ping().repeat(1_500), 10), 1_500);
     }
 }

@@ -103,7 +103,7 @@ impl Service for Counter {
 
 #[test]
 fn both_ways_count_as_far_as_they_are_told() {
-    for io in [Io::Blocking, Io::Epoll] {
+    for io in [Io::Blocking, Io::Epoll, Io::Uring] {
         let builder = Server::builder().add_service(Counter);
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
         let server = bound.spawn().unwrap();

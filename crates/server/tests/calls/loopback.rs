@@ -1,7 +1,7 @@
 //! The same service behind real sockets and every driver.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
@@ -24,11 +24,11 @@ pub struct Client {
 }
 
 impl Client {
-    fn connect(address: SocketAddr) -> Self {
+    fn connect(address: impl ToSocketAddrs) -> Self {
         Self::connect_with(address, &Config::trusted())
     }
 
-    pub fn connect_with(address: SocketAddr, config: &Config) -> Self {
+    pub fn connect_with(address: impl ToSocketAddrs, config: &Config) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let connection = Connection::new(Role::Client, config);
@@ -113,7 +113,7 @@ fn serve(io: Io) -> (Handle, Waiting) {
 
 #[test]
 fn every_driver_answers_and_says_how_often() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let (server, _) = serve(io);
         let mut clients: Vec<_> = (0..5)
             .map(|_| Client::connect(server.local_address()))
@@ -154,7 +154,7 @@ fn a_batch_of_requests_is_answered_by_few_writes() {
 
 #[test]
 fn answers_from_other_threads_wake_every_driver() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let (server, waiting) = serve(io);
         let mut client = Client::connect(server.local_address());
         for _ in 0..3 {
@@ -173,7 +173,7 @@ fn answers_from_other_threads_wake_every_driver() {
 
 #[test]
 fn every_driver_looks_at_the_clock_for_calls_that_have_a_deadline() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let (server, waiting) = serve(io);
         let mut client = Client::connect(server.local_address());
         let mut head = head(PLACE);
@@ -189,7 +189,7 @@ fn every_driver_looks_at_the_clock_for_calls_that_have_a_deadline() {
 
 #[test]
 fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
         let (server, waiting) = serve(io);
         let mut client = Client::connect(server.local_address());
         let placed = client.start(PLACE, "wait");
@@ -209,7 +209,7 @@ fn a_server_that_stops_answers_what_waits_and_then_hangs_up() {
 
 #[test]
 fn a_client_that_reads_slowly_does_not_keep_the_server_busy() {
-    for io in [Io::Blocking, Io::Epoll] {
+    for io in [Io::Blocking, Io::Epoll, Io::Uring] {
         let builder = Server::builder().add_service(Streams::default());
         let builder = builder.limits(Limits::trusted());
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);

@@ -15,7 +15,7 @@ use crate::loopback::Client;
 use crate::pair::{deflated, framed, head};
 use crate::shop::{self, Item, Money, Waiting};
 
-const DRIVERS: [Io; 3] = [Io::Auto, Io::Blocking, Io::Epoll];
+const DRIVERS: [Io; 4] = [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring];
 
 const METHODS: &[Method] = &[
     Method {

@@ -1,6 +1,6 @@
 //! What concerns the whole connection: settings, credit, signs of life, the end.
 
-use super::Sender;
+use super::{MAX_STREAM_ID, Sender};
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag, kind, write_frame};
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
@@ -82,6 +82,11 @@ impl Sender {
         self.glitches.take()
     }
 
+    /// Whether most of what [`Sender::take_glitches`] would return are PINGs.
+    pub fn glitches_are_pings(&self) -> bool {
+        self.glitches.are_pings()
+    }
+
     /// `bytes` of this stream's body are consumed: the peer may send as many more.
     #[inline]
     pub fn release(&mut self, stream: Stream, bytes: usize) {
@@ -157,15 +162,28 @@ impl Sender {
         write_frame(&mut self.output, kind::PING, flag::ACK, 0, &payload);
     }
 
+    /// Asks a client to open no more streams, and still takes those that it opens before it has
+    /// read this: the first of the two GOAWAYs of RFC 9113 section 6.8. [`Sender::goaway`] is the
+    /// second; a [`Sender::ping`] between them tells when the client has read the first.
+    pub fn goaway_notice(&mut self, debug: &[u8]) {
+        if !self.goaway_sent {
+            self.write_goaway(MAX_STREAM_ID, ErrorCode::NO_ERROR, debug);
+        }
+    }
+
     /// Says that no further stream will be looked at. Streams that are open go on.
     pub fn goaway(&mut self, code: ErrorCode, debug: &[u8]) {
         self.promised_id = self.last_peer_id;
+        self.write_goaway(self.last_peer_id, code, debug);
+        self.goaway_sent = true;
+    }
+
+    fn write_goaway(&mut self, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
         let mut payload = Vec::with_capacity(8 + debug.len());
-        payload.extend_from_slice(&self.last_peer_id.to_be_bytes());
+        payload.extend_from_slice(&last_stream_id.to_be_bytes());
         payload.extend_from_slice(&code.0.to_be_bytes());
         payload.extend_from_slice(debug);
         write_frame(&mut self.output, kind::GOAWAY, 0, 0, &payload);
-        self.goaway_sent = true;
     }
 
     /// Whether a GOAWAY came or was sent: no stream can be opened any more.

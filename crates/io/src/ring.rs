@@ -1,0 +1,393 @@
+//! The io_uring of one thread: what is asked of the kernel, what it has answered, and the memory that
+//! it reads and writes meanwhile.
+//!
+//! What the kernel may touch at any time belongs to the [`Ring`]: the buffers that it fills and the
+//! outputs that it sends. Both come out of here only when a completion has said that the kernel is
+//! done with them. A ring that is dropped, be it by a panic, first takes back all that is in flight
+//! and waits for that; what it cannot get back it leaves allocated for ever. So nothing that a driver
+//! does with a ring can have the kernel touch memory that is used for something else.
+//!
+//! Descriptors are the driver's business: one that has something in flight must not be closed, or
+//! what is not submitted yet would find the next one of that number.
+
+mod buffers;
+#[cfg(feature = "faults")]
+mod detour;
+#[cfg(not(feature = "faults"))]
+#[path = "ring/no_detour.rs"]
+mod detour;
+mod operation;
+
+pub(crate) use buffers::Filled;
+pub(crate) use operation::{Event, Operation};
+
+use crate::kernel::{self, Grows};
+use buffers::Buffers;
+use detour::Detour;
+use io_uring::types::{CancelBuilder, Fd};
+use io_uring::{IoUring, opcode, squeue};
+use operation::Answer;
+#[cfg(feature = "faults")]
+use operation::FLAG_MORE;
+use rustix::fd::{AsFd, AsRawFd};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::mem;
+
+/// Operations that are handed over together; more of them take another call.
+const SUBMISSIONS_MAX: u32 = 1024;
+
+/// Answers that fit between two turns. As many connections as a listener's queue holds can be
+/// accepted in one; what does not fit the kernel keeps until there is room.
+const COMPLETIONS_MAX: u32 = 4096;
+
+/// How long a ring that is taken apart waits for what is in flight, and how often it asks: canceling
+/// a socket's operation takes no time.
+const LAST_WAIT_NS: u64 = 100_000_000;
+const LAST_WAITS_MAX: u32 = 20;
+
+/// Operations that a session has in flight at most: connect or receive, send, watch, and the
+/// cancelling of each.
+const OPERATIONS_A_SESSION: usize = 6;
+
+/// One thread's ring.
+pub(crate) struct Ring {
+    io: IoUring,
+    buffers: Buffers,
+    /// What is being sent, by session.
+    lent: Vec<Lent>,
+    /// What has found no place in the submission queue.
+    overflow: VecDeque<squeue::Entry>,
+    /// Operations of which the kernel has not said that it is done with them.
+    in_flight: usize,
+    detour: Detour,
+}
+
+/// An output on its way to the kernel.
+#[derive(Debug, Default)]
+struct Lent {
+    bytes: Vec<u8>,
+    sent_bytes: usize,
+    in_flight: bool,
+}
+
+impl Ring {
+    /// A ring that does nothing before [`Ring::enable`]; until then it may be moved to the thread
+    /// that will use it.
+    pub fn new() -> Result<Self, Errno> {
+        let mut builder = IoUring::builder();
+        builder
+            .setup_cqsize(COMPLETIONS_MAX)
+            .setup_submit_all()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .setup_r_disabled();
+        let mut ring = Self {
+            io: kernel::ring_setup(&builder, SUBMISSIONS_MAX)?,
+            buffers: Buffers::new()?,
+            lent: Vec::new(),
+            overflow: VecDeque::new(),
+            in_flight: 0,
+            detour: Detour::default(),
+        };
+        ring.buffers.register(&ring.io)?;
+        Ok(ring)
+    }
+
+    /// Begins to work. From here on the ring belongs to the calling thread.
+    pub fn enable(&mut self) -> Result<(), Errno> {
+        kernel::ring_register(|| self.io.submitter().register_enable_rings())
+    }
+
+    /// Makes room for so many sessions.
+    pub fn make_room(&mut self, sessions: usize) -> Result<(), Errno> {
+        let missing = sessions.saturating_sub(self.lent.len());
+        if missing > 0 {
+            self.lent.try_grow(missing)?;
+            self.lent.resize_with(sessions, Lent::default);
+            let operations = sessions * OPERATIONS_A_SESSION;
+            let additional = operations.saturating_sub(self.overflow.len());
+            self.overflow.try_grow(additional)?;
+        }
+        Ok(())
+    }
+
+    /// Accepts connections until [`Event::Accepted`] says that it does not go on.
+    pub fn accept(&mut self, listener: impl AsFd) {
+        self.detour.accept();
+        let entry = opcode::AcceptMulti::new(fd(listener)).flags(libc::SOCK_CLOEXEC);
+        self.push(Operation::Accept, entry.build());
+    }
+
+    /// Says when an eventfd is signalled, until [`Event::Called`] says that it does not go on. Its
+    /// count is not taken back: each signal is a new one.
+    pub fn listen(&mut self, event: impl AsFd) {
+        let entry = opcode::PollAdd::new(fd(event), libc::POLLIN as u32).multi(true);
+        self.push(Operation::Call, entry.build());
+    }
+
+    /// Says when a connect has ended.
+    pub fn await_connect(&mut self, session: u32, socket: impl AsFd) {
+        let entry = opcode::PollAdd::new(fd(socket), libc::POLLOUT as u32);
+        self.push(Operation::Connect(session), entry.build());
+    }
+
+    /// Says when a connection breaks that is not read.
+    pub fn watch(&mut self, session: u32, socket: impl AsFd) {
+        // A break is always reported.
+        let entry = opcode::PollAdd::new(fd(socket), 0);
+        self.push(Operation::Watch(session), entry.build());
+    }
+
+    /// Reads until [`Event::Received`] says that it does not go on.
+    pub fn receive(&mut self, session: u32, socket: impl AsFd) {
+        let entry = opcode::RecvMulti::new(fd(socket), buffers::GROUP);
+        self.push(Operation::Receive(session), entry.build());
+    }
+
+    /// Sends once, as [`Event::Sent`] says. [`Ring::send_rest`] goes on where it ended, and
+    /// [`Ring::take_lent`] gives the bytes back.
+    pub fn send(&mut self, session: u32, socket: impl AsFd, bytes: Vec<u8>) {
+        let lent = &mut self.lent[session as usize];
+        assert!(!lent.in_flight, "one send of a session at a time");
+        lent.bytes = bytes;
+        lent.sent_bytes = 0;
+        self.send_rest(session, socket);
+    }
+
+    /// Sends once what is left.
+    pub fn send_rest(&mut self, session: u32, socket: impl AsFd) {
+        let lent = &mut self.lent[session as usize];
+        assert!(!lent.in_flight, "one send of a session at a time");
+        let left = &lent.bytes[lent.sent_bytes..];
+        let length = match kernel::send_length(left.len()) {
+            Ok(length) => u32::try_from(length).unwrap_or(u32::MAX),
+            Err(error) => return self.detour.fail(Operation::Send(session), error),
+        };
+        let entry = opcode::Send::new(fd(socket), left.as_ptr(), length).flags(libc::MSG_NOSIGNAL);
+        lent.in_flight = true;
+        self.push(Operation::Send(session), entry.build());
+    }
+
+    /// The bytes that were sent, for another use.
+    pub fn take_lent(&mut self, session: u32) -> Vec<u8> {
+        let lent = &mut self.lent[session as usize];
+        assert!(!lent.in_flight, "the kernel still reads them");
+        mem::take(&mut lent.bytes)
+    }
+
+    /// Has an operation end soon: its event then says `ECANCELED`, or how it ended before.
+    pub fn cancel(&mut self, operation: Operation) {
+        let entry = opcode::AsyncCancel2::new(CancelBuilder::user_data(operation.key())).build();
+        let entry = entry.flags(squeue::Flags::SKIP_SUCCESS);
+        self.enqueue(entry.user_data(Operation::Cancel.key()));
+    }
+
+    /// Whether an answer can be had without asking the kernel.
+    pub fn has_events(&mut self) -> bool {
+        !self.detour.is_empty() || !self.io.completion().is_empty()
+    }
+
+    /// Hands over all that was asked for, then waits for an event: not at all, for so many
+    /// nanoseconds, or for ever.
+    #[inline]
+    pub fn enter(&mut self, timeout_ns: Option<u64>) -> Result<(), Errno> {
+        while !self.overflow.is_empty() {
+            self.refill();
+            kernel::ring_enter(&self.io, Some(0))?;
+        }
+        let timeout_ns = match self.detour.is_empty() {
+            true => timeout_ns,
+            false => Some(0),
+        };
+        if timeout_ns == Some(0) && self.is_idle() {
+            return Ok(());
+        }
+        kernel::ring_enter(&self.io, timeout_ns)
+    }
+
+    /// Whether a call that does not wait would do nothing.
+    #[inline]
+    fn is_idle(&mut self) -> bool {
+        let submissions = self.io.submission();
+        submissions.is_empty() && !submissions.taskrun() && !submissions.cq_overflow()
+    }
+
+    /// What has happened, one thing at a time.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<Event> {
+        loop {
+            let answer = self.next_answer()?;
+            if let Some(event) = self.event(answer) {
+                return Some(event);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_answer(&mut self) -> Option<Answer> {
+        loop {
+            if let Some(answer) = self.detour.pop() {
+                return Some(answer);
+            }
+            let answer = self.take_answer()?;
+            let (seen, is_to_end) = self.detour.divert(answer);
+            if is_to_end {
+                self.cancel(answer.operation);
+            }
+            if seen.is_some() {
+                return seen;
+            }
+        }
+    }
+
+    /// The kernel's next answer. An operation that does not go on the kernel is done with.
+    #[inline]
+    fn take_answer(&mut self) -> Option<Answer> {
+        let answer = Answer::from(self.io.completion().next()?);
+        if !answer.goes_on() && answer.operation != Operation::Cancel {
+            self.in_flight -= 1;
+            if let Operation::Send(session) = answer.operation {
+                self.lent[session as usize].in_flight = false;
+            }
+        }
+        Some(answer)
+    }
+
+    #[inline]
+    fn event(&mut self, answer: Answer) -> Option<Event> {
+        let goes_on = answer.goes_on();
+        let event = match answer.operation {
+            Operation::Cancel => return None,
+            Operation::Accept => Event::Accepted {
+                result: answer.into_descriptor(),
+                goes_on,
+            },
+            Operation::Call => Event::Called { goes_on },
+            Operation::Connect(session) => Event::Connected {
+                session,
+                result: answer.result(),
+            },
+            Operation::Watch(session) => Event::Watched {
+                session,
+                result: answer.result(),
+            },
+            Operation::Receive(session) => Event::Received {
+                session,
+                result: self.received(answer),
+                left_more: answer.left_more(),
+                goes_on,
+            },
+            Operation::Send(session) => Event::Sent {
+                session,
+                result: self.sent(session, answer),
+            },
+        };
+        Some(event)
+    }
+
+    #[inline]
+    fn received(&mut self, answer: Answer) -> Result<Option<Filled>, Errno> {
+        let count = answer.result().inspect_err(|error| {
+            if *error == Errno::NOBUFS {
+                self.buffers.grow();
+            }
+        })?;
+        let filled = answer.buffer();
+        Ok(filled.map(|number| self.buffers.filled(number, count as usize)))
+    }
+
+    /// How many bytes went, and how many are left.
+    #[inline]
+    fn sent(&mut self, session: u32, answer: Answer) -> Result<(usize, usize), Errno> {
+        let count = answer.result()? as usize;
+        let lent = &mut self.lent[session as usize];
+        lent.sent_bytes += count;
+        Ok((count, lent.bytes.len() - lent.sent_bytes))
+    }
+
+    /// The bytes that have come.
+    #[inline]
+    pub fn bytes(&self, filled: &Filled) -> &[u8] {
+        self.buffers.bytes(filled)
+    }
+
+    /// Lets the kernel fill a buffer again.
+    #[inline]
+    pub fn give_back(&mut self, filled: Filled) {
+        self.buffers.give_back(filled);
+    }
+
+    #[inline]
+    fn push(&mut self, operation: Operation, entry: squeue::Entry) {
+        self.in_flight += 1;
+        self.enqueue(entry.user_data(operation.key()));
+    }
+
+    #[inline]
+    fn enqueue(&mut self, entry: squeue::Entry) {
+        if !self.overflow.is_empty() || !self.submit(&entry) {
+            // There is room since the session was registered: see `make_room`.
+            self.overflow.push_back(entry);
+        }
+    }
+
+    /// Moves what has waited into the submission queue, as far as there is room.
+    #[cold]
+    fn refill(&mut self) {
+        while let Some(entry) = self.overflow.pop_front() {
+            if !self.submit(&entry) {
+                return self.overflow.push_front(entry);
+            }
+        }
+    }
+
+    /// False where the submission queue is full.
+    #[inline]
+    fn submit(&mut self, entry: &squeue::Entry) -> bool {
+        // SAFETY: the only memory that an entry of ours names is the output that a send reads. It is
+        // on the heap, owned by `self.lent` and left alone while `in_flight` is set there, which only
+        // the completion of that send takes back. All other entries name descriptors, or the group
+        // of registered buffers, which `Buffers` looks after.
+        unsafe { self.io.submission().push(entry) }.is_ok()
+    }
+
+    /// Takes back all that is in flight. What happens until then has nobody to care for it.
+    pub fn quiesce(&mut self) {
+        if self.in_flight == 0 {
+            return;
+        }
+        let entry = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
+        self.enqueue(entry.user_data(Operation::Cancel.key()));
+        for _ in 0..LAST_WAITS_MAX {
+            self.refill();
+            // Whatever goes wrong, it is tried again, and what is left then is left allocated.
+            let _ = kernel::ring_enter_at_the_end(&self.io, Some(LAST_WAIT_NS));
+            while let Some(answer) = self.take_answer() {
+                if answer.operation == Operation::Accept {
+                    drop(answer.into_descriptor());
+                }
+            }
+            if self.in_flight == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.quiesce();
+        if self.in_flight > 0 {
+            // The kernel may still read the outputs and fill the buffers.
+            self.buffers.leak();
+            mem::forget(mem::take(&mut self.lent));
+        }
+    }
+}
+
+#[inline]
+fn fd(descriptor: impl AsFd) -> Fd {
+    Fd(descriptor.as_fd().as_raw_fd())
+}

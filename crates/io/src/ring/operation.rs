@@ -1,0 +1,176 @@
+//! What a ring is asked for, and how it answers.
+
+use super::buffers::Filled;
+use io_uring::cqueue;
+use rustix::fd::{FromRawFd, OwnedFd};
+use rustix::io::Errno;
+
+/// The operation goes on, and has more answers.
+pub(super) const FLAG_MORE: u32 = 1 << 1;
+/// The socket holds more than was read.
+const FLAG_LEFT_MORE: u32 = 1 << 2;
+
+/// Something that is in flight. Those of a session are known by its index, which belongs to it until
+/// all of them have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Accepting connections.
+    Accept,
+    /// Waiting for a call of the waker.
+    Call,
+    /// Ending another operation.
+    Cancel,
+    /// Waiting for a connect to end.
+    Connect(u32),
+    /// Reading.
+    Receive(u32),
+    /// Sending.
+    Send(u32),
+    /// Waiting for a connection to break.
+    Watch(u32),
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A connection, or why there is none.
+    Accepted {
+        result: Result<OwnedFd, Errno>,
+        goes_on: bool,
+    },
+    /// The waker was called.
+    Called { goes_on: bool },
+    /// A connect has ended: what poll says of the socket.
+    Connected {
+        session: u32,
+        result: Result<u32, Errno>,
+    },
+    /// Something has happened to a socket that is not read: what poll says of it.
+    Watched {
+        session: u32,
+        result: Result<u32, Errno>,
+    },
+    /// Bytes, the end of them (`None`), or why there are none.
+    Received {
+        session: u32,
+        result: Result<Option<Filled>, Errno>,
+        /// Whether the socket still held some.
+        left_more: bool,
+        goes_on: bool,
+    },
+    /// How many bytes the kernel has taken and how many are left, or why it takes none.
+    Sent {
+        session: u32,
+        result: Result<(usize, usize), Errno>,
+    },
+}
+
+/// An answer as it stands in the completion queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub operation: Operation,
+    pub result: i32,
+    pub flags: u32,
+}
+
+impl Operation {
+    /// What the kernel gives back with the answer.
+    #[inline]
+    pub fn key(self) -> u64 {
+        let (kind, session) = match self {
+            Self::Accept => (0, 0),
+            Self::Call => (1, 0),
+            Self::Cancel => (2, 0),
+            Self::Connect(session) => (3, session),
+            Self::Receive(session) => (4, session),
+            Self::Send(session) => (5, session),
+            Self::Watch(session) => (6, session),
+        };
+        kind << 32 | u64::from(session)
+    }
+
+    #[inline]
+    fn of(key: u64) -> Self {
+        let session = key as u32;
+        match key >> 32 {
+            0 => Self::Accept,
+            1 => Self::Call,
+            2 => Self::Cancel,
+            3 => Self::Connect(session),
+            4 => Self::Receive(session),
+            5 => Self::Send(session),
+            6 => Self::Watch(session),
+            _ => unreachable!("the kernel gives keys back as they are"),
+        }
+    }
+}
+
+impl From<cqueue::Entry> for Answer {
+    #[inline]
+    fn from(entry: cqueue::Entry) -> Self {
+        let mut flags = entry.flags();
+        // The three flags stand where the crate says; here they have names.
+        debug_assert_eq!(cqueue::more(flags), flags & FLAG_MORE != 0);
+        debug_assert_eq!(cqueue::sock_nonempty(flags), flags & FLAG_LEFT_MORE != 0);
+        let operation = Operation::of(entry.user_data());
+        if operation == Operation::Cancel {
+            flags &= !FLAG_MORE;
+        }
+        Self {
+            operation,
+            result: entry.result(),
+            flags,
+        }
+    }
+}
+
+impl Answer {
+    #[inline]
+    pub fn goes_on(self) -> bool {
+        self.flags & FLAG_MORE != 0
+    }
+
+    #[inline]
+    pub fn left_more(self) -> bool {
+        self.flags & FLAG_LEFT_MORE != 0
+    }
+
+    /// The buffer that the kernel has chosen.
+    #[inline]
+    pub fn buffer(self) -> Option<u16> {
+        cqueue::buffer_select(self.flags)
+    }
+
+    #[inline]
+    pub fn result(self) -> Result<u32, Errno> {
+        u32::try_from(self.result).map_err(|_| Errno::from_raw_os_error(-self.result))
+    }
+
+    /// The connection that was accepted.
+    pub fn into_descriptor(self) -> Result<OwnedFd, Errno> {
+        let descriptor = self.result()?;
+        // SAFETY: the kernel has opened the descriptor for whoever reads this answer, and each answer
+        // is read once: of an accept's that is either here or, later, when it was withheld.
+        Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_tells_the_operation_and_the_session() {
+        for operation in [
+            Operation::Accept,
+            Operation::Call,
+            Operation::Cancel,
+            Operation::Connect(0),
+            Operation::Receive(u32::MAX),
+            Operation::Send(7),
+            Operation::Watch(8),
+        ] {
+            assert_eq!(Operation::of(operation.key()), operation);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A server of several threads that accept for themselves: the kernel spreads the connections.
+
+use super::event_loop::EventLoop;
+use super::threads::{self, ShardThread};
+use super::{ServeOptions, ShardPlace};
+use crate::listener::Listener;
+use crate::shard::Shard;
+use crate::statistics::Statistics;
+use std::io;
+use std::thread;
+
+/// Gives every thread a listener of its own, and waits for the threads.
+pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
+    listener: Listener,
+    options: &ServeOptions,
+    make_shard: &F,
+) -> io::Result<Statistics> {
+    let listeners = listener.share_port(options.threads)?;
+    thread::scope(|scope| {
+        let mut started: Vec<ShardThread<'_>> = Vec::new();
+        let mut start = |(thread, listener)| {
+            let place = ShardPlace {
+                thread,
+                driver: options.event_loop(),
+                waker: options.stopper.waker()?,
+            };
+            let driver = EventLoop::new(&place, options.driver)?.accept_from(listener)?;
+            let drive = move |shard| driver.run(shard);
+            started.push(threads::spawn(scope, options, make_shard, place, drive)?);
+            Ok(())
+        };
+        let all_started = listeners.into_iter().enumerate().try_for_each(&mut start);
+        if all_started.is_err() {
+            options.stopper.stop();
+        }
+        let statistics = threads::join_all(started);
+        all_started.and(statistics)
+    })
+}

@@ -1,0 +1,49 @@
+//! The threads of a server: each runs a shard, and all are joined.
+
+use super::{ServeOptions, ShardPlace};
+use crate::kernel;
+use crate::statistics::Statistics;
+use crate::stopper::StopOnExit;
+use std::io;
+use std::panic;
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+/// A thread that runs a shard.
+pub(crate) type ShardThread<'scope> = ScopedJoinHandle<'scope, io::Result<Statistics>>;
+
+/// Makes a shard on a thread of its own and drives it there. However that ends, the others end too.
+pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
+    scope: &'scope Scope<'scope, 'env>,
+    options: &'env ServeOptions,
+    make_shard: &'env F,
+    place: ShardPlace,
+    drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
+) -> io::Result<ShardThread<'scope>> {
+    let name = format!("{}-{}", place.driver, place.thread);
+    kernel::may_spawn()?;
+    thread::Builder::new()
+        .name(name)
+        .spawn_scoped(scope, move || {
+            let _exit = StopOnExit(options.stopper.clone());
+            options.pin(place.thread)?;
+            drive(make_shard(place))
+        })
+}
+
+/// Waits for every thread; the first failure is the server's.
+pub(crate) fn join_all(threads: Vec<ShardThread<'_>>) -> io::Result<Statistics> {
+    let mut total = Ok(Statistics::default());
+    let mut panicked = None;
+    for thread in threads {
+        match (thread.join(), &mut total) {
+            (Ok(Ok(statistics)), Ok(total)) => *total += statistics,
+            (Ok(Err(error)), Ok(_)) => total = Err(error),
+            (Err(payload), _) => panicked = Some(payload),
+            (Ok(_), Err(_)) => {}
+        }
+    }
+    if let Some(payload) = panicked {
+        panic::resume_unwind(payload);
+    }
+    total
+}

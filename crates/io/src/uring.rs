@@ -1,0 +1,621 @@
+//! The io_uring driver: one thread, any number of sessions, one system call a turn.
+//!
+//! The kernel accepts and reads of itself, into buffers of its choice. What the shard makes of all
+//! that has come in a turn is sent by the same call that waits for the next turn.
+
+mod entry;
+mod refusal;
+
+pub use refusal::UringRefusal;
+
+use crate::exchange::{Fate, LINGER_NS};
+use crate::kernel::{self, Grows};
+use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::mailbox::Mailbox;
+use crate::options::Options;
+use crate::ring::{Event, Filled, Operation, Ring};
+use crate::shard::{Closed, Opened, Session, Shard};
+use crate::socket;
+use crate::statistics::Statistics;
+use crate::timeouts::Timeouts;
+use crate::turn::Connect;
+use crate::waker::Waker;
+use crate::worker::Worker;
+use entry::{End, Entry, Receiving, Stage};
+use rustix::event::PollFlags;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::io;
+use std::mem;
+use std::thread;
+use std::time::Duration;
+
+/// How long a driver rests that the kernel has no memory for its operations.
+const ENTER_BACK_OFF: Duration = Duration::from_millis(10);
+
+/// The io_uring driver, ready to run a shard on one thread. Needs Linux 6.1.
+pub struct Uring {
+    ring: Ring,
+    waker: Waker,
+    options: Options,
+    listener: Option<Listener>,
+    arrivals: Option<Mailbox<OwnedFd>>,
+}
+
+impl Uring {
+    /// A driver that `waker` calls.
+    ///
+    /// # Errors
+    /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
+    /// io_uring is not allowed here. [`UringRefusal::ask`] tells the last two from the others.
+    pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
+        Ok(Self {
+            ring: Ring::new()?,
+            waker,
+            options,
+            listener: None,
+            arrivals: None,
+        })
+    }
+
+    /// Accepts connections from `listener`.
+    pub fn accept_from(mut self, listener: Listener) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// Takes connections that another thread has accepted. The mailbox's waker is this driver's.
+    pub(crate) fn take_from(mut self, arrivals: Mailbox<OwnedFd>) -> Self {
+        self.arrivals = Some(arrivals);
+        self
+    }
+
+    /// Runs the shard until it stops or is stopped. [`Shard::woken`] is called once first; that is
+    /// where a client makes its connections.
+    ///
+    /// # Errors
+    /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
+    pub fn run<S: Shard>(mut self, shard: S) -> io::Result<(S, Statistics)> {
+        self.ring.enable()?;
+        let mut driver = Driver {
+            ring: self.ring,
+            worker: Worker::start(shard, self.waker, self.options),
+            turn_number: 0,
+            entries: Vec::new(),
+            to_write: Vec::new(),
+            connect_timeouts: Timeouts::default(),
+            linger_timeouts: Timeouts::default(),
+            acceptor: self.listener.map(|listener| Acceptor {
+                listener,
+                is_accepting: false,
+                is_stopping: false,
+                resume_at_ns: None,
+            }),
+            arrivals: self.arrivals,
+            arrived: Vec::new(),
+        };
+        driver.run()?;
+        Ok(driver.finish())
+    }
+}
+
+/// The ring comes first: it is dropped before the sockets that it has operations for.
+struct Driver<S> {
+    ring: Ring,
+    worker: Worker<S>,
+    turn_number: u64,
+    /// By [`Session::index`].
+    entries: Vec<Option<Entry>>,
+    /// Indices of the sessions that may have output.
+    to_write: Vec<u32>,
+    connect_timeouts: Timeouts,
+    linger_timeouts: Timeouts,
+    acceptor: Option<Acceptor>,
+    arrivals: Option<Mailbox<OwnedFd>>,
+    arrived: Vec<OwnedFd>,
+}
+
+struct Acceptor {
+    listener: Listener,
+    /// The kernel accepts of itself.
+    is_accepting: bool,
+    /// The listener is to be closed.
+    is_stopping: bool,
+    /// Set while it is left alone because of a lack of descriptors.
+    resume_at_ns: Option<u64>,
+}
+
+impl<S: Shard> Driver<S> {
+    fn run(&mut self) -> io::Result<()> {
+        self.ring.listen(self.worker.waker.event());
+        self.accept();
+        loop {
+            self.turn_number += 1;
+            self.settle();
+            if self.may_leave() {
+                return Ok(());
+            }
+            self.wait()?;
+            while let Some(event) = self.ring.next_event() {
+                self.on_event(event);
+                self.attend();
+            }
+            self.expire();
+            if self.worker.rouse() {
+                self.take_arrivals();
+            }
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self) -> io::Result<()> {
+        let own_deadline_ns = self.own_deadline_ns();
+        if self.worker.options.counts_busy_time {
+            // The sends are work and belong to this turn: only the wait that follows is none.
+            self.enter(Some(0))?;
+        }
+        let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
+        if self.ring.has_events() {
+            timeout_ns = Some(0);
+        }
+        if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
+            timeout_ns = Some(0);
+        }
+        self.enter(timeout_ns)?;
+        let has_events = self.ring.has_events();
+        self.worker.end_wait(has_events);
+        Ok(())
+    }
+
+    #[inline]
+    fn enter(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
+        match self.ring.enter(timeout_ns) {
+            // Busy: answers wait for those before them to be taken.
+            Ok(()) | Err(Errno::INTR | Errno::TIME | Errno::BUSY) => Ok(()),
+            Err(Errno::AGAIN | Errno::NOMEM) => {
+                thread::sleep(ENTER_BACK_OFF);
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[inline]
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Received {
+                session,
+                result,
+                left_more,
+                goes_on,
+            } => self.on_received(session, result, left_more, goes_on),
+            Event::Sent { session, result } => self.on_sent(session, result),
+            Event::Called { goes_on: true } => {}
+            Event::Called { goes_on: false } => self.ring.listen(self.worker.waker.event()),
+            Event::Accepted { result, goes_on } => self.on_accepted(result, goes_on),
+            Event::Connected { session, result } => self.on_connected(session, result),
+            Event::Watched { session, result } => self.on_watched(session, result),
+        }
+    }
+
+    #[inline]
+    fn on_received(
+        &mut self,
+        index: u32,
+        result: Result<Option<Filled>, Errno>,
+        left_more: bool,
+        goes_on: bool,
+    ) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        let is_live = entry.stage == Stage::Live;
+        let mut fate = Fate::Alive;
+        let end = match result {
+            Ok(Some(filled)) => {
+                if is_live {
+                    let bytes = self.ring.bytes(&filled);
+                    fate = entry.received(bytes, left_more, &mut self.worker);
+                }
+                self.ring.give_back(filled);
+                End::Interrupted
+            }
+            Ok(None) => End::Peer,
+            Err(error) => End::from(error),
+        };
+        if !goes_on {
+            entry.receiving = Receiving::No;
+            if is_live && matches!(fate, Fate::Alive) {
+                fate = entry.receiving_ended(end, &mut self.worker);
+            } else if entry.stage == Stage::Lingering && end != End::Interrupted {
+                return self.forget(index);
+            }
+        }
+        self.conclude(index, fate);
+    }
+
+    #[inline]
+    fn on_sent(&mut self, index: u32, result: Result<(usize, usize), Errno>) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        let (ring, worker) = (&mut self.ring, &mut self.worker);
+        let fate = match result {
+            _ if entry.stage != Stage::Live => {
+                entry.drop_lent(ring, worker);
+                Fate::Alive
+            }
+            Ok(counts) => entry.sent(counts, self.turn_number, ring, worker),
+            Err(error) => entry.not_sent(error, ring, worker),
+        };
+        if !entry.is_sending() && worker.turn.has_output(entry.exchange.session) {
+            self.queue(index);
+        }
+        self.conclude(index, fate);
+    }
+
+    fn on_watched(&mut self, index: u32, result: Result<u32, Errno>) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        entry.is_watched = false;
+        let is_broken = result.is_ok_and(is_broken);
+        entry.is_half_closed |= result.is_ok() && !is_broken;
+        let is_unread = entry.stage == Stage::Live && entry.receiving == Receiving::No;
+        let fate = match is_broken && is_unread {
+            true => Fate::Gone(Closed::Failed(socket::pending_error(&entry.socket))),
+            false => Fate::Alive,
+        };
+        self.conclude(index, fate);
+    }
+
+    /// Does what the shard has asked for since the last wait.
+    fn settle(&mut self) {
+        if self.worker.turn.has_work() {
+            for connect in self.worker.turn.take_connects() {
+                self.connect(connect);
+            }
+            self.worker.tell_writable();
+        }
+        self.attend();
+        while !self.to_write.is_empty() {
+            self.write_all();
+            self.attend();
+        }
+    }
+
+    /// Looks after the sessions of which the shard has asked something.
+    #[inline]
+    fn attend(&mut self) {
+        while let Some((session, wishes)) = self.worker.turn.next_touched() {
+            let Some(entry) = entry_of(&mut self.entries, session.key()) else {
+                self.worker.withdraw(session, wishes);
+                continue;
+            };
+            let fate = entry.grant(wishes, &mut self.worker);
+            self.queue(session.index);
+            self.conclude(session.index, fate);
+        }
+    }
+
+    /// Notes that a session may have output.
+    #[inline]
+    fn queue(&mut self, index: u32) {
+        if let Some(Some(entry)) = self.entries.get_mut(index as usize)
+            && !mem::replace(&mut entry.is_queued, true)
+        {
+            self.to_write.push(index);
+        }
+    }
+
+    /// Hands all output to the ring.
+    fn write_all(&mut self) {
+        let mut to_write = mem::take(&mut self.to_write);
+        for index in to_write.drain(..) {
+            let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+                continue;
+            };
+            entry.is_queued = false;
+            if entry.stage == Stage::Live {
+                let fate = entry.write(self.turn_number, &mut self.ring, &mut self.worker);
+                self.conclude(index, fate);
+            }
+        }
+        // Whoever has been queued meanwhile is in the other one.
+        to_write.append(&mut self.to_write);
+        self.to_write = to_write;
+    }
+
+    #[inline]
+    fn conclude(&mut self, index: u32, fate: Fate) {
+        if let Fate::Gone(why) = fate {
+            return self.close(index, why);
+        }
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        entry.steer(&mut self.ring, &self.worker);
+        if entry.stage == Stage::Gone {
+            self.sweep(index);
+        }
+    }
+
+    fn close(&mut self, index: u32, why: Closed) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        let session = entry.exchange.session;
+        let why = entry.exchange.told(why);
+        let until_ns = self.worker.turn.now_ns() + LINGER_NS;
+        entry.forget_input();
+        if matches!(why, Closed::Us)
+            && entry.may_have_unread_bytes()
+            && self.linger_timeouts.push(until_ns, session).is_ok()
+        {
+            let _ = kernel::shut_down(&entry.socket);
+            entry.stage = Stage::Lingering;
+            entry.steer(&mut self.ring, &self.worker);
+            return self.worker.close(session, why);
+        }
+        entry.stage = Stage::Gone;
+        entry.cancel(&mut self.ring);
+        self.worker.close(session, why);
+        self.sweep(index);
+    }
+
+    /// A connection that was read on has ended.
+    fn forget(&mut self, index: u32) {
+        if let Some(Some(entry)) = self.entries.get_mut(index as usize) {
+            entry.stage = Stage::Gone;
+            entry.cancel(&mut self.ring);
+            self.sweep(index);
+        }
+    }
+
+    /// Closes the socket of a session that is gone, once nothing is in flight for it.
+    fn sweep(&mut self, index: u32) {
+        let is_free = |entry: &mut Entry| !entry.has_something_in_flight();
+        if self.entries[index as usize].take_if(is_free).is_some() {
+            self.worker.turn.release(index);
+        }
+    }
+
+    fn connect(&mut self, connect: Connect) {
+        let Connect {
+            session,
+            target,
+            token,
+        } = connect;
+        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
+        let begun = socket::begin_connect(&target).and_then(|socket| {
+            self.connect_timeouts.push(by_ns, session)?;
+            Ok(self.register(socket, session, Some(token))?)
+        });
+        if let Err(error) = begun {
+            self.worker.refuse(session, token, error);
+        }
+    }
+
+    fn on_connected(&mut self, index: u32, result: Result<u32, Errno>) {
+        let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
+            return;
+        };
+        entry.is_connecting = false;
+        let ended = match result {
+            _ if entry.stage != Stage::Live => return self.sweep(index),
+            // A socket that is writable and not broken needs not be asked how its connect ended.
+            Ok(ready) if is_broken(ready) => socket::end_connect(&entry.socket),
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = ended {
+            return self.close(index, Closed::Failed(error));
+        }
+        if let Some(token) = entry.exchange.connecting.take() {
+            let session = entry.exchange.session;
+            self.open(session, Opened::Connected(token));
+        }
+    }
+
+    fn on_accepted(&mut self, result: Result<OwnedFd, Errno>, goes_on: bool) {
+        let Some(acceptor) = &mut self.acceptor else {
+            return;
+        };
+        acceptor.is_accepting = goes_on;
+        let is_stopping = acceptor.is_stopping;
+        match Accept::from(result) {
+            Accept::Connection(socket) => self.open_accepted(socket),
+            Accept::Exhausted if !is_stopping => return self.back_off(),
+            Accept::Lost | Accept::Nobody | Accept::Exhausted => {}
+        }
+        self.accept();
+    }
+
+    /// Accepts, if nothing speaks against it.
+    fn accept(&mut self) {
+        if let Some(acceptor) = &mut self.acceptor
+            && !acceptor.is_accepting
+            && !acceptor.is_stopping
+        {
+            acceptor.is_accepting = true;
+            acceptor.resume_at_ns = None;
+            self.ring.accept(&acceptor.listener);
+        }
+    }
+
+    /// Leaves the listener alone for a while.
+    fn back_off(&mut self) {
+        self.worker.turn.statistics.accept_errors += 1;
+        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        if let Some(acceptor) = &mut self.acceptor {
+            acceptor.resume_at_ns = Some(resume_at_ns);
+        }
+    }
+
+    fn open_accepted(&mut self, socket: OwnedFd) {
+        let Ok(session) = self.worker.turn.try_reserve() else {
+            self.worker.turn.statistics.accept_errors += 1;
+            return;
+        };
+        self.worker.turn.statistics.accepted += 1;
+        if self.register(socket, session, None).is_err() {
+            self.worker.turn.retire(session);
+            self.worker.turn.release(session.index);
+            self.worker.turn.statistics.accept_errors += 1;
+            return;
+        }
+        self.open(session, Opened::Accepted);
+    }
+
+    fn open(&mut self, session: Session, how: Opened) {
+        self.worker
+            .shard
+            .opened(session, how, &mut self.worker.turn);
+        self.queue(session.index);
+        self.conclude(session.index, Fate::Alive);
+    }
+
+    fn take_arrivals(&mut self) {
+        let Some(arrivals) = &self.arrivals else {
+            return;
+        };
+        let mut arrived = mem::take(&mut self.arrived);
+        arrivals.drain_into(&mut arrived);
+        for socket in arrived.drain(..) {
+            self.open_accepted(socket);
+        }
+        self.arrived = arrived;
+    }
+
+    fn register(
+        &mut self,
+        socket: OwnedFd,
+        session: Session,
+        connecting: Option<u64>,
+    ) -> Result<(), Errno> {
+        let index = session.index as usize;
+        if self.entries.len() <= index {
+            let missing = index + 1 - self.entries.len();
+            self.entries.try_grow(missing)?;
+            self.ring.make_room(index + 1)?;
+            self.entries.resize_with(index + 1, || None);
+        }
+        let entry = self.entries[index].insert(Entry::new(socket, session, connecting));
+        if connecting.is_some() {
+            entry.is_connecting = true;
+            self.ring.await_connect(session.index, &entry.socket);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn own_deadline_ns(&mut self) -> Option<u64> {
+        let entries = &mut self.entries;
+        let connect = self
+            .connect_timeouts
+            .next(|key| is_connecting(entries, key));
+        let linger = self.linger_timeouts.next(|key| is_lingering(entries, key));
+        let accept = self
+            .acceptor
+            .as_ref()
+            .and_then(|acceptor| acceptor.resume_at_ns);
+        [connect, linger, accept].into_iter().flatten().min()
+    }
+
+    /// Gives up what has taken too long.
+    #[inline]
+    fn expire(&mut self) {
+        if let Some(due_ns) = self.own_deadline_ns() {
+            let now_ns = self.worker.turn.now_ns();
+            if due_ns <= now_ns {
+                self.expire_at(now_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn expire_at(&mut self, now_ns: u64) {
+        while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
+            if is_connecting(&mut self.entries, key) {
+                self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        while let Some(key) = self.linger_timeouts.pop_due(now_ns) {
+            if is_lingering(&mut self.entries, key) {
+                self.forget(key as u32);
+            }
+        }
+        let resumes = |acceptor: &Acceptor| acceptor.resume_at_ns.is_some_and(|at| at <= now_ns);
+        if self.acceptor.as_ref().is_some_and(resumes) {
+            self.accept();
+        }
+    }
+
+    #[inline]
+    fn may_leave(&mut self) -> bool {
+        if self.worker.turn.stopping() {
+            self.stop_accepting();
+        }
+        let (acceptor, entries) = (&self.acceptor, &self.entries);
+        self.worker.may_leave(|turn| {
+            let mut live = entries.iter().flatten();
+            acceptor.is_none() && live.all(|entry| !turn.has_output(entry.exchange.session))
+        })
+    }
+
+    /// Has the kernel accept no more of itself, then takes the connections that have come and closes
+    /// the listener.
+    #[cold]
+    fn stop_accepting(&mut self) {
+        if let Some(acceptor) = &mut self.acceptor
+            && acceptor.is_accepting
+        {
+            if !mem::replace(&mut acceptor.is_stopping, true) {
+                self.ring.cancel(Operation::Accept);
+            }
+            return;
+        }
+        let Some(acceptor) = self.acceptor.take() else {
+            return;
+        };
+        let errors = acceptor.listener.accept_waiting(|socket| {
+            self.open_accepted(socket);
+            self.attend();
+        });
+        self.worker.turn.statistics.accept_errors += errors;
+    }
+
+    /// Closes what is still open and gives the shard back.
+    fn finish(mut self) -> (S, Statistics) {
+        for index in 0..self.entries.len() {
+            match &self.entries[index] {
+                Some(entry) if entry.stage == Stage::Live => self.close(index as u32, Closed::Us),
+                _ => {}
+            }
+        }
+        self.ring.quiesce();
+        self.worker.finish()
+    }
+}
+
+#[inline]
+fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
+    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
+    (entry.exchange.session.key() == key).then_some(entry)
+}
+
+fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
+    let connects =
+        |entry: &mut Entry| entry.stage == Stage::Live && entry.exchange.connecting.is_some();
+    entry_of(entries, key).is_some_and(connects)
+}
+
+fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
+    entry_of(entries, key).is_some_and(|entry| entry.stage == Stage::Lingering)
+}
+
+/// Whether poll says that a connection was reset, or closed in both directions.
+fn is_broken(ready: u32) -> bool {
+    let ready = PollFlags::from_bits_truncate(ready as u16);
+    ready.intersects(PollFlags::ERR | PollFlags::HUP)
+}

@@ -1,0 +1,63 @@
+//! Machines on which io_uring cannot be used.
+
+use crate::ring::Ring;
+use rustix::io::Errno;
+use std::fmt;
+
+/// Why io_uring cannot be used on this machine, while epoll can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UringRefusal {
+    /// It is not allowed: a seccomp filter (that of container runtimes, for example) or the sysctl
+    /// `kernel.io_uring_disabled` is in the way.
+    Forbidden,
+    /// The kernel was built without it.
+    Missing,
+    /// The kernel is older than Linux 6.1, whose io_uring was the first to run its work only when the
+    /// thread asks for it (`IORING_SETUP_DEFER_TASKRUN`).
+    TooOld,
+}
+
+impl UringRefusal {
+    /// Asks the machine, by making a ring and dropping it. `None`: it can be used, or what is in the
+    /// way (no descriptors, no memory) would be in anybody's.
+    pub fn ask() -> Option<Self> {
+        Self::of(Ring::new().err()?)
+    }
+
+    fn of(error: Errno) -> Option<Self> {
+        match error {
+            Errno::PERM | Errno::ACCESS => Some(Self::Forbidden),
+            Errno::NOSYS => Some(Self::Missing),
+            Errno::INVAL => Some(Self::TooOld),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for UringRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("io_uring cannot be used here: ")?;
+        f.write_str(match self {
+            Self::Forbidden => {
+                "it is not permitted (a seccomp filter, or the sysctl kernel.io_uring_disabled)"
+            }
+            Self::Missing => "this kernel has none",
+            Self::TooOld => "this kernel's is older than Linux 6.1",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_that_is_anybodys_is_no_refusal() {
+        assert_eq!(UringRefusal::of(Errno::MFILE), None);
+        assert_eq!(UringRefusal::of(Errno::NOMEM), None);
+        let forbidden = UringRefusal::of(Errno::PERM).unwrap();
+        assert!(forbidden.to_string().contains("seccomp"));
+        let too_old = UringRefusal::of(Errno::INVAL).unwrap();
+        assert!(too_old.to_string().contains("6.1"));
+    }
+}

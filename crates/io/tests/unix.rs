@@ -1,0 +1,257 @@
+//! Unix sockets, at both ends and on every driver, and the files that they are.
+
+mod support;
+
+use bookend_io::{
+    Address, Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, Statistics,
+    Stopper, Then, Turn, UNIX_PATH_BYTES_MAX, listen, serve,
+};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::num::NonZeroUsize;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::thread::{self, JoinHandle};
+use support::{Event, KINDS, Why, connecting, dialling, listens};
+use tempfile::TempDir;
+
+struct Echo;
+
+impl Shard for Echo {
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        turn.output(session).extend_from_slice(bytes);
+        Received {
+            consumed: bytes.len(),
+            then: Then::Continue,
+        }
+    }
+    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
+    fn woken(&mut self, _: &mut Turn) {}
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A folder that goes with the test, and a path in it.
+struct Place {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("echo");
+        Self {
+            _folder: folder,
+            path,
+        }
+    }
+
+    fn address(&self) -> Address {
+        Address::Unix(self.path.clone())
+    }
+
+    /// A socket that its server has left behind.
+    fn leave_behind(&self) {
+        drop(UnixListener::bind(&self.path).unwrap());
+        assert!(self.path.exists(), "std removes nothing");
+    }
+}
+
+fn start(path: &Path, io: Io, threads: usize) -> (Stopper, JoinHandle<Statistics>) {
+    let listener = listen(Address::Unix(path.to_owned())).unwrap();
+    let stopper = Stopper::new();
+    let mut options = ServeOptions::new(stopper.clone());
+    options.io = io;
+    options.threads = NonZeroUsize::new(threads).unwrap();
+    let thread = thread::spawn(move || serve(listener, &options, |_| Echo).unwrap());
+    (stopper, thread)
+}
+
+fn echoes(path: &Path) -> UnixStream {
+    let mut client = UnixStream::connect(path).unwrap();
+    let mut answer = [0; 5];
+    client.write_all(b"hello").unwrap();
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"hello");
+    client
+}
+
+fn refusal(path: &Path) -> (ErrorKind, String) {
+    let error = listen(Address::Unix(path.to_owned())).unwrap_err();
+    (error.kind(), error.to_string())
+}
+
+#[test]
+fn every_choice_of_drivers_serves_a_unix_socket_and_removes_its_file() {
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        for threads in [1, 2] {
+            let place = Place::new();
+            let (stopper, thread) = start(&place.path, io, threads);
+            let clients: Vec<_> = (0..8).map(|_| echoes(&place.path)).collect();
+            stopper.stop();
+            let statistics = thread.join().unwrap();
+            assert_eq!((statistics.accepted, statistics.sent_bytes), (8, 40));
+            assert_eq!(statistics.accept_errors, 0, "{io:?}");
+            drop(clients);
+            assert!(!place.path.exists(), "{io:?} on {threads}");
+        }
+    }
+}
+
+#[test]
+fn both_drivers_connect_to_a_unix_socket() {
+    for kind in KINDS {
+        let place = Place::new();
+        let server = UnixListener::bind(&place.path).unwrap();
+        let say = |event: &Event, stage: &mut support::Stage| {
+            if let Event::Opened(session, _) = event {
+                stage.turn.output(*session).extend_from_slice(b"hello");
+            }
+        };
+        let client = connecting(kind, Options::default(), dialling(place.address(), say));
+        client.opened();
+        let (mut peer, _) = server.accept().unwrap();
+        let mut heard = [0; 5];
+        peer.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"hello", "{kind:?}");
+        drop(peer);
+        assert_eq!(client.closed(), Why::Peer);
+        client.stop();
+    }
+}
+
+#[test]
+fn a_socket_that_is_not_there_or_that_nobody_listens_on_is_not_connected_to() {
+    for kind in KINDS {
+        let place = Place::new();
+        let fails = |kind_of_error| {
+            let client = connecting(kind, Options::default(), dialling(place.address(), listens));
+            assert_eq!(
+                client.closed(),
+                Why::NotConnected(7, kind_of_error),
+                "{kind:?}"
+            );
+            client.stop();
+        };
+        fails(ErrorKind::NotFound);
+        place.leave_behind();
+        fails(ErrorKind::ConnectionRefused);
+    }
+}
+
+#[test]
+fn a_server_whose_queue_is_full_is_not_waited_for_and_that_is_told() {
+    for kind in KINDS {
+        let place = Place::new();
+        let server = rustix::net::socket(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::STREAM,
+            None,
+        )
+        .unwrap();
+        let address = rustix::net::SocketAddrUnix::new(&place.path).unwrap();
+        rustix::net::bind(&server, &address).unwrap();
+        rustix::net::listen(&server, 0).unwrap();
+        let _first = UnixStream::connect(&place.path).unwrap();
+        let client = connecting(kind, Options::default(), dialling(place.address(), listens));
+        let full = Why::NotConnected(7, ErrorKind::WouldBlock);
+        assert_eq!(client.closed(), full, "{kind:?}");
+        client.stop();
+    }
+}
+
+#[test]
+fn a_path_that_is_too_long_is_no_target_either() {
+    for kind in KINDS {
+        let long = Address::Unix("/".repeat(UNIX_PATH_BYTES_MAX + 1).into());
+        let client = connecting(kind, Options::default(), dialling(long, listens));
+        let told = Why::NotConnected(7, ErrorKind::InvalidFilename);
+        assert_eq!(client.closed(), told, "{kind:?}");
+        client.stop();
+    }
+}
+
+#[test]
+fn a_socket_that_was_left_behind_is_replaced() {
+    let place = Place::new();
+    place.leave_behind();
+    let (stopper, thread) = start(&place.path, Io::Epoll, 1);
+    echoes(&place.path);
+    stopper.stop();
+    assert_eq!(thread.join().unwrap().accepted, 1);
+}
+
+#[test]
+fn a_socket_that_is_served_is_left_alone_and_who_serves_is_said() {
+    let place = Place::new();
+    let (stopper, thread) = start(&place.path, Io::Epoll, 1);
+    let (kind, text) = refusal(&place.path);
+    assert_eq!(kind, ErrorKind::AddrInUse);
+    let who = format!("is taken: process {} (", std::process::id());
+    assert!(
+        text.contains(&who) && text.ends_with(") listens there"),
+        "{text}"
+    );
+    echoes(&place.path);
+    stopper.stop();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_socket_stays_and_is_named() {
+    let place = Place::new();
+    fs::write(&place.path, "precious").unwrap();
+    let (kind, text) = refusal(&place.path);
+    assert_eq!(kind, ErrorKind::AlreadyExists);
+    assert!(text.ends_with("exists and is no socket: remove it, or choose another path"));
+    assert_eq!(fs::read_to_string(&place.path).unwrap(), "precious");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let place = Place::new();
+    let path = place.path.join("deeper");
+    let (kind, text) = refusal(&path);
+    assert_eq!(kind, ErrorKind::NotFound);
+    assert!(text.starts_with(&path.display().to_string()), "{text}");
+}
+
+#[test]
+fn a_listener_does_not_remove_the_file_of_the_next_one() {
+    let place = Place::new();
+    let first = listen(place.address()).unwrap();
+    fs::remove_file(&place.path).unwrap();
+    let second = listen(place.address()).unwrap();
+    drop(first);
+    assert!(place.path.exists());
+    drop(second);
+    assert!(!place.path.exists());
+}
+
+#[test]
+fn of_many_who_come_at_once_one_gets_the_socket_that_was_left_behind() {
+    const COMERS: usize = 8;
+    for _ in 0..20 {
+        let place = Place::new();
+        place.leave_behind();
+        let barrier = Barrier::new(COMERS);
+        let come = || {
+            barrier.wait();
+            let listener = listen(place.address());
+            // Whoever has it keeps it until all have come.
+            barrier.wait();
+            listener.is_ok()
+        };
+        let winners = thread::scope(|scope| {
+            let comers: Vec<_> = (0..COMERS).map(|_| scope.spawn(come)).collect();
+            let came = comers.into_iter().map(|comer| comer.join().unwrap());
+            came.filter(|has_it| *has_it).count()
+        });
+        assert_eq!(winners, 1);
+    }
+}

@@ -1,0 +1,217 @@
+//! Ending connections without losing a call, as RFC 9113 section 6.8 has it.
+//!
+//! A client may be sending a call while it is told to send no more. So it is told twice: the first
+//! GOAWAY asks it to stop and names no last stream, and a PING goes with it. What the client sent
+//! before it read these is in front of its answer to the PING, and is handled. Then the second
+//! GOAWAY names the last stream, and the connection closes when the last call on it has ended.
+
+use bookend_io::{Session, Turn};
+use bookend_wire::ErrorCode;
+use bookend_wire::grpc::{Code, Status};
+
+use super::{Accepted, Ending, ServerShard, find};
+use crate::calls::FAREWELL_PING;
+use crate::deadlines::{Deadline, Deadlines};
+use crate::limits::{GOAWAY_PING_TIMEOUT_NS, Limits};
+
+/// Why a connection is to end that has done no wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    Stopping,
+    Age,
+    Idle,
+}
+
+/// How far a connection has come on its way out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leave {
+    reason: Reason,
+    /// The second GOAWAY is out.
+    is_final: bool,
+    /// When the PING is waited for no longer.
+    ping_by_ns: u64,
+    /// When the calls that are left are ended.
+    cut_off_at_ns: Option<u64>,
+}
+
+impl ServerShard {
+    /// Tells every client that its connection takes no more calls.
+    pub(super) fn go_away(&mut self, turn: &mut Turn) {
+        if self.ending == Ending::NotYet {
+            self.ending = Ending::Draining;
+            for accepted in self.sessions.iter_mut().flatten() {
+                accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, turn);
+            }
+        }
+        if self.ending == Ending::Draining && turn.drain_is_over() {
+            self.ending = Ending::Over;
+            for accepted in self.sessions.iter_mut().flatten() {
+                self.counts.cut_off += accepted.cut_off(Reason::Stopping, &self.limits, turn);
+                accepted.calls.report(&mut self.counts);
+            }
+        }
+    }
+
+    /// A connection that comes while the server ends: it was in the listener's queue.
+    #[cold]
+    pub(super) fn welcome_late(&mut self, session: Session, turn: &mut Turn) {
+        let Some(accepted) = find(&mut self.sessions, session) else {
+            return;
+        };
+        accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, turn);
+        if self.ending == Ending::Over {
+            accepted.cut_off(Reason::Stopping, &self.limits, turn);
+        }
+    }
+
+    /// Notes when a new connection will be too old.
+    #[cold]
+    pub(super) fn limit_age(&mut self, session: Session, turn: &Turn) {
+        let Some(age) = &self.limits.connection_age else {
+            return;
+        };
+        let at_ns = turn.now_ns().saturating_add(age.drawn_ns(self.next_draw));
+        self.next_draw += 1;
+        let whose = session;
+        self.appointments.add(Deadline { at_ns, whose });
+        if self.appointments.are_to_be_swept() {
+            let sessions = &mut self.sessions;
+            let is_there = |session| find(sessions, session).is_some();
+            let mut is_there = is_there;
+            self.appointments
+                .sweep(|appointment| is_there(appointment.whose));
+        }
+    }
+
+    /// Looks at connections that are too old, or take too long to leave.
+    pub(super) fn keep_appointments(&mut self, turn: &mut Turn) {
+        if self.appointments.next().is_none() {
+            return;
+        }
+        let now_ns = turn.now_ns();
+        while let Some(due) = self.appointments.take_due(now_ns) {
+            let Some(accepted) = find(&mut self.sessions, due.whose) else {
+                continue;
+            };
+            let Some(leave) = accepted.leave.as_deref().copied() else {
+                let went =
+                    accepted.take_leave(Reason::Age, &self.limits, &mut self.appointments, turn);
+                self.counts.retired_connections += u64::from(went);
+                continue;
+            };
+            if !leave.is_final && leave.ping_by_ns <= now_ns {
+                accepted.say_last(turn);
+            }
+            if leave.cut_off_at_ns.is_some_and(|at_ns| at_ns <= now_ns) {
+                self.counts.cut_off += accepted.cut_off(leave.reason, &self.limits, turn);
+                accepted.calls.report(&mut self.counts);
+            }
+        }
+    }
+
+    /// Something has come on a connection that is leaving.
+    #[cold]
+    pub(super) fn see_off(&mut self, session: Session, turn: &mut Turn) {
+        let Some(accepted) = find(&mut self.sessions, session) else {
+            return;
+        };
+        let is_final = accepted.leave.as_ref().is_some_and(|leave| leave.is_final);
+        if accepted.calls.farewell_heard && !is_final {
+            accepted.say_last(turn);
+        }
+        accepted.leave_if_done(turn);
+    }
+}
+
+impl Accepted {
+    /// Asks the client to send no more calls. False if it was asked before, or the connection ends
+    /// anyhow.
+    pub(super) fn take_leave(
+        &mut self,
+        reason: Reason,
+        limits: &Limits,
+        appointments: &mut Deadlines<Session>,
+        turn: &mut Turn,
+    ) -> bool {
+        if self.leave.is_some() || self.is_ending {
+            return false;
+        }
+        let now_ns = turn.now_ns();
+        let ping_by_ns = now_ns.saturating_add(GOAWAY_PING_TIMEOUT_NS);
+        let grace_ns = limits.connection_age.as_ref().and_then(|age| age.grace_ns);
+        let cut_off_at_ns = grace_ns
+            .filter(|_| reason == Reason::Age)
+            .map(|grace_ns| now_ns.saturating_add(grace_ns));
+        self.leave = Some(Box::new(Leave {
+            reason,
+            is_final: false,
+            ping_by_ns,
+            cut_off_at_ns,
+        }));
+        for at_ns in [Some(ping_by_ns), cut_off_at_ns].into_iter().flatten() {
+            let whose = self.session;
+            appointments.add(Deadline { at_ns, whose });
+        }
+        self.calls.farewell_heard = false;
+        self.with_output(turn, |sender, _| {
+            sender.goaway_notice(reason.what().as_bytes());
+            sender.ping(FAREWELL_PING);
+        });
+        true
+    }
+
+    /// Names the last stream that is looked at.
+    fn say_last(&mut self, turn: &mut Turn) {
+        let Some(leave) = &mut self.leave else { return };
+        leave.is_final = true;
+        let what = leave.reason.what();
+        if !self.is_ending {
+            self.say_goodbye(ErrorCode::NO_ERROR, what, turn);
+        }
+        self.leave_if_done(turn);
+    }
+
+    /// Closes a connection that takes no more calls and has none left.
+    #[inline]
+    pub(super) fn leave_if_done(&mut self, turn: &mut Turn) {
+        if self.leave.is_some() {
+            self.close_if_empty(turn);
+        }
+    }
+
+    #[cold]
+    fn close_if_empty(&mut self, turn: &mut Turn) {
+        let is_final = self.leave.as_ref().is_some_and(|leave| leave.is_final);
+        if is_final && !self.is_ending && self.connection.sender.live_streams() == 0 {
+            self.is_ending = true;
+            turn.close(self.session);
+        }
+    }
+
+    /// Ends the calls that are left, and the connection. Returns how many those were.
+    fn cut_off(&mut self, reason: Reason, limits: &Limits, turn: &mut Turn) -> u64 {
+        if self.is_ending {
+            return 0;
+        }
+        let status = || Status::new(Code::Unavailable, reason.what());
+        let mut ended = 0;
+        self.with_output(turn, |sender, calls| {
+            ended = calls.cut_off(sender, status, limits);
+        });
+        self.say_last(turn);
+        self.is_ending = true;
+        turn.close(self.session);
+        ended
+    }
+}
+
+impl Reason {
+    /// What the client is told.
+    fn what(self) -> &'static str {
+        match self {
+            Reason::Stopping => "the server is stopping",
+            Reason::Age => "the connection has reached its age",
+            Reason::Idle => "there was no call for too long",
+        }
+    }
+}
