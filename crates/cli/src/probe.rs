@@ -29,9 +29,24 @@ pub struct Arguments {
     /// The method, as pkg.Service/Method or pkg.Service.Method
     #[arg(long, value_name = "METHOD")]
     call: Option<String>,
-    /// Plain text instead of TLS, which is not built yet
+    /// Plain text instead of TLS
     #[arg(long)]
     insecure: bool,
+    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// TLS: the client's own certificate, with --key
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+    /// TLS: the key of --cert
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// TLS: the name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME")]
+    cname: Option<String>,
+    /// TLS: take any certificate, so that anybody may be in between
+    #[arg(long = "skipTLS")]
+    skip_tls: bool,
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
     authority: Option<String>,
@@ -94,8 +109,12 @@ impl Arguments {
             protoset: self.protoset,
             import_paths: self.import_paths,
             call: self.call,
-            // There is no other way yet, and the lab's servers are all on this machine.
-            insecure: true,
+            insecure: self.insecure,
+            skip_tls: self.skip_tls,
+            cacert: self.cacert,
+            cert: self.cert,
+            key: self.key,
+            cname: self.cname,
             authority: self.authority,
             data: self.data,
             data_file: self.data_file,

@@ -14,6 +14,7 @@ use std::thread;
 
 use bookend_load::contract::exit;
 use bookend_server::io::{Stopper, raise_descriptor_limit};
+use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -40,6 +41,15 @@ pub struct Arguments {
     /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
     #[arg(long, conflicts_with = "unix")]
     reuse_port: bool,
+    /// Take connections with TLS only, and show this certificate (PEM, the server's own first)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of --tls-certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Take only clients whose certificate one of these authorities has signed (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_client_ca: Option<PathBuf>,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
@@ -74,7 +84,11 @@ enum Preset {
 /// [`Failure`] when the address is taken or the machine gives no threads.
 pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     check(arguments)?;
-    let statistics = run(arguments).map_err(Failure::nothing_measured)?;
+    let tls = tls(arguments).map_err(Failure::usage)?;
+    let statistics = run(arguments, tls).map_err(Failure::nothing_measured)?;
+    if arguments.tls_certificate.is_some() {
+        tell_handshakes(&statistics.handshakes);
+    }
     tell(&format!("served {}", statistics.calls.served()));
     Ok(exit::MEASURED)
 }
@@ -89,10 +103,40 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<Statistics, Box<dyn std::error::Error>> {
+/// TLS, where there is to be any: its files are read before anything else happens.
+fn tls(arguments: &Arguments) -> Result<Option<ServerConfig>, ConfigError> {
+    let (Some(certificate), Some(key)) = (&arguments.tls_certificate, &arguments.tls_key) else {
+        return Ok(None);
+    };
+    let identity = Identity::read(certificate, key)?;
+    let client_ca = arguments.tls_client_ca.as_deref();
+    let client_authorities = client_ca.map(Authorities::read).transpose()?;
+    ServerConfig::new(identity, client_authorities).map(Some)
+}
+
+fn tell_handshakes(handshakes: &Handshakes) {
+    let Handshakes {
+        full,
+        resumed,
+        failed,
+        first_failure,
+    } = handshakes;
+    let why = first_failure.as_ref().map(|why| format!(", the first because {why}"));
+    let why = why.unwrap_or_default();
+    eprintln!("bookend serve: TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}");
+}
+
+fn run(
+    arguments: &Arguments,
+    tls: Option<ServerConfig>,
+) -> Result<Statistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
     let _ = raise_descriptor_limit();
     let server = bind(arguments)?;
+    let server = match tls {
+        Some(config) => server.tls(config),
+        None => server,
+    };
     stop_on_signals(server.stopper())?;
     if env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1") {
         stop_at_end_of_input(server.stopper());

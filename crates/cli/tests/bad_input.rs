@@ -136,10 +136,20 @@ fn what_is_missing_is_named() {
         refused(&["load", "localhost", "--insecure"]),
         "bookend load: target localhost has no port: write localhost:50051"
     );
-    assert_eq!(
-        refused(&["load", "localhost:1"]),
-        "bookend load: TLS is not built yet: add --insecure to use plain text"
-    );
+    let call = ["load", "localhost:1", "--call=a.B/C"];
+    for (words, said) in [
+        (&["--cert=x"][..], "--cert is of no use without --key: give both"),
+        (&["--key=x"], "--key is of no use without --cert: give both"),
+        (&["--cacert=/absent"], "cannot read /absent: No such file or directory (os error 2)"),
+        (
+            &["--authority=a", "--cname=b"],
+            "--authority a and --cname b differ: the server's certificate is for the name that \
+             requests ask for, so give one of them",
+        ),
+    ] {
+        let line = refused(&[&call[..], words].concat());
+        assert_eq!(line, format!("bookend load: {said}"));
+    }
     assert_eq!(
         refused(&["load", "localhost:1", "--insecure"]),
         "bookend load: the method is missing: add --call pkg.Service/Method"

@@ -8,6 +8,7 @@
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
+//! - [`tls`] stands between a driver and a shard, and neither knows.
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
@@ -73,6 +74,7 @@ mod socket_file;
 mod statistics;
 mod stopper;
 mod timeouts;
+pub mod tls;
 mod turn;
 mod uring;
 mod usage;

@@ -9,7 +9,7 @@
 use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{Closed, Opened, Session, Shard, Then};
-use crate::turn::{Turn, Wishes};
+use crate::turn::{Connect, Turn, Wishes};
 use std::mem;
 
 /// What the network takes of a session's output although the peer reads nothing: a socket's usual
@@ -32,6 +32,8 @@ pub struct Simulated<S> {
     turn: Turn,
     now_ns: u64,
     peers: Vec<Option<Peer>>,
+    /// Asked for, and not there.
+    dialled: Vec<Connect>,
 }
 
 /// One session as its peer and the network have it.
@@ -57,6 +59,7 @@ impl<S: Shard> Simulated<S> {
             turn: Turn::default(),
             now_ns,
             peers: Vec::new(),
+            dialled: Vec::new(),
         };
         simulated.wake();
         simulated
@@ -75,6 +78,20 @@ impl<S: Shard> Simulated<S> {
     /// A peer has connected.
     pub fn accept(&mut self) -> Session {
         let session = self.turn.reserve();
+        self.join(session, Opened::Accepted);
+        session
+    }
+
+    /// The connections that the shard has asked for since the last time are there.
+    pub fn connect_all(&mut self) -> Vec<Session> {
+        let dialled = mem::take(&mut self.dialled);
+        for connect in &dialled {
+            self.join(connect.session, Opened::Connected(connect.token));
+        }
+        dialled.iter().map(|connect| connect.session).collect()
+    }
+
+    fn join(&mut self, session: Session, how: Opened) {
         let index = session.index as usize;
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, || None);
@@ -89,9 +106,16 @@ impl<S: Shard> Simulated<S> {
             end: None,
         });
         self.begin_turn();
-        self.shard.opened(session, Opened::Accepted, &mut self.turn);
+        self.shard.opened(session, how, &mut self.turn);
         self.settle();
-        session
+    }
+
+    /// The peer sends no more.
+    pub fn hang_up(&mut self, session: Session) {
+        if self.end(session).is_none() {
+            self.end_with(session, End::Closed, Closed::Peer);
+            self.settle();
+        }
     }
 
     /// The peer sends `bytes`. Those that the driver does not read wait.
@@ -183,6 +207,7 @@ impl<S: Shard> Simulated<S> {
     /// Goes on until nothing is left to do before time passes or a peer does something.
     fn settle(&mut self) {
         loop {
+            self.dialled.append(&mut self.turn.take_connects());
             self.attend();
             let written = self.turn.take_writable();
             let any_written = !written.is_empty();

@@ -20,10 +20,11 @@ pub const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 const TEXT_LIMIT_BYTES: usize = 1 << 20;
 
 /// The command of a verified call to a server. Its words are those of instruments.
-pub const CALL: [&str; 7] = [
+pub const CALL: [&str; 8] = [
     "{bookend}",
     "probe",
     "{target}",
+    "--insecure{if_plaintext}",
     "--cacert={tls_ca}",
     "--call={method}",
     "--proto={proto}",
@@ -123,6 +124,7 @@ mod tests {
             "/bin/bookend",
             "probe",
             "127.0.0.1:9",
+            "--insecure",
             "--call=a.B/C",
             "--binary-file=/d.bin",
         ];

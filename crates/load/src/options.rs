@@ -5,10 +5,12 @@ mod echo;
 mod error;
 mod flags;
 mod planned;
+mod security;
 mod target;
 
 pub use error::OptionsError;
 pub use flags::Flags;
+pub use security::{Security, Tls};
 pub use target::{Target, TargetError};
 
 use crate::metadata::Metadata;
@@ -25,8 +27,11 @@ use std::time::Duration;
 pub struct Options {
     /// Where the server listens.
     pub target: Target,
-    /// The `:authority` of every request.
+    /// The `:authority` of every request. With TLS its host is the name that the server's certificate
+    /// has to be for.
     pub authority: String,
+    /// Whether connections are encrypted.
+    pub security: Security,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
     /// The method: `pkg.Service/Method` or `pkg.Service.Method`.

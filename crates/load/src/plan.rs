@@ -2,6 +2,7 @@
 
 use crate::targets::Targets;
 use bookend_io::UringRefusal;
+use bookend_io::tls::Connector;
 use bookend_wire::{Block, Config};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
@@ -13,6 +14,8 @@ pub struct Plan {
     pub path: String,
     /// `:authority`.
     pub authority: String,
+    /// TLS of all connections; `None` is plain text.
+    pub tls: Option<Connector>,
     /// Request messages, drawn in turn. Never empty.
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call.
@@ -91,9 +94,13 @@ impl Plan {
 
     /// The head of every request, without what varies.
     pub(crate) fn head(&self) -> Block {
+        let scheme: &[u8] = match self.tls {
+            Some(_) => b"https",
+            None => b"http",
+        };
         let mut head = Block::new(&[
             (b":method", b"POST"),
-            (b":scheme", b"http"),
+            (b":scheme", scheme),
             (b":path", self.path.as_bytes()),
             (b":authority", self.authority.as_bytes()),
             (b"te", b"trailers"),
@@ -165,6 +172,7 @@ mod tests {
             targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
             authority: "a".into(),
+            tls: None,
             messages: vec![Vec::new()],
             metadata: Vec::new(),
             varying_metadata: None,

@@ -6,7 +6,10 @@ use crate::recorder::{Errors, Latencies, Recorder, count_text};
 use crate::shard::{LoadShard, Measured, smaller};
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
-use bookend_io::{Epoll, Options, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage};
+use bookend_io::tls::Secured;
+use bookend_io::{
+    Epoll, Options, Shard, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,12 +129,8 @@ fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Resu
 }
 
 fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
-    let shard = LoadShard::new(Arc::clone(plan), Arc::clone(gate), number);
-    let options = Options {
-        connect_timeout_ns: plan.connect_timeout_ns,
-        ..Options::default()
-    };
-    let driver = plan.driver;
+    let plan = Arc::clone(plan);
+    let shard = LoadShard::new(Arc::clone(&plan), Arc::clone(gate), number);
     let mut end = WorkerEnd {
         gate: Arc::clone(gate),
         run: thread::current(),
@@ -140,14 +139,34 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
     thread::Builder::new()
         .name(format!("load-{number}"))
         .spawn(move || {
-            let measured = match driver {
-                Driver::Blocking => blocking::run(shard, waker, options),
-                Driver::Epoll => Epoll::new(waker, options)?.run(shard),
-                Driver::Uring => Uring::new(waker, options)?.run(shard),
-            }?;
+            let measured = drive(shard, &plan, waker)?;
             end.is_in_order();
             Ok(measured)
         })
+}
+
+/// Runs a worker's shard, inside of TLS where the plan says so.
+fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<(S, Statistics)> {
+    match &plan.tls {
+        None => drive_plain(shard, plan, waker),
+        Some(connector) => {
+            let shard = Secured::connecting(shard, connector.clone());
+            let (shard, statistics) = drive_plain(shard, plan, waker)?;
+            Ok((shard.into_inner(), statistics))
+        }
+    }
+}
+
+fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<(S, Statistics)> {
+    let options = Options {
+        connect_timeout_ns: plan.connect_timeout_ns,
+        ..Options::default()
+    };
+    match plan.driver {
+        Driver::Blocking => blocking::run(shard, waker, options),
+        Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        Driver::Uring => Uring::new(waker, options)?.run(shard),
+    }
 }
 
 /// However a worker ends, the run looks. One that fails or panics never comes to the gate: the

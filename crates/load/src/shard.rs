@@ -25,6 +25,10 @@ const LOOKS_PER_TIMEOUT: u64 = 16;
 /// The states of so few streams stay in the first-level cache.
 const SLICE_BYTES: usize = 8 << 10;
 
+/// The start of an alert of TLS, which is what a server with TLS answers to plain text.
+const TLS_ALERT: &[u8] = &[0x15, 0x03];
+const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
+
 /// One worker of a run.
 #[derive(Debug)]
 pub struct LoadShard {
@@ -456,6 +460,13 @@ impl Shard for LoadShard {
             Ok(consumed) => {
                 let then = if is_done { Then::Close } else { Then::Continue };
                 Received { consumed, then }
+            }
+            Err(_) if greeting && bytes.starts_with(TLS_ALERT) => {
+                self.lost(session, WANTS_TLS, turn);
+                Received {
+                    consumed: bytes.len(),
+                    then: Then::Close,
+                }
             }
             Err(error) => {
                 let text = error.to_string();

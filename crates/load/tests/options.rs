@@ -164,14 +164,13 @@ type Mistake = (fn(&mut Flags), &'static str);
 
 #[test]
 fn what_is_missing_or_does_nothing_is_named() {
-    let mistakes: [Mistake; 8] = [
+    let mistakes: [Mistake; 7] = [
         (|flags| flags.target = None, "add HOST:PORT"),
         (
             |flags| flags.target = text("localhost"),
             "write localhost:50051",
         ),
         (|flags| flags.call = None, "--call"),
-        (|flags| flags.insecure = false, "add --insecure"),
         (|flags| flags.connections = 0, "--connections 0"),
         (|flags| flags.concurrency = 0, "--concurrency 0"),
         (|flags| flags.total = 0, "--total 0"),

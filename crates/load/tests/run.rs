@@ -94,6 +94,7 @@ fn plan(target: impl Into<Target>, calls: u64) -> Plan {
     Plan {
         path: "/test.Echo/Echo".into(),
         authority: target.address.to_string(),
+        tls: None,
         targets: target.into(),
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),

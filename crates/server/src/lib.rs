@@ -97,6 +97,7 @@ mod unary;
 
 pub use bookend_io as io;
 pub use bookend_io::Io;
+pub use bookend_io::tls;
 pub use bookend_wire::Keepalive;
 pub use bookend_wire::grpc::{Code, Status};
 pub use budgets::{

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve, tls};
 
 use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
@@ -166,6 +166,7 @@ pub struct Bound {
     listener: Listener,
     services: Services,
     options: ServeOptions,
+    tls: Option<tls::ServerConfig>,
 }
 
 impl Bound {
@@ -176,7 +177,14 @@ impl Bound {
             listener,
             services,
             options,
+            tls: None,
         }
+    }
+
+    /// Takes connections with TLS and no others. Clients are to offer `h2` by ALPN.
+    pub fn tls(mut self, config: tls::ServerConfig) -> Self {
+        self.tls = Some(config);
+        self
     }
 
     /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
@@ -247,11 +255,18 @@ impl Bound {
             listener,
             services,
             options,
+            tls,
         } = self;
-        let io = serve(listener, &options, |place| services.shard(place.waker))?;
+        let io = match &tls {
+            None => serve(listener, &options, |place| services.shard(place.waker))?,
+            Some(config) => serve(listener, &options, |place| {
+                tls::Secured::accepting(services.shard(place.waker), config.clone())
+            })?,
+        };
         Ok(Statistics {
             calls: services.counts(),
             io,
+            handshakes: tls.map(|config| config.handshakes()).unwrap_or_default(),
         })
     }
 
@@ -318,10 +333,12 @@ impl Handle {
 }
 
 /// What a server has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Calls and what became of them.
     pub calls: Counts,
     /// Reads, writes, bytes, connections, busy time.
     pub io: bookend_io::Statistics,
+    /// How handshakes of TLS have ended; none without it.
+    pub handshakes: tls::Handshakes,
 }

@@ -31,8 +31,20 @@ pub struct Arguments {
     /// Plain text instead of TLS
     #[arg(long)]
     insecure: bool,
-    /// Do not verify the server's certificate
-    #[arg(long = "skipTLS", hide = true)]
+    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// TLS: the client's own certificate, with --key
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+    /// TLS: the key of --cert
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// TLS: the name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME")]
+    cname: Option<String>,
+    /// TLS: take any certificate, so that anybody may be in between
+    #[arg(long = "skipTLS")]
     skip_tls: bool,
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
@@ -147,6 +159,11 @@ impl Arguments {
             import_paths: self.import_paths,
             call: self.call,
             insecure: self.insecure,
+            skip_tls: self.skip_tls,
+            cacert: self.cacert,
+            cert: self.cert,
+            key: self.key,
+            cname: self.cname,
             authority: self.authority,
             connections: self.connections.unwrap_or(default.connections),
             concurrency: self.concurrency.unwrap_or(default.concurrency),
@@ -243,6 +260,10 @@ mod tests {
         every_spelling("protoset", None, "file", |flags| flags.protoset = file());
         every_spelling("call", None, "a.B/C", |flags| flags.call = text("a.B/C"));
         every_spelling("authority", None, "x", |flags| flags.authority = text("x"));
+        every_spelling("cname", None, "x", |flags| flags.cname = text("x"));
+        every_spelling("cacert", None, "file", |flags| flags.cacert = file());
+        every_spelling("cert", None, "file", |flags| flags.cert = file());
+        every_spelling("key", None, "file", |flags| flags.key = file());
         let folders = vec!["a,b".to_owned()];
         every_spelling("import-paths", Some("i"), "a,b", |flags| {
             flags.import_paths = folders;
@@ -314,6 +335,7 @@ mod tests {
     #[test]
     fn switches_are_read_alone_and_together() {
         assert_eq!(read(&["--insecure"]), with(|flags| flags.insecure = true));
+        assert_eq!(read(&["--skipTLS"]), with(|flags| flags.skip_tls = true));
         assert_eq!(
             read(&["--count-errors"]),
             with(|flags| flags.count_errors = true)
@@ -329,7 +351,6 @@ mod tests {
     fn flags_that_change_nothing_are_accepted() {
         let nothing = [
             "--disable-template-functions",
-            "--skipTLS",
             "--rps=0",
             "-r0",
             "--load-schedule=const",

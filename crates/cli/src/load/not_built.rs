@@ -7,7 +7,6 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 const CLOSED_LOOP: &str = "bookend load is a closed loop so far";
 const CONSTANT_CONCURRENCY: &str = "the number of calls in flight is constant so far";
-const PLAIN_TEXT: &str = "connections are plain text so far";
 const UNARY: &str = "calls are unary so far";
 
 /// A flag of ghz that is not built.
@@ -76,16 +75,12 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 31] = [
+const MISSING: [Missing; 27] = [
     value(
         "config",
         NEVER,
         "flags come from the command line alone so far",
     ),
-    value("cacert", NEVER, PLAIN_TEXT),
-    value("cert", NEVER, PLAIN_TEXT),
-    value("key", NEVER, PLAIN_TEXT),
-    value("cname", NEVER, PLAIN_TEXT),
     switch("async", CLOSED_LOOP),
     value("rps", ZERO, CLOSED_LOOP).short('r'),
     value("load-schedule", CONSTANT, CLOSED_LOOP),

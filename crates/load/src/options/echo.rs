@@ -33,11 +33,25 @@ impl Options {
             }
             SchemaSource::Reflection => {}
         }
-        fields.insert("insecure".into(), json!(true));
+        self.echo_security(fields);
         if self.authority != self.target.to_string() {
             fields.insert("authority".into(), json!(self.authority));
         }
         self.echo_data(fields);
+    }
+
+    fn echo_security(&self, fields: &mut Map<String, Value>) {
+        let Some(tls) = self.security.tls() else {
+            fields.insert("insecure".into(), json!(true));
+            return;
+        };
+        let (certificate, key) = tls.identity().unzip();
+        fields.insert("cacert".into(), json!(tls.authorities()));
+        fields.insert("cert".into(), json!(certificate));
+        fields.insert("key".into(), json!(key));
+        fields.insert("cname".into(), json!(tls.server_name()));
+        fields.insert("skipTLS".into(), json!(tls.skips_verification()));
+        fields.insert("insecure".into(), json!(false));
     }
 
     fn echo_data(&self, fields: &mut Map<String, Value>) {

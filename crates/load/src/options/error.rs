@@ -2,6 +2,7 @@
 
 use super::TargetError;
 use crate::metadata::MetadataError;
+use bookend_io::tls::ConfigError;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -14,8 +15,22 @@ pub enum OptionsError {
     Target(TargetError),
     /// No `--call`.
     CallMissing,
-    /// No `--insecure`, while TLS is not there.
-    InsecureMissing,
+    /// A certificate without its key, or a key without its certificate.
+    HalfIdentity {
+        /// The flag that was given.
+        given: &'static str,
+        /// The one that belongs to it.
+        missing: &'static str,
+    },
+    /// `--authority` and `--cname`, which are one name.
+    TwoNames {
+        /// `--authority`
+        authority: String,
+        /// `--cname`
+        cname: String,
+    },
+    /// TLS cannot be set up.
+    Tls(ConfigError),
     /// More connections than calls in flight.
     ConnectionsIdle {
         /// `--connections`
@@ -74,12 +89,15 @@ impl fmt::Display for OptionsError {
                     "the method is missing: add --call pkg.Service/Method"
                 )
             }
-            Self::InsecureMissing => {
-                write!(
-                    formatter,
-                    "TLS is not built yet: add --insecure to use plain text"
-                )
+            Self::HalfIdentity { given, missing } => {
+                write!(formatter, "{given} is of no use without {missing}: give both")
             }
+            Self::TwoNames { authority, cname } => write!(
+                formatter,
+                "--authority {authority} and --cname {cname} differ: the server's certificate is for \
+                 the name that requests ask for, so give one of them"
+            ),
+            Self::Tls(error) => write!(formatter, "{error}"),
             Self::ConnectionsIdle {
                 connections,
                 concurrency,

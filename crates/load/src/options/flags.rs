@@ -1,7 +1,8 @@
 //! The flags as the user wrote them, and the step from there to their meaning.
 
 use super::{
-    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Target, TargetError, Until,
+    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Target, TargetError,
+    Until, security,
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
@@ -27,6 +28,16 @@ pub struct Flags {
     pub call: Option<String>,
     /// `--insecure`
     pub insecure: bool,
+    /// `--skipTLS`
+    pub skip_tls: bool,
+    /// `--cacert`
+    pub cacert: Option<PathBuf>,
+    /// `--cert`
+    pub cert: Option<PathBuf>,
+    /// `--key`
+    pub key: Option<PathBuf>,
+    /// `--cname`
+    pub cname: Option<String>,
     /// `--authority`
     pub authority: Option<String>,
     /// `--connections`
@@ -90,6 +101,11 @@ impl Default for Flags {
             import_paths: Vec::new(),
             call: None,
             insecure: false,
+            skip_tls: false,
+            cacert: None,
+            cert: None,
+            key: None,
+            cname: None,
             authority: None,
             connections: 1,
             concurrency: 50,
@@ -121,7 +137,8 @@ impl Default for Flags {
 }
 
 impl Options {
-    /// The meaning of the flags. Reads the file of `--metadata-file`, and no other.
+    /// The meaning of the flags. Reads the file of `--metadata-file`, and the certificates that TLS
+    /// needs.
     ///
     /// # Errors
     /// [`OptionsError`] naming the flag to change.
@@ -134,10 +151,7 @@ impl Options {
         };
         let (connections, concurrency) = check_concurrency(&flags)?;
         Ok(Options {
-            authority: flags
-                .authority
-                .clone()
-                .unwrap_or_else(|| target.to_string()),
+            authority: security::authority(&flags, &target)?,
             schema: choose_schema(&flags),
             data: choose_data(&flags)?,
             templates,
@@ -159,7 +173,9 @@ impl Options {
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
             target,
-            call: flags.call.ok_or(OptionsError::CallMissing)?,
+            call: flags.call.clone().ok_or(OptionsError::CallMissing)?,
+            // Last, because it may read a hundred certificates.
+            security: Security::from_flags(&flags)?,
             output: flags.output,
             name: flags.name,
         })
@@ -171,9 +187,6 @@ fn read_target(flags: &Flags) -> Result<Target, OptionsError> {
     let target = text
         .parse()
         .map_err(|error: TargetError| OptionsError::Target(error))?;
-    if !flags.insecure {
-        return Err(OptionsError::InsecureMissing);
-    }
     Ok(target)
 }
 

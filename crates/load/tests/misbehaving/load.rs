@@ -19,6 +19,7 @@ pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
         targets: target.into(),
         path: "/test.Any/Call".into(),
         authority: "test".into(),
+        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,

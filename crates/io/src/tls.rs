@@ -1,0 +1,32 @@
+//! TLS between a driver and a shard.
+//!
+//! [`Secured`] is a shard around a shard: the driver gives it ciphertext and writes ciphertext, the
+//! shard inside reads and writes as if there was no TLS, and neither knows of the other. So there is
+//! one copy of it for all drivers, and without it there is not a branch more. `docs/tls.md` says how
+//! to use it from the command line.
+//!
+//! HTTP/2 is what it is for: both ends offer `h2` by ALPN and nothing else, and a session is opened
+//! for the shard inside once that is agreed on.
+//!
+//! # Memory
+//! A session keeps no buffer of its own while nothing is under way: half records stay where the
+//! driver keeps half frames, and what is decrypted or to be encrypted stands in two buffers of the
+//! thread. What a session keeps are its keys and what rustls needs to know, a few KiB
+//! (`crates/io/tests/tls_memory.rs` counts it).
+
+mod config;
+mod engine;
+mod fault;
+mod handshakes;
+mod pem;
+mod records;
+mod secured;
+mod stream;
+mod unverified;
+
+pub use config::{ClientConfig, Connector, HANDSHAKE_TIMEOUT_NS, ServerConfig, Trust};
+pub use fault::Fault;
+pub use handshakes::Handshakes;
+pub use pem::{Authorities, ConfigError, Identity};
+pub use secured::Secured;
+pub use stream::Stream;

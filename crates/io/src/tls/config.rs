@@ -1,0 +1,258 @@
+//! What each end of TLS is set up with, once for all its connections.
+
+use super::engine::Engine;
+use super::handshakes::{Handshakes, Tally};
+use super::pem::{Authorities, ConfigError, Identity};
+use super::unverified::Unverified;
+use crate::options::CONNECT_TIMEOUT_NS;
+use rustls::client::UnbufferedClientConnection;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::ServerName;
+use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
+use rustls::{Error, KeyLog, KeyLogFile};
+use std::env;
+use std::fmt;
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How long a handshake may take: as long as a connection may take to be made. An end that needs
+/// longer for two round trips is not there.
+pub const HANDSHAKE_TIMEOUT_NS: u64 = CONNECT_TIMEOUT_NS;
+
+/// What HTTP/2 is called in ALPN (RFC 9113, section 3.2).
+pub(crate) const H2: &[u8] = b"h2";
+
+/// Where browsers, curl and Go's programs too look for the name of the file for keys.
+const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
+
+/// TLS of a server: 1.2 and 1.3, ALPN `h2`, tickets for resumption that no memory is kept for.
+#[derive(Clone)]
+pub struct ServerConfig {
+    rustls: Arc<rustls::ServerConfig>,
+    tally: Arc<Tally>,
+    pub(crate) handshake_timeout_ns: u64,
+}
+
+impl ServerConfig {
+    /// A server that shows `identity`. With `client_authorities`, it takes only clients whose
+    /// certificate one of them has signed.
+    ///
+    /// Where the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
+    /// file: who has it can read what was sent.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: the key does not belong to the certificate, or the file for keys cannot be
+    /// written.
+    pub fn new(
+        identity: Identity,
+        client_authorities: Option<Authorities>,
+    ) -> Result<Self, ConfigError> {
+        let provider = provider();
+        let builder = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(refused)?;
+        let builder = match client_authorities {
+            None => builder.with_no_client_auth(),
+            Some(Authorities(store)) => {
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider)
+                        .build()
+                        .map_err(|error| ConfigError::Refused(error.to_string()))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let mut rustls = builder
+            .with_single_cert(identity.chain, identity.key)
+            .map_err(unfit)?;
+        rustls.alpn_protocols = vec![H2.to_vec()];
+        rustls.ticketer = ring::Ticketer::new().map_err(refused)?;
+        if let Some(key_log) = key_log()? {
+            rustls.key_log = key_log;
+        }
+        Ok(Self {
+            rustls: Arc::new(rustls),
+            tally: Arc::default(),
+            handshake_timeout_ns: HANDSHAKE_TIMEOUT_NS,
+        })
+    }
+
+    /// How long a handshake may take, nanoseconds.
+    pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
+        self.handshake_timeout_ns = timeout_ns;
+        self
+    }
+
+    /// How the handshakes have ended so far, over all threads.
+    pub fn handshakes(&self) -> Handshakes {
+        self.tally.so_far()
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    pub(crate) fn engine(&self) -> Result<Engine, Error> {
+        UnbufferedServerConnection::new(Arc::clone(&self.rustls)).map(Engine::server)
+    }
+}
+
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("tls::ServerConfig").finish_non_exhaustive()
+    }
+}
+
+/// Whose certificates a client takes.
+#[derive(Clone, Debug)]
+pub enum Trust {
+    /// Those that one of these authorities has signed, for the name that is connected to, and that
+    /// are valid now.
+    Signed(Authorities),
+    /// Anybody's: who stands between can read and change everything.
+    Anyone,
+}
+
+/// TLS of a client: 1.2 and 1.3, ALPN `h2`. Sessions that can be resumed are kept in memory, and
+/// shared by all clones.
+#[derive(Clone)]
+pub struct ClientConfig {
+    rustls: Arc<rustls::ClientConfig>,
+    tally: Arc<Tally>,
+    handshake_timeout_ns: u64,
+}
+
+impl ClientConfig {
+    /// A client that trusts `trust`, and shows `identity` to servers that ask for one.
+    ///
+    /// Where the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
+    /// file: who has it can read what was sent.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: the key does not belong to the certificate, or the file for keys cannot be
+    /// written.
+    pub fn new(trust: Trust, identity: Option<Identity>) -> Result<Self, ConfigError> {
+        let provider = provider();
+        let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(refused)?;
+        let builder = match trust {
+            Trust::Signed(Authorities(store)) => builder.with_root_certificates(store),
+            Trust::Anyone => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))),
+        };
+        let mut rustls = match identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => builder
+                .with_client_auth_cert(identity.chain, identity.key)
+                .map_err(unfit)?,
+        };
+        rustls.alpn_protocols = vec![H2.to_vec()];
+        if let Some(key_log) = key_log()? {
+            rustls.key_log = key_log;
+        }
+        Ok(Self {
+            rustls: Arc::new(rustls),
+            tally: Arc::default(),
+            handshake_timeout_ns: HANDSHAKE_TIMEOUT_NS,
+        })
+    }
+
+    /// How long a handshake may take, nanoseconds.
+    pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
+        self.handshake_timeout_ns = timeout_ns;
+        self
+    }
+
+    /// How the handshakes have ended so far, over all clones.
+    pub fn handshakes(&self) -> Handshakes {
+        self.tally.so_far()
+    }
+
+    /// For connections to a server whose certificate is for the host of `authority`: a name or an IP
+    /// address, with a port behind it or not.
+    ///
+    /// # Errors
+    /// [`ConfigError::ServerName`].
+    pub fn connector(&self, authority: &str) -> Result<Connector, ConfigError> {
+        let server_name = ServerName::try_from(host_of(authority).to_owned())
+            .map_err(|_| ConfigError::ServerName(authority.to_owned()))?;
+        Ok(Connector {
+            config: self.clone(),
+            server_name,
+        })
+    }
+}
+
+impl fmt::Debug for ClientConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("tls::ClientConfig").finish_non_exhaustive()
+    }
+}
+
+/// TLS of a client, and the name of the server that it is for.
+#[derive(Clone, Debug)]
+pub struct Connector {
+    config: ClientConfig,
+    server_name: ServerName<'static>,
+}
+
+impl Connector {
+    /// How the handshakes have ended so far, over all clones.
+    pub fn handshakes(&self) -> Handshakes {
+        self.config.handshakes()
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.config.tally
+    }
+
+    pub(crate) fn timeout_ns(&self) -> u64 {
+        self.config.handshake_timeout_ns
+    }
+
+    pub(crate) fn engine(&self) -> Result<Engine, Error> {
+        let rustls = Arc::clone(&self.config.rustls);
+        UnbufferedClientConnection::new(rustls, self.server_name.clone()).map(Engine::client)
+    }
+}
+
+/// An authority without its port, and without the brackets of IPv6.
+fn host_of(authority: &str) -> &str {
+    if let Some((host, _)) = authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return host;
+    }
+    match authority.split_once(':') {
+        Some((host, port)) if !port.contains(':') => host,
+        _ => authority,
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+fn refused(error: Error) -> ConfigError {
+    ConfigError::Refused(error.to_string())
+}
+
+fn unfit(error: Error) -> ConfigError {
+    ConfigError::KeyUnfit(match error {
+        Error::InconsistentKeys(_) => "the key is not the certificate's".to_owned(),
+        error => error.to_string(),
+    })
+}
+
+/// The file for keys, where the environment names one. rustls itself would only be silent about a
+/// file that it cannot write.
+fn key_log() -> Result<Option<Arc<dyn KeyLog>>, ConfigError> {
+    let Some(file) = env::var_os(KEY_LOG_VARIABLE).map(PathBuf::from) else {
+        return Ok(None);
+    };
+    if let Err(error) = OpenOptions::new().append(true).create(true).open(&file) {
+        let reason = error.to_string();
+        return Err(ConfigError::KeyLog { file, reason });
+    }
+    Ok(Some(Arc::new(KeyLogFile::new())))
+}

@@ -1,0 +1,189 @@
+//! TLS of a client over anything that blocks, for who has one connection and no driver.
+
+use super::config::{Connector, H2};
+use super::engine::Engine;
+use super::fault::{Fault, Side};
+use super::records;
+use rustls::HandshakeKind;
+use std::io::{self, ErrorKind, Read, Write};
+
+/// What is asked of the transport in one read.
+const READ_BYTES: usize = 64 << 10;
+
+/// Plaintext that one write takes: what a record holds.
+const WRITE_BYTES: usize = 16 << 10;
+
+/// A client's end of TLS over a transport that blocks, or that gives up after a time of its own.
+///
+/// A read or write that the transport cuts short (`WouldBlock`, `TimedOut`) can be repeated. What a
+/// write has taken may stand here still: [`Stream::wants_write`].
+pub struct Stream<T> {
+    transport: T,
+    engine: Engine,
+    /// Encrypted, and not with the transport.
+    unwritten: Vec<u8>,
+    /// Read, and no whole record yet.
+    unread: Vec<u8>,
+    /// Decrypted, and not asked for; what stands before `taken_bytes` was.
+    plaintext: Vec<u8>,
+    taken_bytes: usize,
+    buffer: Box<[u8]>,
+}
+
+impl<T: Read + Write> Stream<T> {
+    /// Makes the handshake. `may_go_on` is asked each time that the transport gives up.
+    ///
+    /// # Errors
+    /// A [`Fault`] inside of [`io::Error`] where the ends do not agree, else the transport's.
+    pub fn connect(
+        transport: T,
+        connector: &Connector,
+        may_go_on: impl FnMut() -> bool,
+    ) -> io::Result<Self> {
+        let engine = connector.engine().map_err(fault)?;
+        let mut stream = Self {
+            transport,
+            engine,
+            unwritten: Vec::new(),
+            unread: Vec::new(),
+            plaintext: Vec::new(),
+            taken_bytes: 0,
+            buffer: vec![0; READ_BYTES].into(),
+        };
+        match stream.shake_hands(may_go_on) {
+            Ok(()) => {
+                let kind = stream.engine.handshake_kind();
+                connector.tally().succeeded(kind == Some(HandshakeKind::Resumed));
+                Ok(stream)
+            }
+            Err(error) => {
+                connector.tally().failed(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn shake_hands(&mut self, mut may_go_on: impl FnMut() -> bool) -> io::Result<()> {
+        self.engine.begin(&mut self.unwritten).map_err(fault)?;
+        while self.engine.is_handshaking() || self.wants_write() {
+            let moved = match self.send() {
+                Ok(()) if self.engine.is_handshaking() => self.receive(),
+                moved => moved.map(|()| true),
+            };
+            match moved {
+                Ok(true) => {}
+                Ok(false) => return Err(Fault::closed(Side::Client).into()),
+                Err(error) if gave_up(&error) && may_go_on() => {}
+                Err(error) if is_reset(&error) => return Err(Fault::closed(Side::Client).into()),
+                Err(error) => return Err(error),
+            }
+        }
+        match self.engine.protocol() {
+            Some(H2) => Ok(()),
+            _ => Err(Fault::no_protocol(Side::Client).into()),
+        }
+    }
+
+    /// The transport.
+    pub fn transport(&self) -> &T {
+        &self.transport
+    }
+
+    /// Whether something is encrypted that the transport has not taken.
+    pub fn wants_write(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        while !self.unwritten.is_empty() {
+            match self.transport.write(&self.unwritten) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => drop(self.unwritten.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads once. False: the peer sends no more.
+    fn receive(&mut self) -> io::Result<bool> {
+        let read = self.transport.read(&mut self.buffer)?;
+        self.unread.extend_from_slice(&self.buffer[..read]);
+        let whole = records::whole_bytes(&self.unread, usize::MAX);
+        let received =
+            self.engine
+                .receive(&self.unread[..whole], &mut self.unwritten, &mut self.plaintext);
+        self.unread.drain(..whole);
+        if let Err(error) = received {
+            // The alert, as far as it is taken: nothing depends on it.
+            let _ = self.send();
+            return Err(fault(error));
+        }
+        Ok(read > 0 && !self.engine.has_ended())
+    }
+}
+
+impl<T: Read + Write> Read for Stream<T> {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        while self.taken_bytes == self.plaintext.len() {
+            self.plaintext.clear();
+            self.taken_bytes = 0;
+            match self.send() {
+                Ok(()) => {}
+                // The peer may want to be read first.
+                Err(error) if gave_up(&error) => {}
+                Err(error) => return Err(error),
+            }
+            if !self.receive()? && self.plaintext.is_empty() {
+                return Ok(0);
+            }
+        }
+        let mut rest = &self.plaintext[self.taken_bytes..];
+        let read = rest.read(space)?;
+        self.taken_bytes += read;
+        Ok(read)
+    }
+}
+
+impl<T: Read + Write> Write for Stream<T> {
+    /// Takes bytes only once what was taken before is with the transport.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.send()?;
+        let taken = &bytes[..bytes.len().min(WRITE_BYTES)];
+        self.engine.seal(taken, &mut self.unwritten).map_err(fault)?;
+        match self.send() {
+            Err(error) if !gave_up(&error) => Err(error),
+            _ => Ok(taken.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()?;
+        self.transport.flush()
+    }
+}
+
+impl<T> std::fmt::Debug for Stream<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("tls::Stream").finish_non_exhaustive()
+    }
+}
+
+fn fault(error: rustls::Error) -> io::Error {
+    Fault::of(Side::Client, error).into()
+}
+
+fn gave_up(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
+fn is_reset(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
+    )
+}

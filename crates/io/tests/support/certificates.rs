@@ -1,0 +1,83 @@
+//! Certificates that live as long as a test.
+
+// Each test uses a part of it.
+#![allow(dead_code)]
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// An authority of its own, whose certificates stand in files until it is dropped.
+pub struct Authority {
+    folder: TempDir,
+    issuer: Issuer<'static, KeyPair>,
+    issued: Cell<u32>,
+}
+
+/// A certificate and its key.
+#[derive(Clone, Debug)]
+pub struct Files {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Authority {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "an authority of a test");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        fs::write(folder.path().join("ca.pem"), certificate.pem()).expect("a file");
+        Self {
+            folder,
+            issuer: Issuer::new(params, key),
+            issued: Cell::new(0),
+        }
+    }
+
+    /// Its own certificate.
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join("ca.pem")
+    }
+
+    /// A certificate for these names, valid for long.
+    pub fn issue(&self, names: &[&str]) -> Files {
+        self.issue_until(names, 4096)
+    }
+
+    /// A certificate for these names that expired long ago.
+    pub fn issue_expired(&self, names: &[&str]) -> Files {
+        self.issue_until(names, 2001)
+    }
+
+    fn issue_until(&self, names: &[&str], year: i32) -> Files {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).expect("names");
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(year, 1, 1);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        let number = self.issued.get();
+        self.issued.set(number + 1);
+        Files {
+            certificate: self.write(&format!("{number}.pem"), &certificate.pem()),
+            key: self.write(&format!("{number}.key"), &key.serialize_pem()),
+        }
+    }
+
+    /// A file beside the certificates.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.folder.path().join(name);
+        fs::write(&file, text).expect("a file");
+        file
+    }
+
+    /// Where they all stand.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}

@@ -1,0 +1,274 @@
+//! Much, little, slowly, in pieces, and until the end.
+
+use super::ends::{Event, Inner, Setup, closed_cleanly, echoes, listens, pattern};
+use bookend_io::simulated::SOCKET_BYTES;
+use bookend_io::{BACKLOG_LIMIT_BYTES, Then, Turn};
+use std::cell::Cell;
+use std::rc::Rc;
+
+#[test]
+fn a_session_opens_after_its_handshake_and_what_was_put_out_before_goes_first() {
+    let setup = Setup::new();
+    let mut sent_at_once = false;
+    let client = Inner::dialling(move |event, turn| {
+        match event {
+            Event::Opened(session) => turn.output(*session).extend_from_slice(b"second"),
+            Event::Woken if !sent_at_once => {
+                sent_at_once = true;
+                let target = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+                let session = turn.connect(target, 8);
+                turn.output(session).extend_from_slice(b"first, ");
+            }
+            _ => {}
+        }
+        (None, Then::Continue)
+    });
+    let mut client = setup.client(client);
+    let mut server = setup.server(Inner::new(listens));
+    for at_client in client.connect_all() {
+        let at_server = server.accept();
+        loop {
+            let there = client.take(at_client, usize::MAX);
+            assert!(there.is_empty() || !there.starts_with(b"first"), "in the clear");
+            server.give(at_server, &there);
+            let back = server.take(at_server, usize::MAX);
+            client.give(at_client, &back);
+            if there.is_empty() && back.is_empty() {
+                break;
+            }
+        }
+    }
+    let log = &client.shard().inner().log;
+    assert_eq!(log, &["opened Connected(7)", "opened Connected(8)"]);
+    assert_eq!(server.shard().inner().received, b"secondfirst, second");
+}
+
+#[test]
+fn ten_thousand_small_messages_and_a_large_one_come_whole() {
+    const SMALL: usize = 10_000;
+    const LARGE_BYTES: usize = 4 << 20;
+    let setup = Setup::new();
+    let mut expected = pattern(100).repeat(SMALL);
+    expected.extend(pattern(LARGE_BYTES));
+    let all = expected.clone();
+    let mut sent = 0;
+    let send = move |session, turn: &mut Turn| {
+        while sent < all.len() && turn.backlog(session) < 64 << 10 {
+            let count = if sent < SMALL * 100 { 100 } else { 300_000 };
+            let end = all.len().min(sent + count);
+            turn.output(session).extend_from_slice(&all[sent..end]);
+            sent = end;
+        }
+    };
+    let send = std::cell::RefCell::new(send);
+    let client = Inner::dialling(move |event, turn| {
+        if let Event::Opened(session) | Event::Writable(session) = event {
+            send.borrow_mut()(*session, turn);
+        }
+        (None, Then::Continue)
+    });
+    let mut pair = setup.pair(client, Inner::new(echoes));
+    pair.carry(usize::MAX);
+    assert!(pair.at_server().received == expected, "there");
+    assert!(pair.at_client().received == expected, "and back");
+    assert!(pair.client_log().iter().any(|told| told == "writable"));
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_not_read_either() {
+    let setup = Setup::new();
+    let client = Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).extend(pattern(8 << 20));
+        }
+        (None, Then::Continue)
+    });
+    let mut pair = setup.pair(client, Inner::new(echoes));
+    // The client's bytes are carried, the server's only until the handshake is over.
+    for _ in 0..4 {
+        let back = pair.server.take(pair.at_server, usize::MAX);
+        pair.client.give(pair.at_client, &back);
+        let there = pair.client.take(pair.at_client, SOCKET_BYTES);
+        pair.server.give(pair.at_server, &there);
+        if pair.at_client().session.is_some() {
+            break;
+        }
+    }
+    loop {
+        let there = pair.client.take(pair.at_client, usize::MAX);
+        pair.server.give(pair.at_server, &there);
+        if there.is_empty() {
+            break;
+        }
+    }
+    let unread_bytes = pair.server.unread_bytes(pair.at_server);
+    assert!(unread_bytes > 6 << 20, "{unread_bytes}");
+    let unwritten_bytes = pair.server.unwritten_bytes(pair.at_server);
+    let most_bytes = BACKLOG_LIMIT_BYTES + (300 << 10);
+    assert!((BACKLOG_LIMIT_BYTES..most_bytes).contains(&unwritten_bytes), "{unwritten_bytes}");
+    pair.carry(usize::MAX);
+    assert!(pair.at_client().received == pattern(8 << 20));
+}
+
+#[test]
+fn what_a_shard_leaves_over_is_presented_again_with_more_behind_it() {
+    let setup = Setup::new();
+    let client = Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).extend_from_slice(b"abc");
+        }
+        (None, Then::Continue)
+    });
+    // Words of four octets.
+    let server = Inner::new(|event, _| match event {
+        Event::Received(_, bytes) => (Some(bytes.len() / 4 * 4), Then::Continue),
+        _ => (None, Then::Continue),
+    });
+    let mut pair = setup.pair(client, server);
+    pair.carry(usize::MAX);
+    assert!(pair.at_server().received.is_empty());
+    pair.send(b"defgh");
+    pair.carry(1);
+    assert_eq!(pair.at_server().received, b"abcdefgh");
+}
+
+#[test]
+fn a_shard_that_asks_again_is_called_until_it_has_everything() {
+    let setup = Setup::new();
+    let client = Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).extend(pattern(100_000));
+        }
+        (None, Then::Continue)
+    });
+    let server = Inner::new(|event, turn| match event {
+        Event::Received(session, bytes) => {
+            let used = bytes.len().min(1_000);
+            turn.output(*session).extend_from_slice(&bytes[..used]);
+            (Some(used), Then::Again)
+        }
+        _ => (None, Then::Continue),
+    });
+    let mut pair = setup.pair(client, server);
+    pair.carry(usize::MAX);
+    assert!(pair.at_client().received == pattern(100_000));
+}
+
+#[test]
+fn a_shard_that_pauses_is_given_the_rest_when_it_resumes() {
+    let setup = Setup::new();
+    let client = Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).extend(pattern(100_000));
+        }
+        (None, Then::Continue)
+    });
+    let calls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&calls);
+    let mut session = None;
+    let server = Inner::new(move |event, turn| match event {
+        Event::Received(here, _) => {
+            session = Some(*here);
+            counted.set(counted.get() + 1);
+            (Some(10), Then::Pause)
+        }
+        Event::Woken => {
+            if let Some(session) = session {
+                turn.resume(session);
+            }
+            (None, Then::Continue)
+        }
+        _ => (None, Then::Continue),
+    });
+    let mut pair = setup.pair(client, server);
+    for wakes in 1..=50 {
+        pair.carry(usize::MAX);
+        assert_eq!(calls.get(), wakes, "it is called when it resumes, and not before");
+        assert_eq!(pair.at_server().received, pattern(10 * wakes));
+        pair.server.wake();
+    }
+}
+
+#[test]
+fn a_shard_that_changes_its_mind_about_a_pause_goes_on() {
+    let setup = Setup::new();
+    let client = Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).extend(pattern(5_000));
+        }
+        (None, Then::Continue)
+    });
+    let server = Inner::new(|event, turn| match event {
+        Event::Received(session, bytes) => {
+            turn.resume(*session);
+            (Some(bytes.len().min(100)), Then::Pause)
+        }
+        _ => (None, Then::Continue),
+    });
+    let mut pair = setup.pair(client, server);
+    pair.carry(usize::MAX);
+    assert_eq!(pair.at_server().received, pattern(5_000));
+}
+
+#[test]
+fn who_closes_says_so_and_what_was_put_out_comes_first() {
+    let setup = Setup::new();
+    let server = Inner::new(|event, turn| match event {
+        Event::Received(session, _) => {
+            turn.output(*session).extend(pattern(70_000));
+            turn.close(*session);
+            (None, Then::Continue)
+        }
+        _ => (None, Then::Continue),
+    });
+    let client = || {
+        Inner::dialling(|event, turn| {
+            if let Event::Opened(session) = event {
+                turn.output(*session).extend_from_slice(b"go");
+            }
+            (None, Then::Continue)
+        })
+    };
+    let by_then = Inner::new(|event, turn| match event {
+        Event::Received(session, _) => {
+            turn.output(*session).extend(pattern(70_000));
+            (None, Then::Close)
+        }
+        _ => (None, Then::Continue),
+    });
+    for server in [server, by_then] {
+        let mut pair = setup.pair(client(), server);
+        pair.carry(usize::MAX);
+        assert!(pair.at_client().received == pattern(70_000));
+        assert_eq!(pair.client_log()[1..], ["closed by the peer"]);
+        assert_eq!(pair.server_log()[1..], ["closed by us"]);
+        assert!(closed_cleanly(&pair), "the client had heard it before the transport ended");
+    }
+}
+
+#[test]
+fn a_connection_that_is_cut_off_is_closed_by_the_peer() {
+    let setup = Setup::new();
+    let mut pair = setup.pair(Inner::dialling(listens), Inner::new(echoes));
+    pair.carry(usize::MAX);
+    pair.server.hang_up(pair.at_server);
+    assert_eq!(pair.server_log()[1..], ["closed by the peer"]);
+}
+
+#[test]
+fn the_time_of_the_transport_is_told_apart_from_that_of_the_handshake() {
+    let setup = Setup::new();
+    let told = Rc::new(Cell::new((None, 0)));
+    let tell = Rc::clone(&told);
+    let client = Inner::dialling(move |event, turn| {
+        if let Event::Opened(session) = event {
+            tell.set((turn.transport_opened_ns(*session), turn.now_ns()));
+        }
+        (None, Then::Continue)
+    });
+    let mut pair = setup.pair(client, Inner::new(listens));
+    let transport_ns = pair.client.now_ns();
+    pair.client.pass_ns(5_000);
+    pair.carry(usize::MAX);
+    assert_eq!(told.get(), (Some(transport_ns), transport_ns + 5_000));
+}

@@ -1,0 +1,12 @@
+//! TLS between a driver and a shard: what the shard inside sees is what it would see without.
+
+#[path = "../support/certificates.rs"]
+mod certificates;
+mod configs;
+mod ends;
+mod faults;
+mod flow;
+mod peers;
+mod resumption;
+mod sockets;
+mod splits;

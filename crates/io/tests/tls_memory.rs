@@ -1,0 +1,60 @@
+//! What the TLS of a session keeps while nothing is under way. Alone in its process, because it
+//! counts what is allocated.
+
+#[path = "support/certificates.rs"]
+mod certificates;
+#[path = "tls/ends.rs"]
+mod ends;
+
+use bookend_io::Then;
+use bookend_io::simulated::Simulated;
+use bookend_io::tls::Secured;
+use ends::{Event, Inner, Setup, echoes};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATED: PeakAlloc = PeakAlloc;
+
+const SESSIONS: usize = 200;
+
+/// What docs/tls.md states.
+const SESSION_BYTES_MAX: usize = 8 << 10;
+
+/// Each session has been talked over, there and back.
+const TALK_BYTES: usize = 100_000;
+
+#[test]
+fn an_idle_session_keeps_its_keys_and_no_buffers() {
+    let setup = Setup::new();
+    let mut server = setup.server(Inner::new(echoes));
+    let mut kept_bytes = Vec::new();
+    for _ in 0..=SESSIONS {
+        talk(&setup, &mut server);
+        kept_bytes.push(ALLOCATED.current_usage());
+    }
+    // What is there once, whatever the number of sessions, is there after the first.
+    let each_bytes = (kept_bytes[SESSIONS] - kept_bytes[0]) / SESSIONS;
+    println!("{each_bytes} bytes a session");
+    assert!(each_bytes < SESSION_BYTES_MAX, "{each_bytes}");
+}
+
+/// Opens a session, talks over it, and leaves it open at the server.
+fn talk(setup: &Setup, server: &mut Simulated<Secured<Inner>>) {
+    let mut client = setup.client(Inner::dialling(|event, turn| {
+        if let Event::Opened(session) = event {
+            turn.output(*session).resize(TALK_BYTES, 1);
+        }
+        (None, Then::Continue)
+    }));
+    let (at_client, at_server) = (client.connect_all()[0], server.accept());
+    loop {
+        let there = client.take(at_client, usize::MAX);
+        server.give(at_server, &there);
+        let back = server.take(at_server, usize::MAX);
+        client.give(at_client, &back);
+        if there.is_empty() && back.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(client.shard().inner().received.len(), TALK_BYTES);
+}
