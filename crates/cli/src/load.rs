@@ -11,13 +11,14 @@ use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::LoadReport;
-use bookend_load::options::{Flags, Options, Target};
+use bookend_load::options::{Flags, Options};
 use bookend_load::output;
 use bookend_load::plan::Plan;
 use bookend_load::prepare::Prepared;
 use bookend_load::run::{self, Progress};
 use bookend_load::schema::Method;
 use bookend_load::summary::{self, Ended};
+use bookend_load::targets::TargetNames;
 use std::env;
 use std::time::SystemTime;
 
@@ -28,7 +29,7 @@ use std::time::SystemTime;
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let audience = Audience::from_environment();
     let flags = arguments.into_flags(Flags::default())?;
-    let options = Options::from_flags(flags).map_err(Failure::usage)?;
+    let mut options = Options::from_flags(flags).map_err(Failure::usage)?;
     if let Some(file) = &options.output {
         output::check(file).map_err(Failure::usage)?;
     }
@@ -36,17 +37,14 @@ pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let prepared = Prepared::read(&options, &mut input).map_err(Failure::unprepared)?;
     drop(input);
     let method = unary(prepared.method)?;
-    let target = options
-        .target
-        .resolve(options.connect_timeout)
-        .map_err(Failure::usage)?;
+    let targets = options.find_targets().map_err(Failure::usage)?;
     let mut plan = options
-        .to_plan(&method, prepared.payload, target, cpus())
+        .to_plan(&method, prepared.payload, targets, cpus())
         .map_err(Failure::usage)?;
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }
-    let ended = measure(plan, &options.target, audience)?;
+    let ended = measure(plan, &options.targets, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;
     status(&ended)
@@ -85,7 +83,7 @@ fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Failure> {
+fn measure(plan: Plan, targets: &TargetNames, audience: Audience) -> Result<Ended, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     let (threads, driver) = (plan.threads, plan.driver);
@@ -96,7 +94,7 @@ fn measure(plan: Plan, target: &Target, audience: Audience) -> Result<Ended, Fai
         }
     });
     let outcome = outcome
-        .map_err(|error| Failure::nothing_measured(format!("no call to {target}: {error}")))?;
+        .map_err(|error| Failure::nothing_measured(format!("no call to {targets}: {error}")))?;
     Ok(Ended {
         started,
         threads,

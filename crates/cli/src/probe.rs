@@ -14,8 +14,8 @@ use std::time::Duration;
 /// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where the server listens
-    #[arg(value_name = "HOST:PORT")]
+    /// Where the server listens: HOST:PORT, dns:///HOST:PORT, unix:PATH
+    #[arg(value_name = "TARGET")]
     target: Option<String>,
     /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
@@ -140,6 +140,9 @@ impl Arguments {
 pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     let (depth, format) = (arguments.depth(), arguments.format);
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
+    if options.targets.iter().count() > 1 {
+        return Err(Failure::usage("one server is looked at: give one target"));
+    }
     let request =
         Request::prepare(&options, &mut std::io::stdin().lock()).map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);

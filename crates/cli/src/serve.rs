@@ -121,9 +121,13 @@ fn tell_handshakes(handshakes: &Handshakes) {
         failed,
         first_failure,
     } = handshakes;
-    let why = first_failure.as_ref().map(|why| format!(", the first because {why}"));
+    let why = first_failure
+        .as_ref()
+        .map(|why| format!(", the first because {why}"));
     let why = why.unwrap_or_default();
-    eprintln!("bookend serve: TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}");
+    eprintln!(
+        "bookend serve: TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}"
+    );
 }
 
 fn run(

@@ -60,7 +60,7 @@ const FLAGS_OF_GHZ: [(&str, Option<&str>, Option<&str>, bool); 60] = [
     ("cpus", None, Some("1"), true),
     ("debug", None, Some("file"), false),
     ("enable-compression", Some("e"), None, false),
-    ("lb-strategy", None, Some("round_robin"), false),
+    ("lb-strategy", None, Some("round_robin"), true),
     ("max-recv-message-size", None, Some("4mb"), false),
     ("max-send-message-size", None, Some("4mb"), false),
     ("disable-template-functions", None, None, true),

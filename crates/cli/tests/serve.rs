@@ -35,7 +35,15 @@ impl Served {
     fn reply(&self, method: &str, request: &str) -> String {
         let target = format!("127.0.0.1:{}", self.port);
         let probe = Command::new(env!("CARGO_BIN_EXE_bookend"))
-            .args(["probe", "--insecure", "--call", method, "-d", request, &target])
+            .args([
+                "probe",
+                "--insecure",
+                "--call",
+                method,
+                "-d",
+                request,
+                &target,
+            ])
             .output()
             .unwrap();
         let found: serde_json::Value = serde_json::from_slice(&probe.stdout).unwrap();

@@ -32,8 +32,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(crate) fn head(&self, authority: &str) -> Block {
-        let mut head = head_of(self.path, authority);
+    pub(crate) fn head(&self, origin: &Origin) -> Block {
+        let mut head = head_of(self.path, origin);
         if let Some(time) = self.timeout {
             head.push(TIMEOUT, &timeout_value(time));
         }
@@ -47,13 +47,21 @@ impl<'a> Call<'a> {
 /// The header field that tells the server how long a call may take.
 pub(crate) const TIMEOUT: &[u8] = b"grpc-timeout";
 
+/// What all calls to a server have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    pub authority: String,
+}
+
 /// What all calls of a method have in common.
-pub(crate) fn head_of(path: &str, authority: &str) -> Block {
+pub(crate) fn head_of(path: &str, origin: &Origin) -> Block {
     Block::new(&[
         (b":method", b"POST"),
-        (b":scheme", b"http"),
+        (b":scheme", origin.scheme.as_bytes()),
         (b":path", path.as_bytes()),
-        (b":authority", authority.as_bytes()),
+        (b":authority", origin.authority.as_bytes()),
         (b"te", b"trailers"),
         (b"content-type", b"application/grpc"),
         (b"user-agent", USER_AGENT.as_bytes()),

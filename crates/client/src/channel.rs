@@ -13,6 +13,7 @@ mod options;
 mod requests;
 mod resets;
 mod responses;
+mod server;
 mod shard;
 mod stream_call;
 mod stream_state;
@@ -32,7 +33,9 @@ use crate::answer::Answer;
 use crate::client::is_path;
 use crate::encoding::{Encoding, append_message, fits_in_prefix};
 use crate::error::ConnectError;
-use crate::greeting;
+#[cfg(doc)]
+use crate::targets::Targets;
+use bookend_io::tls::Secured;
 use bookend_io::{Epoll, Mailbox, Waker, clock_ns};
 use bookend_wire::grpc::{Code, Status};
 use caller::Caller;
@@ -41,7 +44,8 @@ use gate::Gate;
 use inbox::Inbox;
 use on_answer::OnAnswer;
 use options::nanoseconds;
-use shard::{ChannelShard, Server};
+use server::Server;
+use shard::ChannelShard;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use std::{fmt, io, thread};
@@ -70,14 +74,17 @@ struct Owner {
 }
 
 impl Channel {
-    /// Starts a channel to `host:port`. Does not wait for the connection: calls do.
+    /// Starts a channel to `host:port`, or whatever else a [`TargetName`](crate::TargetName) can be,
+    /// also several with commas between them. Does not wait for the connection: calls do.
     ///
-    /// The name is resolved once, here; all its addresses are tried in turn.
+    /// All addresses are tried in turn, and each connection goes to the next one. Names are resolved
+    /// here, and again when an address cannot be reached: see [`Targets::lost`].
     ///
     /// # Errors
     /// [`ChannelError`]; not where the server cannot be reached: calls are told that.
     pub fn connect(target: &str, options: ChannelOptions) -> Result<Self, ChannelError> {
-        let server = resolve(target)?;
+        let server = Server::find(target).map_err(ConnectError::from)?;
+        let connector = options.connection.connector(server.name())?;
         let waker = Waker::new()?;
         let mailbox = Mailbox::new(waker.clone());
         let gate = Arc::new(Gate::new(options.max_unanswered_calls));
@@ -98,12 +105,15 @@ impl Channel {
                 let _last_words = last_words;
                 thread_kind::enter_channel();
                 // What the kernel refuses here ends the shard, and its calls are told with it.
-                drop(epoll.run(shard));
+                match connector {
+                    None => drop(epoll.run(shard)),
+                    Some(connector) => drop(epoll.run(Secured::connecting(shard, connector))),
+                }
             })?;
         Ok(channel)
     }
 
-    /// The address as it was given.
+    /// The target as it was given.
     pub fn target(&self) -> &str {
         &self.0.target
     }
@@ -241,7 +251,7 @@ impl Drop for Owner {
 /// Why there is no channel.
 #[derive(Debug)]
 pub enum ChannelError {
-    /// The target is not `host:port`, or nobody knows the host. The user's fault.
+    /// The target is none, or nobody knows the host. The user's fault.
     Unresolved(ConnectError),
     /// This machine has no thread or descriptor left.
     Machine(io::Error),
@@ -258,24 +268,16 @@ impl fmt::Display for ChannelError {
 
 impl std::error::Error for ChannelError {}
 
+impl From<ConnectError> for ChannelError {
+    fn from(error: ConnectError) -> Self {
+        Self::Unresolved(error)
+    }
+}
+
 impl From<io::Error> for ChannelError {
     fn from(error: io::Error) -> Self {
         Self::Machine(error)
     }
-}
-
-fn resolve(target: &str) -> Result<Server, ChannelError> {
-    let addresses = greeting::resolve(target).map_err(ChannelError::Unresolved)?;
-    let addresses: Vec<_> = addresses.collect();
-    if addresses.is_empty() {
-        let nobody = greeting::unresolved(target, "the name has no address");
-        return Err(ChannelError::Unresolved(nobody));
-    }
-    Ok(Server {
-        target: target.to_owned(),
-        addresses,
-        tries: 0,
-    })
 }
 
 fn driver_options(options: &ChannelOptions) -> bookend_io::Options {

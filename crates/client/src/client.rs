@@ -1,11 +1,12 @@
 //! A connection that makes calls.
 
 use crate::answer::Answer;
-use crate::call::Call;
+use crate::call::{Call, Origin};
 use crate::error::{CallError, ConnectError};
 use crate::exchange::Exchange;
 use crate::greeting;
 use crate::options::Options;
+use crate::targets::TargetName;
 use crate::transport::{Event, Transport};
 use bookend_wire::{Connection, ErrorCode, Stream};
 use std::io;
@@ -15,7 +16,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Client {
     address: String,
-    authority: String,
+    origin: Origin,
     transport: Transport,
     connection: Connection,
     exchange: Exchange,
@@ -24,20 +25,19 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to `host:port` and waits for the server's SETTINGS.
+    /// Connects to `host:port`, or whatever else a [`TargetName`] can be, and waits for the server's
+    /// SETTINGS.
     ///
     /// # Errors
     /// [`ConnectError`], which says whose fault it is.
     pub fn connect(address: &str, options: &Options) -> Result<Self, ConnectError> {
-        let mut transport = greeting::connect(address, options)?;
+        let name: TargetName = address.parse()?;
+        let mut transport = greeting::connect(&name, options)?;
         let mut exchange = Exchange::new(options.max_message_bytes);
         let connection = greeting::greet(&mut transport, &mut exchange, address, options)?;
         Ok(Self {
             address: address.to_owned(),
-            authority: options
-                .authority
-                .clone()
-                .unwrap_or_else(|| address.to_owned()),
+            origin: options.origin(&name),
             transport,
             connection,
             exchange,
@@ -86,7 +86,7 @@ impl Client {
             reason,
         })?;
         let is_empty = call.messages.is_empty();
-        sender.headers(stream, &mut call.head(&self.authority), is_empty);
+        sender.headers(stream, &mut call.head(&self.origin), is_empty);
         for (number, message) in call.messages.iter().enumerate() {
             let is_last = number + 1 == call.messages.len();
             sender.message(stream, is_last, |output| output.extend_from_slice(message));

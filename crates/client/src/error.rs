@@ -1,5 +1,6 @@
 //! What can go wrong with a connection, whose fault it is, and what to do.
 
+use crate::targets::TargetError;
 use bookend_wire::{CannotOpen, ConnectionError};
 use std::fmt;
 use std::time::Duration;
@@ -7,13 +8,8 @@ use std::time::Duration;
 /// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectError {
-    /// The address is not `host:port`, or nobody knows the host. The user's fault.
-    Unresolved {
-        /// The address as it was given.
-        address: String,
-        /// What the system said.
-        reason: String,
-    },
+    /// The target is none, or nobody knows the host. The user's fault.
+    Unresolved(TargetError),
     /// Nobody listens there. The server's or the user's fault.
     Refused {
         /// The address.
@@ -95,12 +91,10 @@ pub enum CallError {
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unresolved { address, reason } => {
-                write!(f, "cannot find {address} ({reason}): write it as host:port")
-            }
+            Self::Unresolved(error) => error.fmt(f),
             Self::Refused { address } => write!(
                 f,
-                "nobody listens at {address}: start the server, or correct the port"
+                "nobody listens at {address}: start the server, or correct the target"
             ),
             Self::TimedOut { address, waited } => {
                 write!(f, "{address} did not answer within {waited:?}: is it up?")
@@ -163,6 +157,12 @@ impl fmt::Display for CallError {
                 write!(f, "the connection to {address} failed: {reason}")
             }
         }
+    }
+}
+
+impl From<TargetError> for ConnectError {
+    fn from(error: TargetError) -> Self {
+        Self::Unresolved(error)
     }
 }
 

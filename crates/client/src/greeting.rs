@@ -3,10 +3,11 @@
 use crate::error::ConnectError;
 use crate::exchange::Exchange;
 use crate::options::Options;
+use crate::targets::TargetName;
 use crate::transport::{Event, Transport};
+use bookend_io::ByteStream;
 use bookend_wire::{Connection, Role};
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Instant;
 
 /// A TLS record that says "alert": what a server with TLS answers to anything else.
@@ -15,37 +16,31 @@ const TLS_ALERT: &[u8] = &[0x15, 0x03];
 const SHOWN_BYTES: usize = 40;
 
 /// Tries every address that the name stands for.
-pub(crate) fn connect(address: &str, options: &Options) -> Result<Transport, ConnectError> {
-    let mut last = unresolved(address, "the name has no address");
-    for socket_address in resolve(address)? {
-        let connected = TcpStream::connect_timeout(&socket_address, options.connect_timeout);
+pub(crate) fn connect(name: &TargetName, options: &Options) -> Result<Transport, ConnectError> {
+    let connector = options.connector(name)?;
+    let patience = options.connect_timeout;
+    let secured = |stream: ByteStream| match &connector {
+        Some(connector) => stream.secure(connector, patience),
+        None => Ok(stream),
+    };
+    let mut last = None;
+    for address in name.resolve()? {
+        let connected = ByteStream::connect(&address, patience).and_then(secured);
         match connected.and_then(Transport::new) {
             Ok(transport) => return Ok(transport),
-            Err(error) => last = refused(address, &error, options),
+            Err(error) => last = Some(error),
         }
     }
-    Err(last)
-}
-
-/// All addresses that the name stands for.
-pub(crate) fn resolve(address: &str) -> Result<impl Iterator<Item = SocketAddr>, ConnectError> {
-    address
-        .to_socket_addrs()
-        .map_err(|error| unresolved(address, &error.to_string()))
-}
-
-pub(crate) fn unresolved(address: &str, reason: &str) -> ConnectError {
-    ConnectError::Unresolved {
-        address: address.to_owned(),
-        reason: reason.to_owned(),
-    }
+    let error = last.unwrap_or_else(|| ErrorKind::AddrNotAvailable.into());
+    Err(refused(&name.to_string(), &error, options))
 }
 
 /// Whose fault it is that there is no connection.
 pub(crate) fn refused(address: &str, error: &io::Error, options: &Options) -> ConnectError {
     let address = address.to_owned();
     match error.kind() {
-        ErrorKind::ConnectionRefused => ConnectError::Refused { address },
+        // The file of a unix socket is not there, or has been left behind.
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => ConnectError::Refused { address },
         ErrorKind::TimedOut | ErrorKind::WouldBlock => ConnectError::TimedOut {
             address,
             waited: options.connect_timeout,

@@ -68,10 +68,12 @@ mod greeting;
 mod metadata;
 mod options;
 mod response;
+pub mod targets;
 mod transport;
 mod verdict;
 
 pub use answer::Answer;
+pub use bookend_io::tls;
 pub use bookend_wire::grpc::{Code, Status};
 pub use call::Call;
 pub use channel::{
@@ -83,6 +85,7 @@ pub use encoding::Encoding;
 pub use error::{CallError, ConnectError};
 pub use metadata::{Metadata, MetadataError};
 pub use options::Options;
+pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.
 #[cfg(doctest)]

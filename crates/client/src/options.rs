@@ -1,5 +1,9 @@
 //! How a client connects.
 
+use crate::call::Origin;
+use crate::error::ConnectError;
+use crate::targets::TargetName;
+use bookend_io::tls::{ClientConfig, Connector};
 use bookend_wire::Config;
 use std::time::Duration;
 
@@ -22,18 +26,53 @@ pub struct Options {
     pub max_message_bytes: usize,
     /// The `:authority` of every call; `None` is the address that is connected to.
     pub authority: Option<String>,
+    /// TLS; `None` is plain text. The server's certificate has to be for the host of `authority`, or
+    /// of the (first) address that is connected to.
+    pub tls: Option<ClientConfig>,
     /// The limits of HTTP/2.
     pub http2: Config,
 }
 
+impl Options {
+    /// What all calls to that address have in common.
+    pub(crate) fn origin(&self, address: &TargetName) -> Origin {
+        let authority = self.authority.clone();
+        Origin {
+            scheme: match self.tls {
+                Some(_) => "https",
+                None => "http",
+            },
+            authority: authority.unwrap_or_else(|| address.authority()),
+        }
+    }
+
+    /// TLS to that address, where there is to be any.
+    pub(crate) fn connector(
+        &self,
+        address: &TargetName,
+    ) -> Result<Option<Connector>, ConnectError> {
+        let Some(config) = &self.tls else {
+            return Ok(None);
+        };
+        let connector = config.connector(&self.origin(address).authority);
+        connector
+            .map(Some)
+            .map_err(|error| ConnectError::Unreachable {
+                address: address.to_string(),
+                reason: error.to_string(),
+            })
+    }
+}
+
 impl Default for Options {
-    /// 10 s to connect, 5 s for the SETTINGS, messages of 4 MiB, a trusted server.
+    /// 10 s to connect, 5 s for the SETTINGS, messages of 4 MiB, plain text, a trusted server.
     fn default() -> Self {
         Self {
             connect_timeout: CONNECT_TIMEOUT,
             greeting_timeout: GREETING_TIMEOUT,
             max_message_bytes: MAX_MESSAGE_BYTES,
             authority: None,
+            tls: None,
             http2: Config::trusted(),
         }
     }

@@ -1,7 +1,7 @@
 //! A socket and the octets that came but are no whole frame yet.
 
+use bookend_io::ByteStream;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How much is asked of the kernel in one read: a whole frame of the default size and some more.
@@ -13,7 +13,7 @@ const STALL: Duration = Duration::from_millis(1);
 /// A connected socket.
 #[derive(Debug)]
 pub(crate) struct Transport {
-    stream: TcpStream,
+    stream: ByteStream,
     inbox: Vec<u8>,
     buffer: Box<[u8]>,
 }
@@ -30,8 +30,7 @@ pub(crate) enum Event {
 }
 
 impl Transport {
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
+    pub fn new(stream: ByteStream) -> io::Result<Self> {
         stream.set_write_timeout(Some(STALL))?;
         Ok(Self {
             stream,
@@ -65,7 +64,7 @@ impl Transport {
                 _ => Err(error),
             };
         }
-        if output.is_empty() {
+        if output.is_empty() && !self.stream.wants_write() {
             return self.read(patience);
         }
         // The peer does not take everything: read it meanwhile, and try again.
@@ -86,7 +85,10 @@ impl Transport {
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        match self.stream.flush() {
+            Err(error) if !is_time_out(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn read(&mut self, patience: Option<Duration>) -> io::Result<Event> {

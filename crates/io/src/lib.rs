@@ -10,6 +10,7 @@
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
 //! - [`tls`] stands between a driver and a shard, and neither knows.
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
+//! - [`ByteStream`] is a connection for who needs no driver.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
 //! A server that gives back what it is given:
@@ -54,6 +55,7 @@
 
 mod address;
 pub mod blocking;
+mod byte_stream;
 mod clock;
 mod connection;
 mod epoll;
@@ -82,6 +84,7 @@ mod waker;
 mod worker;
 
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
+pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
 pub use epoll::Epoll;
 pub use exchange::RECEIVE_BUFFER_BYTES;

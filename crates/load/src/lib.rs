@@ -23,8 +23,9 @@ pub mod schema;
 pub mod shard;
 pub mod summary;
 pub mod system;
-pub mod targets;
 mod timeline;
 
+/// Whom a run connects to.
+pub use bookend_client::targets;
 /// The words that reports and exit statuses are made of.
 pub use bookend_contract as contract;

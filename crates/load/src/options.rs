@@ -6,16 +6,16 @@ mod error;
 mod flags;
 mod planned;
 mod security;
-mod target;
+mod targets;
 
 pub use error::OptionsError;
 pub use flags::Flags;
 pub use security::{Security, Tls};
-pub use target::{Target, TargetError};
 
 use crate::metadata::Metadata;
 use crate::nearest::nearest;
 use crate::payload::{DataSource, Templates};
+use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -25,11 +25,13 @@ use std::time::Duration;
 /// The meaning of the flags of `bookend load`. Defaults are ghz's where ghz has the flag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Where the server listens.
-    pub target: Target,
-    /// The `:authority` of every request. With TLS its host is the name that the server's certificate
-    /// has to be for.
-    pub authority: String,
+    /// Where the servers listen.
+    pub targets: TargetNames,
+    /// Which addresses of a name are meant; `None` leaves it to the name.
+    pub strategy: Option<Strategy>,
+    /// The `:authority` of every request, where it is not that of the request's target. With TLS its
+    /// host is the name that the server's certificate has to be for.
+    pub authority: Option<String>,
     /// Whether connections are encrypted.
     pub security: Security,
     /// Where the shape of messages comes from.

@@ -1,8 +1,9 @@
 //! Asking a server, by server reflection, what its services look like.
 
-use crate::options::Options;
+use crate::options::{Options, Tls};
 use crate::schema::{ReflectionError, Request, Schema};
 use bookend_client::{Call, CallError, Client, Code, ConnectError, Metadata, Status};
+use bookend_io::tls::ClientConfig;
 use bookend_wire::grpc::metadata::{decode_binary, is_binary};
 use prost::Message;
 use std::fmt;
@@ -23,13 +24,14 @@ pub struct Reflected {
     pub calls_made: u64,
 }
 
-/// Connects to the target and asks it for the schema of the call that the options name.
+/// Connects to the first target and asks it for the schema of the call that the options name.
 ///
 /// # Errors
 /// [`ReflectError`].
 pub fn schema(options: &Options) -> Result<Reflected, ReflectError> {
-    let client_options = client_options(&options.authority, options.connect_timeout);
-    let mut client = Client::connect(&options.target.to_string(), &client_options)
+    let tls = options.security.tls().map(Tls::config);
+    let client_options = client_options(&options.authority(), options.connect_timeout, tls);
+    let mut client = Client::connect(&options.targets.first().to_string(), &client_options)
         .map_err(ReflectError::Connect)?;
     let metadata = client_metadata(&options.metadata.constant);
     let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);
@@ -180,10 +182,12 @@ impl std::error::Error for FetchError {}
 pub(crate) fn client_options(
     authority: &str,
     connect_timeout: Option<Duration>,
+    tls: Option<&ClientConfig>,
 ) -> bookend_client::Options {
     let defaults = bookend_client::Options::default();
     bookend_client::Options {
         authority: Some(authority.to_owned()),
+        tls: tls.cloned(),
         connect_timeout: connect_timeout.unwrap_or(defaults.connect_timeout),
         ..defaults
     }

@@ -1,11 +1,10 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
-use bookend_load::options::{
-    DurationStop, Flags, Format, Io, Options, SchemaSource, Target, Until,
-};
+use bookend_load::options::{DurationStop, Flags, Format, Io, Options, SchemaSource, Until};
 use bookend_load::payload::{DataSource, Payload, Templates};
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::schema::Schema;
+use bookend_load::targets::Strategy;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ fn text(text: &str) -> Option<String> {
 #[test]
 fn the_defaults_are_those_of_ghz() {
     let options = Options::from_flags(flags()).unwrap();
-    assert_eq!(options.authority, "localhost:50051");
+    assert_eq!(options.authority(), "localhost:50051");
     assert_eq!(options.schema, SchemaSource::Reflection);
     assert_eq!(options.data, DataSource::Nothing);
     assert_eq!(options.templates, Templates::Refuse);
@@ -367,6 +366,64 @@ fn a_plan_has_what_the_flags_say() {
 fn a_name_with_two_addresses_is_the_one_that_accepts() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let listening = listener.local_addr().unwrap();
-    let target: Target = format!("localhost:{}", listening.port()).parse().unwrap();
-    assert_eq!(target.resolve(Some(Duration::from_secs(5))), Ok(listening));
+    let mut options = options_for(&format!("localhost:{}", listening.port()), |_| ());
+    let targets = options.find_targets().unwrap();
+    assert_eq!((targets.count(), targets.of(0)), (1, listening.into()));
+}
+
+/// The options for these targets and others.
+fn options_for(targets: &str, change: impl FnOnce(&mut Flags)) -> Options {
+    let mut flags = Flags {
+        target: text(targets),
+        ..flags()
+    };
+    change(&mut flags);
+    Options::from_flags(flags).unwrap()
+}
+
+#[test]
+fn every_target_gets_a_connection() {
+    let three = "ipv4:127.0.0.1:1,unix:echo,[::1]:3";
+    let mut options = options_for(three, |_| ());
+    let targets = options.find_targets().unwrap();
+    assert_eq!((targets.count(), options.connections.get()), (3, 3));
+    let mut options = options_for(three, |flags| flags.connections = 7);
+    options.find_targets().unwrap();
+    assert_eq!(options.connections.get(), 7);
+}
+
+#[test]
+fn more_targets_than_calls_in_flight_are_refused() {
+    let mut options = options_for("a.invalid:1", |_| ());
+    let error = options.find_targets().unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot find the address of a.invalid"),
+        "{error}"
+    );
+    let mut options = options_for("[::1]:1,[::1]:2,[::1]:3", |flags| flags.concurrency = 2);
+    assert_eq!(
+        options.find_targets().unwrap_err().to_string(),
+        "3 addresses take a connection each, and --concurrency 2 is fewer: some would never get a \
+         call"
+    );
+}
+
+#[test]
+fn the_authority_is_the_first_targets_unless_one_is_given() {
+    let authority = |targets: &str| options_for(targets, |_| ()).authority();
+    assert_eq!(authority("dns:///a:1,b:2"), "a:1");
+    assert_eq!(authority("unix:/run/echo"), "localhost");
+    let given = options_for("unix:echo", |flags| flags.authority = text("example.test"));
+    assert_eq!(given.authority(), "example.test");
+}
+
+#[test]
+fn targets_and_strategy_are_echoed_as_ghz_has_them() {
+    let options = options_for("dns:///a:1,b:2", |flags| {
+        flags.lb_strategy = Some(Strategy::RoundRobin);
+    });
+    let echo = options.echo();
+    assert_eq!(echo["host"], "dns:///a:1,b:2");
+    assert_eq!(echo["lb-strategy"], "round_robin");
+    assert_eq!(options_for("a:1", |_| ()).echo().get("lb-strategy"), None);
 }

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::number::whole;
 use bookend_load::duration;
 use bookend_load::options::{DurationStop, Flags, Format, Io};
+use bookend_load::targets::Strategy;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use std::time::Duration;
 /// What stands after `bookend load`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Where the server listens
-    #[arg(value_name = "HOST:PORT")]
-    target: Option<String>,
+    /// Where the servers listen: HOST:PORT, dns:///HOST:PORT, unix:PATH; several get the
+    /// connections in turn
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
 
     /// The .proto file; without it and --protoset the server is asked by reflection
     #[arg(long, value_name = "FILE")]
@@ -49,6 +51,10 @@ pub struct Arguments {
     /// The :authority of every request [default: the target]
     #[arg(long, value_name = "NAME")]
     authority: Option<String>,
+    /// Addresses of a name: round_robin is all of them, pick_first the first that answers
+    /// [default: round_robin for dns:]
+    #[arg(long, value_name = "STRATEGY")]
+    lb_strategy: Option<Strategy>,
 
     /// Calls in flight over all connections [default: 50]
     #[arg(
@@ -153,7 +159,8 @@ impl Arguments {
     pub fn into_flags(self, default: Flags) -> Result<Flags, Failure> {
         self.not_built.refuse()?;
         Ok(Flags {
-            target: self.target,
+            target: (!self.targets.is_empty()).then(|| self.targets.join(",")),
+            lb_strategy: self.lb_strategy.or(default.lb_strategy),
             proto: self.proto,
             protoset: self.protoset,
             import_paths: self.import_paths,
@@ -264,10 +271,20 @@ mod tests {
         every_spelling("cacert", None, "file", |flags| flags.cacert = file());
         every_spelling("cert", None, "file", |flags| flags.cert = file());
         every_spelling("key", None, "file", |flags| flags.key = file());
+        every_spelling("lb-strategy", None, "round_robin", |flags| {
+            flags.lb_strategy = Some(Strategy::RoundRobin);
+        });
         let folders = vec!["a,b".to_owned()];
         every_spelling("import-paths", Some("i"), "a,b", |flags| {
             flags.import_paths = folders;
         });
+    }
+
+    #[test]
+    fn targets_are_separated_by_commas_or_by_spaces() {
+        let several = with(|flags| flags.target = text("a:1,unix:b,c:3"));
+        assert_eq!(read(&["a:1,unix:b,c:3"]), several);
+        assert_eq!(read(&["a:1", "unix:b", "c:3"]), several);
     }
 
     #[test]

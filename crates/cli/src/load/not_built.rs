@@ -75,7 +75,7 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 27] = [
+const MISSING: [Missing; 26] = [
     value(
         "config",
         NEVER,
@@ -116,7 +116,6 @@ const MISSING: [Missing; 27] = [
     ),
     value("debug", NEVER, "there is no log of single calls so far"),
     switch("enable-compression", "messages are sent as they are so far").short('e'),
-    value("lb-strategy", NEVER, "there is one target so far"),
     value(
         "max-recv-message-size",
         NEVER,

@@ -1,6 +1,6 @@
 //! Request heads of one connection, by path.
 
-use crate::call::head_of;
+use crate::call::{Origin, head_of};
 use bookend_wire::Block;
 
 /// Heads that are remembered: an application calls a few methods of a server. More cost encoding
@@ -10,15 +10,15 @@ const REMEMBERED: usize = 16;
 /// The heads of the methods that were called last.
 #[derive(Debug)]
 pub(crate) struct Heads {
-    authority: String,
+    origin: Origin,
     known: Vec<(String, Block)>,
     oldest: usize,
 }
 
 impl Heads {
-    pub fn new(authority: String) -> Self {
+    pub fn new(origin: Origin) -> Self {
         Self {
-            authority,
+            origin,
             known: Vec::new(),
             oldest: 0,
         }
@@ -35,7 +35,7 @@ impl Heads {
 
     #[cold]
     fn enter(&mut self, path: &str) -> usize {
-        let entry = (path.to_owned(), head_of(path, &self.authority));
+        let entry = (path.to_owned(), head_of(path, &self.origin));
         if self.known.len() < REMEMBERED {
             self.known.push(entry);
             return self.known.len() - 1;
@@ -53,7 +53,10 @@ mod tests {
 
     #[test]
     fn any_number_of_paths_takes_a_bounded_room() {
-        let mut heads = Heads::new("host:1".to_owned());
+        let mut heads = Heads::new(Origin {
+            scheme: "http",
+            authority: "host:1".to_owned(),
+        });
         for number in 0..10 * REMEMBERED {
             heads.of(&format!("/s/{number}"));
         }

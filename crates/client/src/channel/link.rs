@@ -6,7 +6,7 @@ mod receiving;
 use super::calls::{Calls, Pending, Place, RequestHead, Work};
 use super::heads::Heads;
 use super::resets::Resets;
-use crate::call::{TIMEOUT, timeout_value};
+use crate::call::{Origin, TIMEOUT, timeout_value};
 use crate::encoding::{ENCODING, Encoding};
 use crate::response::Response;
 use bookend_io::{HeldSignals, Session, Turn};
@@ -52,7 +52,7 @@ impl Link {
     pub fn new(
         session: Session,
         http2: &Config,
-        authority: String,
+        origin: Origin,
         max_message_bytes: usize,
         turn: &mut Turn,
     ) -> Self {
@@ -61,7 +61,7 @@ impl Link {
         Self {
             session,
             connection,
-            heads: Heads::new(authority),
+            heads: Heads::new(origin),
             talk: Talk::new(max_message_bytes),
             greet_by_ns: None,
             resets: Resets::new(),

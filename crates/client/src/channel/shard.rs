@@ -5,6 +5,7 @@ use super::calls::{Calls, Mail, Pending, Place};
 use super::gate::Gate;
 use super::link::Link;
 use super::options::{ChannelOptions, nanoseconds};
+use super::server::Server;
 use super::stream_state::StreamState;
 use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
@@ -14,7 +15,6 @@ use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
 use std::io::{self, ErrorKind};
 use std::mem;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The thread's part of a channel.
@@ -33,29 +33,6 @@ pub(crate) struct ChannelShard {
     dial_at_ns: Option<u64>,
     /// Why the server could not be reached at the last try.
     unreachable: Option<String>,
-}
-
-/// Whom to connect to.
-pub(crate) struct Server {
-    /// As the user wrote it.
-    pub target: String,
-    /// What that stands for; never empty.
-    pub addresses: Vec<SocketAddr>,
-    /// Tries since the last one that went well.
-    pub tries: usize,
-}
-
-impl Server {
-    /// The address that is to be tried.
-    fn address(&self) -> SocketAddr {
-        self.addresses[self.tries % self.addresses.len()]
-    }
-
-    /// A try has failed. Whether all addresses have now been tried as often as the first.
-    fn has_failed(&mut self) -> bool {
-        self.tries += 1;
-        self.tries.is_multiple_of(self.addresses.len())
-    }
 }
 
 impl ChannelShard {
@@ -149,7 +126,7 @@ impl ChannelShard {
         if let Some(link) = self.current.take_if(is_silent) {
             turn.abort(link.session);
             let silent = ConnectError::Silent {
-                address: self.server.target.clone(),
+                address: self.server.name().to_string(),
                 waited: self.options.connection.greeting_timeout,
                 received_bytes: 0,
             };
@@ -180,13 +157,12 @@ impl ChannelShard {
     fn dial(&mut self, turn: &mut Turn) {
         self.dial_at_ns = None;
         self.back_off.asked(turn.now_ns());
-        let session = turn.connect(self.server.address(), 0);
+        let session = turn.connect(self.server.dial(), 0);
         let connection = &self.options.connection;
-        let authority = connection.authority.as_ref();
         self.current = Some(Link::new(
             session,
             &connection.http2,
-            authority.unwrap_or(&self.server.target).clone(),
+            connection.origin(self.server.name()),
             connection.max_message_bytes,
             turn,
         ));
@@ -199,7 +175,7 @@ impl ChannelShard {
         };
         if link.is_greeted() {
             self.unreachable = None;
-            self.server.tries = 0;
+            self.server.was_reached();
         }
         if link.take_answered() {
             self.back_off.succeeded();
@@ -237,7 +213,7 @@ impl ChannelShard {
 
     /// The server broke HTTP/2 by `bytes`: nothing that it says there can be understood any more.
     fn broken(&mut self, session: Session, error: ConnectionError, bytes: &[u8]) {
-        let address = self.server.target.clone();
+        let address = self.server.name().to_string();
         self.lost(session, |link| match link.is_greeted() {
             true => CallError::Protocol { address, error }.to_string(),
             false => greeting::not_http2(&address, bytes).to_string(),
@@ -309,13 +285,13 @@ impl Shard for ChannelShard {
                     .take_if(|link| link.session == session)
                     .is_some()
                 {
-                    let server = &self.server.target;
-                    let text = greeting::refused(server, &error, &self.options.connection);
+                    let server = self.server.name().to_string();
+                    let text = greeting::refused(&server, &error, &self.options.connection);
                     self.not_reached(text.to_string());
                 }
             }
             why => {
-                let address = self.server.target.clone();
+                let address = self.server.name().to_string();
                 self.lost(session, |link| told(address, link, &why));
             }
         }

@@ -220,7 +220,10 @@ impl Connector {
 
 /// An authority without its port, and without the brackets of IPv6.
 fn host_of(authority: &str) -> &str {
-    if let Some((host, _)) = authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    if let Some((host, _)) = authority
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
         return host;
     }
     match authority.split_once(':') {

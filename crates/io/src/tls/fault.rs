@@ -111,10 +111,16 @@ impl fmt::Display for Fault {
                 write!(f, "the client did not offer h2 by ALPN, which HTTP/2 needs")
             }
             (Kind::TimedOut(after), _) => {
-                write!(f, "{peer} did not finish the TLS handshake within {after:?}")
+                write!(
+                    f,
+                    "{peer} did not finish the TLS handshake within {after:?}"
+                )
             }
             (Kind::Stuck, _) => {
-                write!(f, "the receive buffer is full and nothing in it can be used")
+                write!(
+                    f,
+                    "the receive buffer is full and nothing in it can be used"
+                )
             }
         }
     }
@@ -225,7 +231,10 @@ fn describe_alert(
             | Alert::UnsupportedCertificate
             | Alert::AccessDenied,
             _,
-        ) => write!(f, "{peer} does not accept our certificate (alert {alert:?})"),
+        ) => write!(
+            f,
+            "{peer} does not accept our certificate (alert {alert:?})"
+        ),
         (Alert::UnrecognisedName, Side::Client) => write!(
             f,
             "the server has no certificate for that name (alert UnrecognisedName): give another \

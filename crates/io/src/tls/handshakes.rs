@@ -36,8 +36,10 @@ impl Tally {
 
     pub fn failed(&self, why: &dyn std::fmt::Display) {
         if self.failed.fetch_add(1, Ordering::Relaxed) == 0 {
-            *self.first_failure.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(why.to_string());
+            *self
+                .first_failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
         }
     }
 
@@ -47,7 +49,9 @@ impl Tally {
             full: self.full.load(Ordering::Relaxed),
             resumed: self.resumed.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
-            first_failure: first_failure.unwrap_or_else(PoisonError::into_inner).clone(),
+            first_failure: first_failure
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
         }
     }
 }

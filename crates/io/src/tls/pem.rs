@@ -121,10 +121,12 @@ impl Authorities {
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let mut store = RootCertStore::empty();
         for certificate in certificates(file)? {
-            store.add(certificate).map_err(|error| ConfigError::Unusable {
-                file: file.to_owned(),
-                reason: format!("a certificate in it is none: {error}"),
-            })?;
+            store
+                .add(certificate)
+                .map_err(|error| ConfigError::Unusable {
+                    file: file.to_owned(),
+                    reason: format!("a certificate in it is none: {error}"),
+                })?;
         }
         Ok(Self(store))
     }

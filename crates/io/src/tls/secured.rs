@@ -197,9 +197,7 @@ impl<S: Shard> Secured<S> {
         let received = secure.engine.receive(records, output, &mut plaintext);
         let is_new = matches!(secure.phase, Phase::Handshake(_));
         let result = match received {
-            Err(_) if is_new && records.starts_with(PREFACE_START) => {
-                Err(Fault::plain_http2(side))
-            }
+            Err(_) if is_new && records.starts_with(PREFACE_START) => Err(Fault::plain_http2(side)),
             Err(error) => Err(Fault::of(side, error)),
             Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(session, turn),
             Ok(()) => Ok(()),
@@ -419,7 +417,10 @@ impl<S: Shard> Shard for Secured<S> {
 
     fn next_deadline(&self) -> Option<u64> {
         let own = self.sessions.next_late_ns();
-        [own, self.shard.next_deadline()].into_iter().flatten().min()
+        [own, self.shard.next_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn awaits_others(&self) -> bool {
@@ -470,7 +471,9 @@ impl<S: Shard> Secured<S> {
 fn is_reset(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionAborted
     )
 }
 

@@ -17,7 +17,7 @@ const WRITE_BYTES: usize = 16 << 10;
 ///
 /// A read or write that the transport cuts short (`WouldBlock`, `TimedOut`) can be repeated. What a
 /// write has taken may stand here still: [`Stream::wants_write`].
-pub struct Stream<T> {
+pub struct Stream<T: Read + Write> {
     transport: T,
     engine: Engine,
     /// Encrypted, and not with the transport.
@@ -50,10 +50,12 @@ impl<T: Read + Write> Stream<T> {
             taken_bytes: 0,
             buffer: vec![0; READ_BYTES].into(),
         };
-        match stream.shake_hands(may_go_on) {
+        match stream.shake_hands(connector.timeout_ns(), may_go_on) {
             Ok(()) => {
                 let kind = stream.engine.handshake_kind();
-                connector.tally().succeeded(kind == Some(HandshakeKind::Resumed));
+                connector
+                    .tally()
+                    .succeeded(kind == Some(HandshakeKind::Resumed));
                 Ok(stream)
             }
             Err(error) => {
@@ -63,7 +65,11 @@ impl<T: Read + Write> Stream<T> {
         }
     }
 
-    fn shake_hands(&mut self, mut may_go_on: impl FnMut() -> bool) -> io::Result<()> {
+    fn shake_hands(
+        &mut self,
+        timeout_ns: u64,
+        mut may_go_on: impl FnMut() -> bool,
+    ) -> io::Result<()> {
         self.engine.begin(&mut self.unwritten).map_err(fault)?;
         while self.engine.is_handshaking() || self.wants_write() {
             let moved = match self.send() {
@@ -74,6 +80,9 @@ impl<T: Read + Write> Stream<T> {
                 Ok(true) => {}
                 Ok(false) => return Err(Fault::closed(Side::Client).into()),
                 Err(error) if gave_up(&error) && may_go_on() => {}
+                Err(error) if gave_up(&error) => {
+                    return Err(Fault::timed_out(Side::Client, timeout_ns).into());
+                }
                 Err(error) if is_reset(&error) => return Err(Fault::closed(Side::Client).into()),
                 Err(error) => return Err(error),
             }
@@ -111,9 +120,11 @@ impl<T: Read + Write> Stream<T> {
         let read = self.transport.read(&mut self.buffer)?;
         self.unread.extend_from_slice(&self.buffer[..read]);
         let whole = records::whole_bytes(&self.unread, usize::MAX);
-        let received =
-            self.engine
-                .receive(&self.unread[..whole], &mut self.unwritten, &mut self.plaintext);
+        let received = self.engine.receive(
+            &self.unread[..whole],
+            &mut self.unwritten,
+            &mut self.plaintext,
+        );
         self.unread.drain(..whole);
         if let Err(error) = received {
             // The alert, as far as it is taken: nothing depends on it.
@@ -151,7 +162,9 @@ impl<T: Read + Write> Write for Stream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.send()?;
         let taken = &bytes[..bytes.len().min(WRITE_BYTES)];
-        self.engine.seal(taken, &mut self.unwritten).map_err(fault)?;
+        self.engine
+            .seal(taken, &mut self.unwritten)
+            .map_err(fault)?;
         match self.send() {
             Err(error) if !gave_up(&error) => Err(error),
             _ => Ok(taken.len()),
@@ -164,7 +177,17 @@ impl<T: Read + Write> Write for Stream<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Stream<T> {
+/// Says that nothing more comes, where that does not have to wait behind anything.
+impl<T: Read + Write> Drop for Stream<T> {
+    fn drop(&mut self) {
+        if !self.wants_write() {
+            self.engine.close(&mut self.unwritten);
+            let _ = self.transport.write(&self.unwritten);
+        }
+    }
+}
+
+impl<T: Read + Write> std::fmt::Debug for Stream<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("tls::Stream").finish_non_exhaustive()
     }

@@ -28,7 +28,9 @@ impl Authority {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "an authority of a test");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "an authority of a test");
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("a certificate");
         fs::write(folder.path().join("ca.pem"), certificate.pem()).expect("a file");

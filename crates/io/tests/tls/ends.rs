@@ -220,7 +220,10 @@ impl Pair {
 
     /// Has the client's shard put something out.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.at_client().outbox.borrow_mut().extend_from_slice(bytes);
+        self.at_client()
+            .outbox
+            .borrow_mut()
+            .extend_from_slice(bytes);
         self.client.wake();
     }
 

@@ -47,7 +47,9 @@ pub fn server(
         .with_single_cert(chain, key)
         .unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-    rustls::ServerConnection::new(Arc::new(config)).unwrap().into()
+    rustls::ServerConnection::new(Arc::new(config))
+        .unwrap()
+        .into()
 }
 
 /// What it has to send.
@@ -74,7 +76,11 @@ pub fn incoming(connection: &mut rustls::Connection, mut bytes: &[u8]) -> Vec<u8
 }
 
 /// Encrypts a pattern of that length, in records of at most `record_bytes`.
-pub fn encrypted(connection: &mut rustls::Connection, bytes: usize, record_bytes: usize) -> Vec<u8> {
+pub fn encrypted(
+    connection: &mut rustls::Connection,
+    bytes: usize,
+    record_bytes: usize,
+) -> Vec<u8> {
     let mut records = Vec::new();
     for part in pattern(bytes).chunks(record_bytes) {
         connection.writer().write_all(part).unwrap();

@@ -3,7 +3,7 @@
 use super::ends::{Event, Inner, Setup, pattern};
 use bookend_io::tls::{Secured, Stream};
 use bookend_io::{
-    Epoll, Io, Options, Session, ServeOptions, Stopper, Then, Turn, Waker, blocking, listen, serve,
+    Epoll, Io, Options, ServeOptions, Session, Stopper, Then, Turn, Waker, blocking, listen, serve,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -26,7 +26,9 @@ fn with_server(setup: &Setup, io: Io, threads: usize, visit: impl FnOnce(SocketA
     options.threads = NonZeroUsize::new(threads).unwrap();
     let config = setup.server.clone();
     let server = thread::spawn(move || {
-        serve(listener, &options, |_| Secured::accepting(Echo, config.clone()))
+        serve(listener, &options, |_| {
+            Secured::accepting(Echo, config.clone())
+        })
     });
     visit(address);
     stopper.stop();
@@ -38,7 +40,12 @@ struct Echo;
 
 impl bookend_io::Shard for Echo {
     fn opened(&mut self, _: Session, _: bookend_io::Opened, _: &mut Turn) {}
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> bookend_io::Received {
+    fn received(
+        &mut self,
+        session: Session,
+        bytes: &[u8],
+        turn: &mut Turn,
+    ) -> bookend_io::Received {
         turn.output(session).extend_from_slice(bytes);
         bookend_io::Received {
             consumed: bytes.len(),
@@ -86,10 +93,18 @@ fn talk(setup: &Setup, address: SocketAddr, blocks: bool) -> Vec<u8> {
 #[test]
 fn every_driver_carries_it_at_either_end() {
     let setup = Setup::new();
-    for (io, threads) in [(Io::Epoll, 1), (Io::Epoll, 2), (Io::Blocking, 2), (Io::Auto, 1)] {
+    for (io, threads) in [
+        (Io::Epoll, 1),
+        (Io::Epoll, 2),
+        (Io::Blocking, 2),
+        (Io::Auto, 1),
+    ] {
         with_server(&setup, io, threads, |address| {
             for blocks in [true, false] {
-                assert!(talk(&setup, address, blocks) == pattern(TALK_BYTES), "{io:?} {blocks}");
+                assert!(
+                    talk(&setup, address, blocks) == pattern(TALK_BYTES),
+                    "{io:?} {blocks}"
+                );
             }
         });
     }
@@ -126,8 +141,13 @@ fn a_stream_without_a_driver_says_what_goes_wrong() {
     let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let transport = TcpStream::connect(plain.local_addr().unwrap()).unwrap();
     let (mut accepted, _) = plain.accept().unwrap();
-    accepted.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    accepted
+        .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        .unwrap();
     let connector = setup.client.connector("localhost").unwrap();
     let error = Stream::connect(transport, &connector, || false).unwrap_err();
-    assert_eq!(error.to_string(), "the server speaks no TLS: add --insecure");
+    assert_eq!(
+        error.to_string(),
+        "the server speaks no TLS: add --insecure"
+    );
 }

@@ -47,11 +47,21 @@ fn everyone(setup: &Setup) -> Vec<(String, End, Session, rustls::Connection)> {
         let mut server = setup.server(Inner::new(echoes));
         let session = server.accept();
         let peer = peers::client(setup, &[b"h2"], &[version]);
-        all.push((format!("server, {:?}", version.version), server, session, peer));
+        all.push((
+            format!("server, {:?}", version.version),
+            server,
+            session,
+            peer,
+        ));
         let mut client = setup.client(Inner::dialling(echoes));
         let session = client.connect_all()[0];
         let peer = peers::server(setup, &[b"h2"], &[version]);
-        all.push((format!("client, {:?}", version.version), client, session, peer));
+        all.push((
+            format!("client, {:?}", version.version),
+            client,
+            session,
+            peer,
+        ));
     }
     all
 }

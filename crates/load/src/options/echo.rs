@@ -3,6 +3,7 @@
 
 use super::{DurationStop, Io, Options, SchemaSource, Until};
 use crate::payload::DataSource;
+use crate::targets::Strategy;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ impl Options {
 
     fn echo_call(&self, fields: &mut Map<String, Value>) {
         fields.insert("call".into(), json!(self.call));
-        fields.insert("host".into(), json!(self.target.to_string()));
+        fields.insert("host".into(), json!(self.targets.to_string()));
         match &self.schema {
             SchemaSource::Proto { file, import_paths } => {
                 fields.insert("proto".into(), json!(file));
@@ -34,9 +35,9 @@ impl Options {
             SchemaSource::Reflection => {}
         }
         self.echo_security(fields);
-        if self.authority != self.target.to_string() {
-            fields.insert("authority".into(), json!(self.authority));
-        }
+        fields.insert("authority".into(), json!(self.authority));
+        let strategy = self.strategy.map(Strategy::name);
+        fields.insert("lb-strategy".into(), json!(strategy));
         self.echo_data(fields);
     }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use super::TargetError;
 use crate::metadata::MetadataError;
+use crate::targets::TargetError;
 use bookend_io::tls::ConfigError;
 use std::fmt;
 use std::path::PathBuf;
@@ -9,9 +9,7 @@ use std::path::PathBuf;
 /// Why the flags mean nothing. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// No positional argument.
-    TargetMissing,
-    /// The positional argument is not `HOST:PORT`.
+    /// The positional argument is missing, or no target.
     Target(TargetError),
     /// No `--call`.
     CallMissing,
@@ -35,6 +33,13 @@ pub enum OptionsError {
     ConnectionsIdle {
         /// `--connections`
         connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
+    /// More addresses than calls in flight.
+    TargetsIdle {
+        /// Addresses of all targets.
+        targets: u32,
         /// `--concurrency`
         concurrency: u32,
     },
@@ -81,7 +86,6 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TargetMissing => write!(formatter, "the target is missing: add HOST:PORT"),
             Self::Target(error) => write!(formatter, "{error}"),
             Self::CallMissing => {
                 write!(
@@ -90,7 +94,10 @@ impl fmt::Display for OptionsError {
                 )
             }
             Self::HalfIdentity { given, missing } => {
-                write!(formatter, "{given} is of no use without {missing}: give both")
+                write!(
+                    formatter,
+                    "{given} is of no use without {missing}: give both"
+                )
             }
             Self::TwoNames { authority, cname } => write!(
                 formatter,
@@ -105,6 +112,14 @@ impl fmt::Display for OptionsError {
                 formatter,
                 "--connections {connections} is more than --concurrency {concurrency}: some would \
                  never carry a call"
+            ),
+            Self::TargetsIdle {
+                targets,
+                concurrency,
+            } => write!(
+                formatter,
+                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
+                 fewer: some would never get a call"
             ),
             Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
             Self::Conflict { one, other } => {

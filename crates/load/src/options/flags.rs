@@ -1,12 +1,12 @@
 //! The flags as the user wrote them, and the step from there to their meaning.
 
 use super::{
-    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Target, TargetError,
-    Until, security,
+    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Until, security,
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
 use crate::system::reason;
+use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
@@ -16,8 +16,10 @@ use std::time::Duration;
 /// The flags of `bookend load`, each for itself and nothing decided. `Default` is ghz's default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flags {
-    /// The positional argument.
+    /// The positional argument: one target, or several with commas between them.
     pub target: Option<String>,
+    /// `--lb-strategy`
+    pub lb_strategy: Option<Strategy>,
     /// `--proto`
     pub proto: Option<PathBuf>,
     /// `--protoset`
@@ -96,6 +98,7 @@ impl Default for Flags {
     fn default() -> Flags {
         Flags {
             target: None,
+            lb_strategy: None,
             proto: None,
             protoset: None,
             import_paths: Vec::new(),
@@ -143,7 +146,7 @@ impl Options {
     /// # Errors
     /// [`OptionsError`] naming the flag to change.
     pub fn from_flags(flags: Flags) -> Result<Options, OptionsError> {
-        let target = read_target(&flags)?;
+        let targets = read_targets(&flags)?;
         let templates = if flags.disable_template_data {
             Templates::Literal
         } else {
@@ -151,7 +154,7 @@ impl Options {
         };
         let (connections, concurrency) = check_concurrency(&flags)?;
         Ok(Options {
-            authority: security::authority(&flags, &target)?,
+            authority: security::authority(&flags)?,
             schema: choose_schema(&flags),
             data: choose_data(&flags)?,
             templates,
@@ -172,7 +175,8 @@ impl Options {
             tags: read_tags(&flags)?,
             duration_stop: flags.duration_stop,
             count_errors: flags.count_errors,
-            target,
+            targets,
+            strategy: flags.lb_strategy,
             call: flags.call.clone().ok_or(OptionsError::CallMissing)?,
             // Last, because it may read a hundred certificates.
             security: Security::from_flags(&flags)?,
@@ -182,12 +186,9 @@ impl Options {
     }
 }
 
-fn read_target(flags: &Flags) -> Result<Target, OptionsError> {
-    let text = flags.target.as_ref().ok_or(OptionsError::TargetMissing)?;
-    let target = text
-        .parse()
-        .map_err(|error: TargetError| OptionsError::Target(error))?;
-    Ok(target)
+fn read_targets(flags: &Flags) -> Result<TargetNames, OptionsError> {
+    let text = flags.target.as_deref().unwrap_or_default();
+    text.parse().map_err(OptionsError::Target)
 }
 
 fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsError> {

@@ -1,7 +1,7 @@
 //! From options to the plan that workers follow, once the method, the messages and the server's
 //! address are known.
 
-use super::{DurationStop, Io, Options, OptionsError, Tls};
+use super::{DurationStop, Io, Options, OptionsError};
 use crate::payload::Payload;
 use crate::plan::{AtEnd, Driver, Plan};
 use crate::schema::Method;
@@ -22,13 +22,11 @@ impl Options {
         cpus: u32,
     ) -> Result<Plan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
-        let connector = |tls: &Tls| tls.config().connector(&self.authority);
-        let tls = self.security.tls().map(connector).transpose();
         Ok(Plan {
-            tls: tls.map_err(OptionsError::Tls)?,
+            tls: self.connector()?,
             targets: targets.into(),
             path: method.path.clone(),
-            authority: self.authority.clone(),
+            authority: self.authority(),
             messages: payload.into_messages(),
             metadata: self.metadata.constant.clone(),
             varying_metadata: self.metadata.varying.clone(),

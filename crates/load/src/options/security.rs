@@ -1,6 +1,6 @@
 //! Whether connections are encrypted, and whom they trust: ghz's flags, and ghz's rules.
 
-use super::{Flags, OptionsError, Target};
+use super::{Flags, OptionsError};
 use bookend_io::tls::{Authorities, ClientConfig, Identity, Trust};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -133,16 +133,15 @@ fn both(
     }
 }
 
-/// The `:authority` of every request. Its host is the name that the server's certificate has to be
-/// for, so that `--cname` sets it as well: as in grpc-go, and so in ghz.
-pub(super) fn authority(flags: &Flags, target: &Target) -> Result<String, OptionsError> {
+/// The `:authority` of every request, where the flags give one. Its host is the name that the server's
+/// certificate has to be for, so that `--cname` sets it as well: as in grpc-go, and so in ghz.
+pub(super) fn authority(flags: &Flags) -> Result<Option<String>, OptionsError> {
     let cname = flags.cname.as_ref().filter(|_| !flags.insecure);
     match (&flags.authority, cname) {
         (Some(authority), Some(cname)) if authority != cname => Err(OptionsError::TwoNames {
             authority: authority.clone(),
             cname: cname.clone(),
         }),
-        (Some(name), _) | (None, Some(name)) => Ok(name.clone()),
-        (None, None) => Ok(target.to_string()),
+        (authority, cname) => Ok(authority.as_ref().or(cname).cloned()),
     }
 }

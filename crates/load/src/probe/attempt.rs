@@ -1,8 +1,7 @@
 //! What every check has at hand: connections of its own, and the request in any shape.
 
-use super::conversation::{BodyShape, Broken, Conversation, HeadShape, Outgoing};
+use super::conversation::{BodyShape, Broken, Conversation, HeadShape, Outgoing, Way};
 use super::request::Request;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 const USER_AGENT: &[u8] = concat!("bookend/", env!("CARGO_PKG_VERSION")).as_bytes();
@@ -10,7 +9,7 @@ const USER_AGENT: &[u8] = concat!("bookend/", env!("CARGO_PKG_VERSION")).as_byte
 /// One check being made.
 pub(super) struct Attempt<'a> {
     pub request: &'a Request,
-    pub addresses: &'a [SocketAddr],
+    pub way: Way<'a>,
     /// How long one connection of this check may take in all.
     pub patience: Duration,
     /// Calls sent whole on all of its connections.
@@ -24,7 +23,7 @@ impl<'a> Attempt<'a> {
         settings: &[(u16, u32)],
         talk: impl FnOnce(&mut Conversation) -> Result<T, Broken>,
     ) -> Result<T, Broken> {
-        let mut conversation = Conversation::open(self.addresses, settings, self.patience)?;
+        let mut conversation = Conversation::open(self.way, settings, self.patience)?;
         let result = talk(&mut conversation);
         self.calls_sent += conversation.calls_sent;
         result
@@ -95,9 +94,13 @@ impl Prepared {
 }
 
 fn head_fields(request: &Request) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let scheme: &[u8] = match request.tls {
+        Some(_) => b"https",
+        None => b"http",
+    };
     let own: [(&[u8], &[u8]); 7] = [
         (b":method", b"POST"),
-        (b":scheme", b"http"),
+        (b":scheme", scheme),
         (b":path", request.method.path.as_bytes()),
         (b":authority", request.authority.as_bytes()),
         (b"te", b"trailers"),

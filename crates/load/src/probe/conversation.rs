@@ -7,6 +7,8 @@ mod outgoing;
 pub(super) use outgoing::{BodyShape, HeadShape, Outgoing};
 
 use super::reply::Reply;
+use bookend_io::tls::Connector;
+use bookend_io::{Address, ByteStream};
 use bookend_wire::ErrorCode;
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
@@ -15,7 +17,6 @@ use bookend_wire::settings::{DEFAULT_WINDOW_BYTES, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// SETTINGS_MAX_FRAME_SIZE as it stands when nobody raises it, and we do not.
@@ -52,9 +53,17 @@ pub(super) enum Refill {
     },
 }
 
+/// How to get to the server.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub addresses: &'a [Address],
+    /// TLS; `None` is plain text.
+    pub connector: Option<&'a Connector>,
+}
+
 /// One connection to the server, and everything that came over it.
 pub(super) struct Conversation {
-    stream: TcpStream,
+    stream: ByteStream,
     inbox: Vec<u8>,
     patience: Duration,
     deadline: Instant,
@@ -87,14 +96,9 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// Connects, and sends the preface and these settings.
-    pub fn open(
-        addresses: &[SocketAddr],
-        settings: &[(u16, u32)],
-        patience: Duration,
-    ) -> Result<Self, Broken> {
+    pub fn open(way: Way<'_>, settings: &[(u16, u32)], patience: Duration) -> Result<Self, Broken> {
         let deadline = Instant::now() + patience;
-        let stream = connect(addresses, patience)?;
-        stream.set_nodelay(true).map_err(|error| broken(&error))?;
+        let stream = connect(way, patience)?;
         stream
             .set_write_timeout(Some(patience))
             .map_err(|error| broken(&error))?;
@@ -245,10 +249,14 @@ pub(super) mod setting {
     pub const UNDEFINED: u16 = 0xbe11;
 }
 
-fn connect(addresses: &[SocketAddr], patience: Duration) -> Result<TcpStream, Broken> {
+fn connect(way: Way<'_>, patience: Duration) -> Result<ByteStream, Broken> {
+    let secured = |stream: ByteStream| match way.connector {
+        Some(connector) => stream.secure(connector, patience),
+        None => Ok(stream),
+    };
     let mut last = Broken::Closed;
-    for address in addresses {
-        match TcpStream::connect_timeout(address, patience) {
+    for address in way.addresses {
+        match ByteStream::connect(address, patience).and_then(secured) {
             Ok(stream) => return Ok(stream),
             Err(error) if is_time_out(&error) => last = Broken::TimedOut(patience),
             Err(error) => last = broken(&error),

@@ -1,8 +1,10 @@
 //! What is asked of a probed server: made of the flags that the load generator has too.
 
-use crate::options::{Options, Target};
+use crate::options::Options;
 use crate::prepare::{PrepareError, Prepared};
 use crate::schema::Method;
+use crate::targets::TargetName;
+use bookend_io::tls::ClientConfig;
 use std::io::Read;
 use std::time::Duration;
 
@@ -10,9 +12,11 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Where the server listens.
-    pub target: Target,
+    pub target: TargetName,
     /// The `:authority`.
     pub authority: String,
+    /// TLS; `None` is plain text.
+    pub tls: Option<ClientConfig>,
     /// The method.
     pub method: Method,
     /// The request messages of a call: one, unless the method takes a stream.
@@ -44,8 +48,9 @@ impl Request {
         };
         let messages = payload.messages().iter().take(most).cloned().collect();
         Ok(Self {
-            target: options.target.clone(),
-            authority: options.authority.clone(),
+            target: options.targets.first().clone(),
+            authority: options.authority(),
+            tls: options.security.tls().map(|tls| tls.config().clone()),
             method,
             messages,
             metadata: options.metadata.constant.clone(),

@@ -3,9 +3,9 @@
 use super::attempt::Attempt;
 use super::check::{Check, Finding};
 use super::checks;
+use super::conversation::Way;
 use super::request::Request;
 use super::verify::{CallOutcome, Failure};
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -30,15 +30,27 @@ pub(super) struct Semantics {
 
 /// Makes every check that says something, `call` being what came of the plain call.
 pub(super) fn check_all(request: &Request, call: &CallOutcome) -> Semantics {
-    let addresses = match addresses(request) {
+    let addresses = match request.target.resolve() {
         Ok(addresses) if !matches!(call.result, Err(Failure::Connect(_))) => addresses,
         Ok(_) => return none_of_them("there is no connection"),
-        Err(reason) => return none_of_them(&reason),
+        Err(error) => return none_of_them(&error.to_string()),
+    };
+    let tls = request.tls.as_ref();
+    let connector = tls
+        .map(|config| config.connector(&request.authority))
+        .transpose();
+    let connector = match connector {
+        Ok(connector) => connector,
+        Err(error) => return none_of_them(&error.to_string()),
+    };
+    let way = Way {
+        addresses: &addresses,
+        connector: connector.as_ref(),
     };
     let next = AtomicUsize::new(0);
     let latency = call.result.as_ref().ok().map(|verified| verified.latency);
     let patience = patience_after(latency);
-    let work = || worker(&next, request, &addresses, patience, latency.is_some());
+    let work = || worker(&next, request, way, patience, latency.is_some());
     let done: Vec<Semantics> = thread::scope(|scope| {
         let workers: Vec<_> = (0..CHECKS_AT_A_TIME).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
@@ -63,13 +75,6 @@ fn patience_after(latency: Option<Duration>) -> Duration {
         .min(PATIENCE_MAX)
 }
 
-fn addresses(request: &Request) -> Result<Vec<SocketAddr>, String> {
-    let found = request.target.to_string().to_socket_addrs();
-    found
-        .map(Iterator::collect)
-        .map_err(|error| error.to_string())
-}
-
 fn none_of_them(reason: &str) -> Semantics {
     let unchecked = |check| (check, Finding::NotChecked(reason.to_owned()));
     Semantics {
@@ -82,13 +87,13 @@ fn none_of_them(reason: &str) -> Semantics {
 fn worker(
     next: &AtomicUsize,
     request: &Request,
-    addresses: &[SocketAddr],
+    way: Way<'_>,
     patience: Duration,
     call_is_good: bool,
 ) -> Semantics {
     let mut attempt = Attempt {
         request,
-        addresses,
+        way,
         patience,
         calls_sent: 0,
     };

@@ -39,7 +39,11 @@ pub struct CallOutcome {
 }
 
 pub(super) fn call(request: &Request) -> CallOutcome {
-    let options = client_options(&request.authority, request.connect_timeout);
+    let options = client_options(
+        &request.authority,
+        request.connect_timeout,
+        request.tls.as_ref(),
+    );
     let mut client = match Client::connect(&request.target.to_string(), &options) {
         Ok(client) => client,
         Err(error) => return CallOutcome::unsent(Failure::Connect(error)),

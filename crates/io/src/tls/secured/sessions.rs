@@ -190,6 +190,8 @@ impl Sessions {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let there = self.entries.iter().flatten().count();
-        f.debug_struct("Sessions").field("there", &there).finish_non_exhaustive()
+        f.debug_struct("Sessions")
+            .field("there", &there)
+            .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,200 @@
+//! Whom to connect to: the targets that a user names, and the addresses that they stand for.
+
+mod directory;
+mod name;
+mod names;
+
+pub use name::{TargetError, TargetName};
+pub use names::{Strategy, TargetNames};
+
+use bookend_io::{Address, ByteStream, Target};
+use directory::Directory;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One address of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The address.
+    pub target: Target,
+    /// Which of the names it belongs to, from 0; 0 where there are none.
+    pub name: usize,
+}
+
+/// The targets of many connections, at least one: connection i of n targets goes to number i modulo
+/// n. Clones are one.
+#[derive(Clone, Debug)]
+pub struct Targets(List);
+
+#[derive(Clone, Debug)]
+enum List {
+    /// Addresses that stay as they are.
+    Fixed(Arc<[Endpoint]>),
+    /// Those of names, which may move.
+    Found(Arc<Directory>),
+}
+
+impl Targets {
+    /// These targets, or `None` of none.
+    pub fn new(targets: impl IntoIterator<Item = Target>) -> Option<Self> {
+        let endpoints: Arc<[Endpoint]> = targets.into_iter().map(nameless).collect();
+        (!endpoints.is_empty()).then_some(Self(List::Fixed(endpoints)))
+    }
+
+    /// Finds the addresses of names. With no `strategy`, `dns:` names stand for all of theirs and
+    /// others for the first that accepts a connection within `patience`, or the first of all.
+    ///
+    /// # Errors
+    /// [`TargetError::Unresolved`] when a name has no address.
+    pub fn find(
+        names: &TargetNames,
+        strategy: Option<Strategy>,
+        patience: Duration,
+    ) -> Result<Self, TargetError> {
+        Self::find_by(names, move |name| {
+            Ok(choose(name.resolve()?, name, strategy, patience))
+        })
+    }
+
+    /// The same, with another way to get from a name to the addresses that are meant, of which there
+    /// is at least one.
+    ///
+    /// # Errors
+    /// As `find` says at first. What it says later leaves the addresses as they were.
+    pub fn find_by(
+        names: &TargetNames,
+        find: impl Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync + 'static,
+    ) -> Result<Self, TargetError> {
+        let directory = Directory::open(names, Box::new(find))?;
+        Ok(Self(match directory.may_change() {
+            true => List::Found(Arc::new(directory)),
+            false => List::Fixed(directory.endpoints().into()),
+        }))
+    }
+
+    /// How many there are now.
+    pub fn count(&self) -> usize {
+        match &self.0 {
+            List::Fixed(endpoints) => endpoints.len(),
+            List::Found(directory) => directory.count(),
+        }
+    }
+
+    /// That of a connection. Of a name with several addresses, those that were [`Targets::lost`]
+    /// are left out until the name is resolved again, as long as there are others.
+    pub fn endpoint(&self, connection: usize) -> Endpoint {
+        match &self.0 {
+            List::Fixed(endpoints) => endpoints[connection % endpoints.len()].clone(),
+            List::Found(directory) => directory.endpoint(connection),
+        }
+    }
+
+    /// The same without its name.
+    pub fn of(&self, connection: usize) -> Target {
+        self.endpoint(connection).target
+    }
+
+    /// A target cannot be reached any more: its name is resolved again, on a thread of its own, at
+    /// once for the first time and then after a wait that doubles from 1 to 30 s. What has been
+    /// found is what the next connections get.
+    pub fn lost(&self, target: &Target) {
+        if let List::Found(directory) = &self.0 {
+            Directory::lost(directory, &target.address);
+        }
+    }
+}
+
+fn nameless(target: Target) -> Endpoint {
+    Endpoint { target, name: 0 }
+}
+
+/// The addresses of a name that are meant.
+fn choose(
+    addresses: Vec<Address>,
+    name: &TargetName,
+    strategy: Option<Strategy>,
+    patience: Duration,
+) -> Vec<Address> {
+    let all = strategy.map_or(name.means_all(), |chosen| chosen == Strategy::RoundRobin);
+    // Nobody is disturbed where there is no choice.
+    if all || addresses.len() == 1 {
+        return addresses;
+    }
+    let accepts = |address: &&Address| ByteStream::connect(address, patience).is_ok();
+    let first = addresses.iter().find(accepts).or(addresses.first());
+    first.cloned().into_iter().collect()
+}
+
+impl From<Target> for Targets {
+    fn from(target: Target) -> Self {
+        Self(List::Fixed(Arc::new([nameless(target)])))
+    }
+}
+
+impl From<Address> for Targets {
+    fn from(address: Address) -> Self {
+        Target::from(address).into()
+    }
+}
+
+impl From<SocketAddr> for Targets {
+    fn from(address: SocketAddr) -> Self {
+        Target::from(address).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn target(port: u16) -> Target {
+        SocketAddr::from(([127, 0, 0, 1], port)).into()
+    }
+
+    #[test]
+    fn connections_are_spread_over_the_targets_in_turn() {
+        let targets = Targets::new([1, 2, 3].map(target)).unwrap();
+        let ports = (0..7).map(|connection| targets.of(connection).address.port().unwrap());
+        assert_eq!(ports.collect::<Vec<_>>(), [1, 2, 3, 1, 2, 3, 1]);
+        assert_eq!(targets.count(), 3);
+    }
+
+    #[test]
+    fn there_is_no_run_without_a_target() {
+        assert!(Targets::new([]).is_none());
+    }
+
+    #[test]
+    fn a_strategy_chooses_among_the_addresses_of_a_name() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let answering = Address::Tcp(listener.local_addr().unwrap());
+        let nobody = target(1).address;
+        let both = || vec![nobody.clone(), answering.clone()];
+        let chosen = |name: &str, strategy| {
+            let name = name.parse().unwrap();
+            choose(both(), &name, strategy, Duration::from_secs(5))
+        };
+        let all = both();
+        let first_that_answers = vec![answering.clone()];
+        assert_eq!(chosen("dns:a:1", None), all);
+        assert_eq!(chosen("a:1", None), first_that_answers);
+        assert_eq!(chosen("a:1", Some(Strategy::RoundRobin)), all);
+        let picked = chosen("dns:a:1", Some(Strategy::PickFirst));
+        assert_eq!(picked, first_that_answers);
+    }
+
+    #[test]
+    fn where_nobody_answers_the_first_address_is_as_good_as_any() {
+        let (first, second) = (target(1).address, target(2).address);
+        let name = "a:1".parse().unwrap();
+        let chosen = choose(
+            vec![first.clone(), second],
+            &name,
+            None,
+            Duration::from_secs(5),
+        );
+        assert_eq!(chosen, [first]);
+    }
+}

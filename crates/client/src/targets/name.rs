@@ -1,0 +1,453 @@
+//! What a user writes for a server: `host:port`, or a scheme of gRPC's naming.
+
+use bookend_io::Address;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A server as a user names it. `Display` writes it so that it can be read again.
+///
+/// - `host:port`: the first address of the host that can be connected to; `:port` is this machine's
+/// - `dns:host:port`, `dns:///host:port`: all addresses of the host
+/// - `ipv4:address:port`, `ipv6:[address]:port`
+/// - `unix:path`, `unix:///path`
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TargetName {
+    meaning: Meaning,
+    /// As it was written.
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Meaning {
+    Host {
+        host: String,
+        port: u16,
+        /// Whether all of its addresses are meant.
+        all: bool,
+    },
+    Ip(SocketAddr),
+    Unix(PathBuf),
+}
+
+/// Why a text is not a target, or leads to no address. Always the user's fault; `Display` says what
+/// to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetError {
+    /// Nothing was named.
+    Missing,
+    /// No port.
+    PortMissing {
+        /// The host, as it has to be written before a port.
+        host: String,
+    },
+    /// A port that is no number from 1 to 65535.
+    PortWrong {
+        /// What stood there.
+        port: String,
+    },
+    /// A name without an address.
+    Unresolved {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// A name server was given: names are resolved as the system does it.
+    NameServer {
+        /// What stood there.
+        server: String,
+    },
+    /// Not an address of the kind that the scheme is for.
+    AddressWrong {
+        /// `ipv4` or `ipv6`.
+        scheme: &'static str,
+        /// What stood there.
+        address: String,
+    },
+    /// A path that is empty, or relative where it may not be.
+    PathWrong {
+        /// The whole text.
+        text: String,
+    },
+    /// A scheme that is not there, or a path.
+    NotHostPort {
+        /// The whole text.
+        text: String,
+    },
+}
+
+impl TargetName {
+    /// The `:authority` of calls to it, as grpc-go has it: host and port; `localhost` for a unix
+    /// socket.
+    pub fn authority(&self) -> String {
+        match &self.meaning {
+            Meaning::Host { host, port, .. } => format!("{}:{port}", bracketed(host)),
+            Meaning::Ip(address) => address.to_string(),
+            Meaning::Unix(_) => UNIX_AUTHORITY.to_owned(),
+        }
+    }
+
+    /// The name that a certificate has to be for: the host without its port, and without brackets;
+    /// `localhost` for a unix socket.
+    pub fn host(&self) -> String {
+        match &self.meaning {
+            Meaning::Host { host, .. } => host.clone(),
+            Meaning::Ip(address) => address.ip().to_string(),
+            Meaning::Unix(_) => UNIX_AUTHORITY.to_owned(),
+        }
+    }
+
+    /// Whether all addresses are meant, not any of them.
+    pub(super) fn means_all(&self) -> bool {
+        matches!(self.meaning, Meaning::Host { all: true, .. })
+    }
+
+    /// Whether it may have other addresses later.
+    pub(super) fn may_move(&self) -> bool {
+        match &self.meaning {
+            Meaning::Host { host, .. } => host.parse::<IpAddr>().is_err(),
+            Meaning::Ip(_) | Meaning::Unix(_) => false,
+        }
+    }
+
+    /// All addresses that it stands for, each once, as the system's resolver gives them: never none.
+    ///
+    /// # Errors
+    /// [`TargetError::Unresolved`].
+    pub fn resolve(&self) -> Result<Vec<Address>, TargetError> {
+        let (host, port) = match &self.meaning {
+            Meaning::Ip(address) => return Ok(vec![(*address).into()]),
+            Meaning::Unix(path) => return Ok(vec![Address::Unix(path.clone())]),
+            Meaning::Host { host, port, .. } => (host, *port),
+        };
+        let unresolved = |reason: String| TargetError::Unresolved {
+            host: host.clone(),
+            reason,
+        };
+        let found = (host.as_str(), port)
+            .to_socket_addrs()
+            .map_err(|error| unresolved(error.to_string()))?;
+        let mut addresses: Vec<Address> = Vec::new();
+        for address in found.map(Address::Tcp) {
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+        match addresses.is_empty() {
+            true => Err(unresolved("it has no address".to_owned())),
+            false => Ok(addresses),
+        }
+    }
+}
+
+/// What stands for the host of a unix socket, which has none: grpc-go's word.
+const UNIX_AUTHORITY: &str = "localhost";
+
+impl FromStr for TargetName {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let meaning = match text.split_once(':') {
+            Some(("dns", rest)) => host_of_dns(rest)?,
+            Some(("unix", rest)) => unix(text, rest)?,
+            Some(("ipv4", rest)) => ip::<Ipv4Addr>("ipv4", rest)?,
+            Some(("ipv6", rest)) => ip::<Ipv6Addr>("ipv6", rest)?,
+            _ => host(text, false)?,
+        };
+        let text = match &meaning {
+            Meaning::Host { all: false, .. } => None,
+            _ => Some(text.to_owned()),
+        };
+        let mut name = Self {
+            meaning,
+            text: String::new(),
+        };
+        name.text = text.unwrap_or_else(|| name.authority());
+        Ok(name)
+    }
+}
+
+/// `[//server/]host:port`
+fn host_of_dns(rest: &str) -> Result<Meaning, TargetError> {
+    let Some(rest) = rest.strip_prefix("//") else {
+        return host(rest, true);
+    };
+    match rest.split_once('/') {
+        Some(("", name)) => host(name, true),
+        Some((server, _)) => Err(TargetError::NameServer {
+            server: server.to_owned(),
+        }),
+        None => Err(TargetError::NotHostPort {
+            text: format!("dns://{rest}"),
+        }),
+    }
+}
+
+/// `path`, or `///path`
+fn unix(text: &str, rest: &str) -> Result<Meaning, TargetError> {
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    let must_be_absolute = path.len() < rest.len();
+    if path.is_empty() || (must_be_absolute && !path.starts_with('/')) {
+        return Err(TargetError::PathWrong {
+            text: text.to_owned(),
+        });
+    }
+    Ok(Meaning::Unix(path.into()))
+}
+
+fn ip<A: FromStr + Into<IpAddr>>(scheme: &'static str, rest: &str) -> Result<Meaning, TargetError> {
+    let (address, port) = host_and_port(rest)?;
+    match address.parse::<A>() {
+        Ok(address) => Ok(Meaning::Ip(SocketAddr::new(address.into(), port))),
+        Err(_) => Err(TargetError::AddressWrong {
+            scheme,
+            address: address.to_owned(),
+        }),
+    }
+}
+
+fn host(text: &str, all: bool) -> Result<Meaning, TargetError> {
+    let (host, port) = host_and_port(text)?;
+    // As in ghz, a port alone is a port of this machine.
+    let host = if host.is_empty() { "localhost" } else { host };
+    Ok(Meaning::Host {
+        host: host.to_owned(),
+        port,
+        all,
+    })
+}
+
+fn host_and_port(text: &str) -> Result<(&str, u16), TargetError> {
+    let (host, rest) = split_host(text)?;
+    let Some(port) = rest.strip_prefix(':') else {
+        return Err(TargetError::PortMissing {
+            host: bracketed(host),
+        });
+    };
+    match port.parse::<NonZeroU16>() {
+        Ok(port) => Ok((host, port.get())),
+        Err(_) => Err(TargetError::PortWrong {
+            port: port.to_owned(),
+        }),
+    }
+}
+
+/// The host, and the rest from the colon on.
+fn split_host(text: &str) -> Result<(&str, &str), TargetError> {
+    let refuse = || TargetError::NotHostPort {
+        text: text.to_owned(),
+    };
+    let illegal = |c: char| c == '/' || c == '@' || c.is_whitespace() || c.is_control();
+    if text.is_empty() || text.contains(illegal) {
+        return Err(refuse());
+    }
+    if let Some(inner) = text.strip_prefix('[') {
+        return inner.split_once(']').ok_or_else(refuse);
+    }
+    match text.split_once(':') {
+        Some((_, port)) if port.contains(':') => Ok((text, "")),
+        Some((host, _)) => Ok((host, &text[host.len()..])),
+        None => Ok((text, "")),
+    }
+}
+
+fn bracketed(host: &str) -> String {
+    if host.contains(':') {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    }
+}
+
+impl fmt::Display for TargetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "the target is missing: add HOST:PORT"),
+            Self::PortMissing { host } => {
+                write!(f, "target {host} has no port: write {host}:50051")
+            }
+            Self::PortWrong { port } => {
+                write!(f, "port \"{port}\" is not a number from 1 to 65535")
+            }
+            Self::Unresolved { host, reason } => {
+                write!(f, "cannot find the address of {host}: {reason}")
+            }
+            Self::NameServer { server } => write!(
+                f,
+                "names are resolved as the system does it, not by {server}: write dns:///HOST:PORT"
+            ),
+            Self::AddressWrong { scheme, address } => {
+                let example = match *scheme {
+                    "ipv4" => "ipv4:127.0.0.1:50051",
+                    _ => "ipv6:[::1]:50051",
+                };
+                write!(
+                    f,
+                    "\"{address}\" is no {scheme} address: write one like {example}"
+                )
+            }
+            Self::PathWrong { text } => write!(
+                f,
+                "target \"{text}\" has no path: write unix:PATH, or unix:///PATH for one from the root"
+            ),
+            Self::NotHostPort { text } => write!(
+                f,
+                "target \"{text}\" is not HOST:PORT: write one like localhost:50051, \
+                 dns:///HOST:PORT or unix:PATH"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<TargetName, String> {
+        text.parse().map_err(|error: TargetError| error.to_string())
+    }
+
+    /// What it is called in certificates, and in requests.
+    fn names(text: &str) -> (String, String) {
+        let name = read(text).unwrap();
+        (name.host(), name.authority())
+    }
+
+    fn pair(host: &str, authority: &str) -> (String, String) {
+        (host.to_owned(), authority.to_owned())
+    }
+
+    #[test]
+    fn hosts_and_addresses_are_read() {
+        let localhost = pair("localhost", "localhost:50051");
+        assert_eq!(names("localhost:50051"), localhost);
+        assert_eq!(names(":50051"), localhost);
+        assert_eq!(names("dns:localhost:50051"), localhost);
+        assert_eq!(names("dns:///localhost:50051"), localhost);
+        assert_eq!(names("127.0.0.1:1"), pair("127.0.0.1", "127.0.0.1:1"));
+        assert_eq!(names("ipv4:127.0.0.1:1"), pair("127.0.0.1", "127.0.0.1:1"));
+        assert_eq!(names("[::1]:65535"), pair("::1", "[::1]:65535"));
+        assert_eq!(names("ipv6:[::1]:65535"), pair("::1", "[::1]:65535"));
+    }
+
+    #[test]
+    fn the_authority_of_a_unix_socket_is_localhost_as_in_grpc_go() {
+        for text in ["unix:/run/echo", "unix:///run/echo", "unix:echo"] {
+            assert_eq!(names(text), pair("localhost", "localhost"));
+        }
+    }
+
+    #[test]
+    fn both_ways_to_write_an_absolute_path_mean_the_same_and_one_may_be_relative() {
+        let address = |text| read(text).unwrap().resolve().unwrap();
+        let unix = |path: &str| vec![Address::Unix(path.into())];
+        assert_eq!(address("unix:/run/echo"), unix("/run/echo"));
+        assert_eq!(address("unix:///run/echo"), unix("/run/echo"));
+        assert_eq!(address("unix:run/echo"), unix("run/echo"));
+    }
+
+    #[test]
+    fn an_address_is_itself_and_a_host_is_what_the_system_says() {
+        let tcp = |address: &str| Address::Tcp(address.parse().unwrap());
+        let address = |text| read(text).unwrap().resolve().unwrap();
+        assert_eq!(address("ipv6:[::1]:80"), [tcp("[::1]:80")]);
+        assert_eq!(address("127.0.0.1:80"), [tcp("127.0.0.1:80")]);
+        assert!(address("dns:///localhost:80").contains(&tcp("127.0.0.1:80")));
+        let nowhere = read("name.invalid:80").unwrap().resolve().unwrap_err();
+        let text = nowhere.to_string();
+        assert!(
+            text.starts_with("cannot find the address of name.invalid: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn only_what_is_a_name_may_move_and_only_dns_means_all() {
+        let moves = |text| read(text).unwrap().may_move();
+        assert!(moves("localhost:1") && moves("dns:///localhost:1"));
+        assert!(!moves("127.0.0.1:1") && !moves("[::1]:1") && !moves("unix:echo"));
+        assert!(read("dns:localhost:1").unwrap().means_all());
+        assert!(!read("localhost:1").unwrap().means_all());
+    }
+
+    #[test]
+    fn what_is_printed_can_be_read() {
+        for text in [
+            "localhost:50051",
+            "[::1]:50051",
+            "dns:///localhost:50051",
+            "ipv6:[::1]:50051",
+            "unix:///run/echo",
+        ] {
+            assert_eq!(read(text).unwrap().to_string(), text);
+        }
+        assert_eq!(read(":50051").unwrap().to_string(), "localhost:50051");
+    }
+
+    #[test]
+    fn what_is_wrong_comes_with_the_fix() {
+        for (text, advice) in [
+            (
+                "localhost",
+                "target localhost has no port: write localhost:50051",
+            ),
+            ("::1", "target [::1] has no port: write [::1]:50051"),
+            ("[::1]", "target [::1] has no port: write [::1]:50051"),
+            ("dns:///a", "target a has no port: write a:50051"),
+            ("localhost:", "port \"\" is not a number from 1 to 65535"),
+            ("localhost:0", "port \"0\" is not a number from 1 to 65535"),
+            (
+                "localhost:70000",
+                "port \"70000\" is not a number from 1 to 65535",
+            ),
+            (
+                "dns://8.8.8.8/a:1",
+                "names are resolved as the system does it, not by 8.8.8.8: write dns:///HOST:PORT",
+            ),
+            (
+                "ipv4:localhost:1",
+                "\"localhost\" is no ipv4 address: write one like ipv4:127.0.0.1:50051",
+            ),
+            (
+                "ipv6:127.0.0.1:1",
+                "\"127.0.0.1\" is no ipv6 address: write one like ipv6:[::1]:50051",
+            ),
+            (
+                "unix:",
+                "target \"unix:\" has no path: write unix:PATH, or unix:///PATH for one from the root",
+            ),
+            (
+                "unix://echo",
+                "target \"unix://echo\" has no path: write unix:PATH, or unix:///PATH for one from \
+                 the root",
+            ),
+        ] {
+            assert_eq!(read(text), Err(advice.to_owned()));
+        }
+        for text in [
+            "http://localhost:80",
+            "xds:///x:1",
+            "dns://x:1",
+            "a:1/b",
+            "",
+            "[::1",
+            "a b:1",
+        ] {
+            assert!(
+                read(text).unwrap_err().contains("is not HOST:PORT"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Several servers, and which of their addresses are meant.
+
+use super::name::{TargetError, TargetName};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which addresses of a name are connected to: the policies of gRPC's load balancing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The first that can be connected to.
+    PickFirst,
+    /// All of them, in turn.
+    RoundRobin,
+}
+
+impl Strategy {
+    /// The name in gRPC's service configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PickFirst => "pick_first",
+            Self::RoundRobin => "round_robin",
+        }
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "pick_first" => Ok(Self::PickFirst),
+            "round_robin" => Ok(Self::RoundRobin),
+            _ => Err("there is round_robin, pick_first".to_owned()),
+        }
+    }
+}
+
+/// One target or several with commas between them. Never none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetNames {
+    first: TargetName,
+    others: Vec<TargetName>,
+}
+
+impl TargetNames {
+    /// The first one, which stands for all where only one can.
+    pub fn first(&self) -> &TargetName {
+        &self.first
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &TargetName> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
+impl From<TargetName> for TargetNames {
+    fn from(name: TargetName) -> Self {
+        Self {
+            first: name,
+            others: Vec::new(),
+        }
+    }
+}
+
+impl FromStr for TargetNames {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let texts = text.split(',').map(str::trim);
+        let mut names = texts.filter(|text| !text.is_empty()).map(str::parse);
+        Ok(Self {
+            first: names.next().ok_or(TargetError::Missing)??,
+            others: names.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl fmt::Display for TargetNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)?;
+        self.others.iter().try_for_each(|name| write!(f, ",{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_are_separated_by_commas_and_printed_so() {
+        let names: TargetNames = "a:1, unix:/run/echo,,[::1]:3".parse().unwrap();
+        assert_eq!(names.to_string(), "a:1,unix:/run/echo,[::1]:3");
+        assert_eq!(
+            (names.iter().count(), names.first()),
+            (3, &"a:1".parse().unwrap())
+        );
+        // The list of gRPC's ipv4 scheme comes to the same.
+        let list: TargetNames = "ipv4:1.2.3.4:5,1.2.3.5:6".parse().unwrap();
+        assert_eq!(list.iter().count(), 2);
+    }
+
+    #[test]
+    fn none_and_a_wrong_one_among_good_ones_are_refused() {
+        assert_eq!("".parse::<TargetNames>(), Err(TargetError::Missing));
+        assert_eq!(",".parse::<TargetNames>(), Err(TargetError::Missing));
+        let wrong = "a:1,b".parse::<TargetNames>().unwrap_err();
+        assert_eq!(wrong.to_string(), "target b has no port: write b:50051");
+    }
+
+    #[test]
+    fn strategies_have_the_names_of_grpc() {
+        assert_eq!("round_robin".parse(), Ok(Strategy::RoundRobin));
+        assert_eq!("pick_first".parse(), Ok(Strategy::PickFirst));
+        let refused = "grpclb".parse::<Strategy>().unwrap_err();
+        assert_eq!(refused, "there is round_robin, pick_first");
+    }
+}

@@ -1,0 +1,54 @@
+//! From the names of servers to their addresses.
+
+use super::{Options, OptionsError, Tls};
+use crate::targets::Targets;
+use bookend_io::tls::Connector;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// How long an address is tried where connections may take for ever.
+const LONGEST_TRIAL: Duration = Duration::from_secs(10);
+
+impl Options {
+    /// TLS of all connections, where there is to be any. They are all for one name: that of
+    /// [`Options::authority`].
+    ///
+    /// # Errors
+    /// [`OptionsError::Tls`] where no certificate can be for that name.
+    pub fn connector(&self) -> Result<Option<Connector>, OptionsError> {
+        let connector = |tls: &Tls| tls.config().connector(&self.authority());
+        self.security
+            .tls()
+            .map(connector)
+            .transpose()
+            .map_err(OptionsError::Tls)
+    }
+
+    /// The `:authority` of calls to the first target.
+    pub fn authority(&self) -> String {
+        let own = || self.targets.first().authority();
+        self.authority.clone().unwrap_or_else(own)
+    }
+
+    /// Finds the addresses of the targets, and sees to it that each gets a connection: where
+    /// `--connections` is fewer, it becomes as many.
+    ///
+    /// # Errors
+    /// [`OptionsError`] when a name has no address, or there are more addresses than calls in
+    /// flight.
+    pub fn find_targets(&mut self) -> Result<Targets, OptionsError> {
+        let patience = self.connect_timeout.unwrap_or(LONGEST_TRIAL);
+        let found = Targets::find(&self.targets, self.strategy, patience);
+        let targets = found.map_err(OptionsError::Target)?;
+        let count = u32::try_from(targets.count()).unwrap_or(u32::MAX);
+        if count > self.concurrency.get() {
+            return Err(OptionsError::TargetsIdle {
+                targets: count,
+                concurrency: self.concurrency.get(),
+            });
+        }
+        let least = NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
+        self.connections = self.connections.max(least);
+        Ok(targets)
+    }
+}
