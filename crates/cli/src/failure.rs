@@ -24,6 +24,11 @@ impl Failure {
         Failure::new(exit::NOTHING_MEASURED, error)
     }
 
+    /// There is a result, and it could not be written to where it was asked for.
+    pub fn not_delivered(error: impl ToString) -> Failure {
+        Failure::new(exit::NOT_DELIVERED, error)
+    }
+
     /// There is nothing to call: other flags are needed, or another server.
     pub fn unprepared(error: PrepareError) -> Failure {
         match error.is_usage() {

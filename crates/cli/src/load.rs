@@ -6,11 +6,12 @@ mod not_built;
 
 pub use arguments::Arguments;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, complain};
 use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::LoadReport;
+use bookend_load::contract::report::{LoadReport, Split};
+use bookend_load::descriptors;
 use bookend_load::options::{Flags, Options};
 use bookend_load::output;
 use bookend_load::plan::Plan;
@@ -44,6 +45,7 @@ pub fn start(arguments: Arguments) -> Result<u8, Failure> {
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }
+    descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
     let ended = measure(plan, &options.targets, audience)?;
     let report = summary::build_report(&options, &ended);
     deliver(&options, report, audience)?;
@@ -118,9 +120,40 @@ fn deliver(options: &Options, report: LoadReport, audience: Audience) -> Result<
             output::render(&report, options.format),
             options.output.as_deref(),
         ),
-        Audience::Lab => (format!("{}\n", Line::Report(Box::new(report))), None),
+        Audience::Lab => (lines(report), None),
     };
-    output::write(&text, file).map_err(Failure::nothing_measured)
+    let Err(error) = output::write(&text, file) else {
+        return Ok(());
+    };
+    // What was measured must not be lost: it goes to standard output, or else to standard error.
+    let line = match file {
+        Some(_) if output::write(&text, None).is_ok() => {
+            format!("{error}: the result is on standard output")
+        }
+        _ => {
+            complain(text.trim_end());
+            error.to_string()
+        }
+    };
+    Err(Failure::not_delivered(line))
+}
+
+/// The contract's lines of a result: the parts of calls with connections of their own, then all.
+fn lines(report: LoadReport) -> String {
+    let parts = report.bookend.split.iter().flat_map(Split::parts);
+    let notes = parts.flat_map(|(name, part)| {
+        let note = |figure: &str, value_ns: u64| Line::Note {
+            name: format!("{name}_{figure}_ns"),
+            value: value_ns as f64,
+        };
+        [
+            note("mean", part.mean_ns),
+            note("p50", part.p50_ns),
+            note("p99", part.p99_ns),
+        ]
+    });
+    let notes: String = notes.map(|note| format!("{note}\n")).collect();
+    format!("{notes}{}\n", Line::Report(Box::new(report)))
 }
 
 /// Failed calls are results, as in ghz; no call at all is none.

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::thread;
 
 use bookend_load::contract::exit;
-use bookend_server::io::{Stopper, raise_descriptor_limit};
+use bookend_load::contract::lines::Line;
+use bookend_server::io::{Stopper, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Which driver serves the connections
     #[arg(long, value_enum, default_value_t)]
     io: Driver,
+    /// How threads wait; one that spins uses all of its processor
+    #[arg(long, value_enum, default_value_t)]
+    wait: Waiting,
     /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
     #[arg(long, conflicts_with = "unix")]
     reuse_port: bool,
@@ -69,6 +73,16 @@ enum Driver {
     Uring,
 }
 
+/// The values of `--wait`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Waiting {
+    /// In the kernel, until there is something to do
+    #[default]
+    Sleep,
+    /// By asking again and again
+    Spin,
+}
+
 /// The values of `--preset`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Preset {
@@ -90,6 +104,14 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
         tell_handshakes(&statistics.handshakes);
     }
     tell(&format!("served {}", statistics.calls.served()));
+    if arguments.wait == Waiting::Spin {
+        // Its CPU time says nothing.
+        tell(&Line::Note {
+            name: "busy_seconds".to_owned(),
+            value: statistics.io.busy_ns as f64 / 1e9,
+        }
+        .to_string());
+    }
     Ok(exit::MEASURED)
 }
 
@@ -179,7 +201,11 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         Some(path) => server.bind_unix(path)?,
         None => server.bind((arguments.host, arguments.port))?,
     };
-    let server = server.io(io).reuse_port(arguments.reuse_port);
+    let wait = match arguments.wait {
+        Waiting::Sleep => Wait::Sleep,
+        Waiting::Spin => Wait::Spin,
+    };
+    let server = server.io(io).wait(wait).reuse_port(arguments.reuse_port);
     Ok(server.threads(threads(arguments)?))
 }
 

@@ -14,5 +14,7 @@ pub const USAGE: u8 = 2;
 pub const OBJECTIVE_MISSED: u8 = 3;
 /// Some rows failed, the others were measured.
 pub const SOME_ROWS_FAILED: u8 = 4;
+/// Measured, and the result could not be written to where it was asked for: it was printed instead.
+pub const NOT_DELIVERED: u8 = 5;
 /// Interrupted: what was measured is kept. 128 + SIGINT, as shells say it.
 pub const INTERRUPTED: u8 = 130;

@@ -128,6 +128,17 @@ pub struct Extension {
     pub memory_peak_bytes: u64,
     /// The driver that was used: `blocking`, `epoll` or `uring`.
     pub io: String,
+    /// How the worker threads waited: `sleep`, or `spin`, where the CPU figures say nothing and
+    /// `busy_seconds` over `threads` times `window_seconds` is what the generator needed.
+    #[serde(default = "sleep")]
+    pub wait: String,
+    /// What the OK calls of the window were made of, where each had a connection of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub split: Option<Split>,
+    /// Addresses of the loopback beside the first that connections of a worker came from, because
+    /// that had no port left.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub source_addresses: u32,
     /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub goaways: BTreeMap<String, u64>,
@@ -138,6 +149,56 @@ pub struct Extension {
     /// How the rate went over warm-up and window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub intervals: Option<Intervals>,
+}
+
+/// The word of [`Extension::wait`] for threads that sleep, as all did before there was a choice.
+fn sleep() -> String {
+    "sleep".to_owned()
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The parts of calls that make and end a connection each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// From just before the connection is asked for until the transport is there.
+    pub connect: Part,
+    /// From there until both ends have agreed on keys and on HTTP/2; absent without TLS.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tls: Option<Part>,
+    /// From just before the write that carries the request's last octet to the return of the read
+    /// that brings the head of the answer.
+    pub first_byte: Part,
+    /// From just before the connection is asked for until it is closed: the latency.
+    pub total: Part,
+}
+
+/// One part over all calls, nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Arithmetic mean.
+    pub mean_ns: u64,
+    /// Half of the calls took no longer.
+    pub p50_ns: u64,
+    /// As many percent of the calls took no longer.
+    pub p90_ns: u64,
+    /// As many percent of the calls took no longer.
+    pub p99_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// HdrHistogram V2, base64.
+    pub histogram: String,
+}
+
+impl Split {
+    /// The parts that are there, with their names.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Part)> {
+        let tls = self.tls.as_ref().map(|tls| ("tls", tls));
+        let before = std::iter::once(("connect", &self.connect)).chain(tls);
+        before.chain([("first_byte", &self.first_byte), ("total", &self.total)])
+    }
 }
 
 /// Calls answered OK in intervals of equal width that touch at the window's start.
@@ -184,6 +245,23 @@ pub(crate) mod tests {
         }
     }
 
+    fn split() -> Split {
+        let part = |mean_ns| Part {
+            mean_ns,
+            p50_ns: mean_ns,
+            p90_ns: mean_ns,
+            p99_ns: mean_ns,
+            max_ns: mean_ns,
+            histogram: "HISTFAAA".to_owned(),
+        };
+        Split {
+            connect: part(10),
+            tls: Some(part(20)),
+            first_byte: part(30),
+            total: part(70),
+        }
+    }
+
     fn extension() -> Extension {
         Extension {
             schema_version: SCHEMA_VERSION,
@@ -206,6 +284,9 @@ pub(crate) mod tests {
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
+            wait: "spin".to_owned(),
+            split: Some(split()),
+            source_addresses: 2,
             goaways: BTreeMap::from([("GOAWAY NO_ERROR".to_owned(), 1)]),
             streams_allowed: Some(100),
             intervals: Some(Intervals {
@@ -229,11 +310,23 @@ pub(crate) mod tests {
     fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        for newer in ["intervals", "goaways", "streams_allowed"] {
-            json["bookend"].as_object_mut().unwrap().remove(newer);
+        let newest = ["wait", "split", "source_addresses"];
+        for newer in ["intervals", "goaways", "streams_allowed"].iter().chain(&newest) {
+            json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
+        assert_eq!((report.bookend.split, report.bookend.wait.as_str()), (None, "sleep"));
+    }
+
+    #[test]
+    fn the_parts_of_a_call_have_names_and_tls_is_left_out_where_it_was_not() {
+        let mut split = split();
+        let names = |split: &Split| split.parts().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(&split), ["connect", "tls", "first_byte", "total"]);
+        split.tls = None;
+        assert_eq!(names(&split), ["connect", "first_byte", "total"]);
+        assert!(serde_json::to_value(split).unwrap().get("tls").is_none());
     }
 
     #[test]

@@ -354,7 +354,8 @@ impl<S: Shard> Driver<S> {
         match begun {
             Ok(socket) => {
                 self.connection = Some(Connection::new(socket, session, Some(token)));
-                self.connect_by_ns = Some(clock_ns() + self.worker.options.connect_timeout_ns);
+                let timeout_ns = self.worker.options.connect_timeout_ns;
+                self.connect_by_ns = Some(clock_ns().saturating_add(timeout_ns));
             }
             Err(error) => self.worker.refuse(session, token, error),
         }

@@ -209,7 +209,11 @@ impl Connection {
             turn.reclaim(session);
             return self.exchange.ended();
         }
-        match kernel::send(&self.socket, bytes) {
+        let sent = match self.exchange.is_ours_to_end() {
+            true => kernel::send_before_close(&self.socket, bytes),
+            false => kernel::send(&self.socket, bytes),
+        };
+        match sent {
             Ok(count) => self.blocked = !turn.took(session, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),

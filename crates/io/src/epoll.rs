@@ -28,6 +28,13 @@ const EVENTS_MAX: usize = 256;
 /// Connections accepted before the sessions have their turn again.
 const ACCEPTS_A_TURN: usize = 64;
 
+/// What a connection is taken to be ready for that nobody has asked about.
+const MAY_READ: Readiness = Readiness {
+    readable: true,
+    writable: false,
+    broken: false,
+};
+
 const LISTENER_KEY: u64 = u64::MAX;
 const WAKER_KEY: u64 = u64::MAX - 1;
 
@@ -191,23 +198,44 @@ impl<S: Shard> Driver<S> {
             return self.end_connect(index, readiness(flags));
         }
         let fate = entry.connection.advance(readiness(flags), &mut self.worker);
-        self.conclude(index, fate);
+        self.conclude_before_output(index, fate);
+    }
+
+    /// As `conclude`, where output may follow at once: what the socket is watched for is settled
+    /// when that is written.
+    #[inline]
+    fn conclude_before_output(&mut self, index: u32, fate: Fate) {
+        match fate {
+            Fate::Alive if self.worker.turn.is_touched(index) => {}
+            fate => self.conclude(index, fate),
+        }
     }
 
     /// Does what the shard has asked for since the last wait.
     fn settle(&mut self) {
         if self.worker.turn.has_work() {
-            for connect in self.worker.turn.take_connects() {
-                self.connect(connect);
-            }
             self.worker.tell_writable();
         }
         self.attend();
     }
 
-    /// Looks after the sessions of which the shard has asked something.
+    /// Does what the shard has asked for, while it is fresh: a connection that is to follow another
+    /// does not wait for what has happened on all the rest. Connects that are asked for because of
+    /// these wait for the next turn, so that none can keep the thread to itself.
     #[inline]
     fn attend(&mut self) {
+        self.grant_wishes();
+        if self.worker.turn.has_connects() {
+            for connect in self.worker.turn.take_connects() {
+                self.connect(connect);
+            }
+            self.grant_wishes();
+        }
+    }
+
+    /// Looks after the sessions of which the shard has asked something.
+    #[inline]
+    fn grant_wishes(&mut self) {
         while let Some((session, wishes)) = self.worker.turn.next_touched() {
             let Some(entry) = entry_of(&mut self.entries, session.key()) else {
                 self.worker.withdraw(session, wishes);
@@ -312,29 +340,53 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
         let begun = socket::begin_connect(&target).and_then(|socket| {
-            self.connect_timeouts.push(by_ns, session)?;
-            self.register(socket, session, Some(token))
+            let is_there = socket::is_there(&socket, &target)?;
+            self.watch_connect(socket, session, token, is_there)?;
+            Ok(is_there)
         });
-        if let Err(error) = begun {
-            self.worker.refuse(session, token, error);
+        match begun {
+            Ok(true) => self.connected(session.index),
+            Ok(false) => {}
+            Err(error) => self.worker.refuse(session, token, error),
         }
     }
 
+    fn watch_connect(
+        &mut self,
+        socket: OwnedFd,
+        session: Session,
+        token: u64,
+        is_there: bool,
+    ) -> io::Result<()> {
+        if is_there {
+            return self.register(socket, session, Some(token), EventFlags::IN);
+        }
+        let timeout_ns = self.worker.options.connect_timeout_ns;
+        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
+        self.connect_timeouts.push(by_ns, session)?;
+        self.register(socket, session, Some(token), EventFlags::OUT)
+    }
+
     fn end_connect(&mut self, index: u32, ready: Readiness) {
-        let Some(entry) = &mut self.entries[index as usize] else {
+        let Some(entry) = &self.entries[index as usize] else {
             return;
         };
-        let connection = &mut entry.connection;
         // A socket that is writable and not broken needs not be asked how its connect ended.
         if ready.broken
-            && let Err(error) = socket::end_connect(&connection.socket)
+            && let Err(error) = socket::end_connect(&entry.connection.socket)
         {
             return self.close(index, Closed::Failed(error));
         }
-        let session = connection.exchange.session;
-        let Some(token) = connection.exchange.connecting.take() else {
+        self.connected(index);
+    }
+
+    fn connected(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let session = entry.connection.exchange.session;
+        let Some(token) = entry.connection.exchange.connecting.take() else {
             return;
         };
         self.worker.turn.begin();
@@ -382,7 +434,8 @@ impl<S: Shard> Driver<S> {
             return;
         };
         self.worker.turn.statistics.accepted += 1;
-        if self.register(socket, session, None).is_err() {
+        let registered = self.register(socket, session, None, EventFlags::IN);
+        if registered.is_err() {
             self.worker.turn.retire(session);
             self.worker.turn.release(session.index);
             self.worker.turn.statistics.accept_errors += 1;
@@ -392,6 +445,17 @@ impl<S: Shard> Driver<S> {
         self.worker
             .shard
             .opened(session, Opened::Accepted, &mut self.worker.turn);
+        self.hear_first(session.index);
+    }
+
+    /// Reads what has come with a connection: a client that does not wait for our greeting is
+    /// answered with it, in one write.
+    fn hear_first(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let fate = entry.connection.advance(MAY_READ, &mut self.worker);
+        self.conclude_before_output(index, fate);
     }
 
     fn take_arrivals(&mut self) {
@@ -411,12 +475,8 @@ impl<S: Shard> Driver<S> {
         socket: OwnedFd,
         session: Session,
         connecting: Option<u64>,
+        interest: EventFlags,
     ) -> io::Result<()> {
-        let interest = if connecting.is_some() {
-            EventFlags::OUT
-        } else {
-            EventFlags::IN
-        };
         let index = session.index as usize;
         if self.entries.len() <= index {
             let missing = index + 1 - self.entries.len();

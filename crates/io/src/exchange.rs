@@ -74,6 +74,12 @@ impl Exchange {
         self.ending.is_some()
     }
 
+    /// Whether we close it once its output is written.
+    #[inline]
+    pub fn is_ours_to_end(&self) -> bool {
+        self.ending == Some(Ending::Us)
+    }
+
     /// What the shard has not used up of what it was presented.
     #[inline]
     pub fn leftover(&self) -> &[u8] {

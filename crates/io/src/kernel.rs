@@ -204,6 +204,14 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     net::send(socket, &bytes[..length], flags)
 }
 
+/// Writes once what a close follows: the kernel waits for that, so that both go out together.
+#[inline]
+pub(crate) fn send_before_close(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    let length = shorten(Call::Send, bytes.len())?;
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT | SendFlags::MORE;
+    net::send(socket, &bytes[..length], flags)
+}
+
 /// Says that nothing more will be sent.
 pub(crate) fn shut_down(socket: &OwnedFd) -> Result<(), Errno> {
     meet(Call::Shutdown)?;

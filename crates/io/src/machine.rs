@@ -1,5 +1,6 @@
 //! What a process may use of its machine: processors, descriptors, precise timers.
 
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 use std::io;
@@ -38,6 +39,12 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit)?;
     Ok(limit.current.unwrap_or(u64::MAX))
+}
+
+/// Whether an error says that the process, or the machine, has no descriptor left.
+pub fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
+    is(Errno::MFILE) || is(Errno::NFILE)
 }
 
 /// Has timers fire when they are due: the kernel otherwise delays those of an ordinary thread by up

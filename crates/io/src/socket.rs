@@ -50,6 +50,19 @@ pub(crate) fn begin_connect(target: &Target) -> io::Result<OwnedFd> {
     }
 }
 
+/// Whether a connect that was just begun has ended. On the loopback it has, and asking once more is
+/// cheaper than waiting for word of it.
+pub(crate) fn is_there(socket: &OwnedFd, target: &Target) -> io::Result<bool> {
+    let Some(address) = target.address.tcp() else {
+        return Ok(false);
+    };
+    match kernel::connect(socket, &address) {
+        Ok(()) | Err(Errno::ISCONN) => Ok(true),
+        Err(Errno::ALREADY | Errno::INPROGRESS | Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Has a connection come from this address of the machine.
 fn leave_from(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
     // Where the kernel cannot, the address has its 28,000 ports for all targets together.

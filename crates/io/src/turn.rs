@@ -272,6 +272,18 @@ impl Turn {
         }
     }
 
+    /// Whether something was asked of the session at that index.
+    #[inline]
+    pub(crate) fn is_touched(&self, index: u32) -> bool {
+        self.slots[index as usize].touched
+    }
+
+    /// Whether connections were asked for since they were last taken.
+    #[inline]
+    pub(crate) fn has_connects(&self) -> bool {
+        !self.connects.is_empty()
+    }
+
     /// Connections asked for since the last call.
     pub(crate) fn take_connects(&mut self) -> Vec<Connect> {
         mem::take(&mut self.connects)

@@ -386,7 +386,8 @@ impl<S: Shard> Driver<S> {
             target,
             token,
         } = connect;
-        let by_ns = self.worker.turn.now_ns() + self.worker.options.connect_timeout_ns;
+        let timeout_ns = self.worker.options.connect_timeout_ns;
+        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
         let begun = socket::begin_connect(&target).and_then(|socket| {
             self.connect_timeouts.push(by_ns, session)?;
             Ok(self.register(socket, session, Some(token))?)

@@ -1,8 +1,8 @@
 //! One call in flight, and whether its answer is what gRPC promises.
 
-use bookend_wire::HeaderList;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, percent};
+use bookend_wire::{Blame, ErrorCode, HeaderList};
 
 /// Octets of an answer that the server's windows wait for while it goes on. Less than that, which
 /// is most answers, is given back when the stream ends. HTTP/2's default window is eight times as
@@ -120,6 +120,20 @@ impl Call {
             bytes if bytes < whole_bytes => ", in the middle of the message",
             _ => ", after the message and before the trailers",
         }
+    }
+
+    /// How the call failed whose stream was reset; `None` where a GOAWAY follows that says so.
+    #[cold]
+    pub fn fault_of_reset(&self, code: ErrorCode, by: Blame) -> Option<Fault> {
+        let progress = self.progress();
+        let text = match by {
+            Blame::Peer => {
+                format!("stream terminated by RST_STREAM with error code: {code}{progress}")
+            }
+            Blame::PeerGoingAway => return None,
+            Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
+        };
+        Some(Fault::new(Code::of_reset(code), text))
     }
 
     #[cold]

@@ -2,12 +2,17 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod course;
+pub mod descriptors;
+mod dials;
 pub mod duration;
 pub mod gate;
 mod given_up;
 mod link;
+mod measured;
 pub mod metadata;
 pub mod nearest;
+mod one_shot;
 pub mod options;
 pub mod output;
 pub mod payload;
@@ -16,11 +21,12 @@ pub mod plan;
 pub mod prepare;
 pub mod probe;
 pub mod recorder;
-mod redial;
 pub mod reflect;
 pub mod run;
 pub mod schema;
+pub mod setup;
 pub mod shard;
+mod sources;
 pub mod summary;
 pub mod system;
 mod timeline;

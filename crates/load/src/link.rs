@@ -5,6 +5,7 @@ use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
+use crate::setup::Parts;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
@@ -30,7 +31,7 @@ pub(crate) enum Stage {
 pub(crate) struct Link {
     pub session: Session,
     /// Which of the worker's connections this is.
-    pub connection_number: usize,
+    pub connection_number: u32,
     pub connection: Connection,
     pub stage: Stage,
     pub in_flight: u32,
@@ -59,6 +60,22 @@ pub(crate) struct Farewell {
     pub is_complaint: bool,
 }
 
+impl Farewell {
+    pub fn new(code: ErrorCode, debug: &[u8]) -> Self {
+        let debug = String::from_utf8_lossy(debug);
+        Self {
+            text: format!("GOAWAY {code}, debug data: {debug:?}"),
+            is_complaint: code != ErrorCode::NO_ERROR,
+        }
+    }
+
+    /// How a call failed that the server has not looked at.
+    pub fn left_out(&self) -> Fault {
+        let text = format!("{self}, and had not looked at the call");
+        Fault::new(Code::Unavailable, text)
+    }
+}
+
 impl fmt::Display for Farewell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server sent {}", self.text)
@@ -73,6 +90,8 @@ const KEPT_MESSAGES_BYTES: usize = 4 << 10;
 pub(crate) struct Ledger<'a> {
     pub recorder: &'a mut Recorder,
     pub now_ns: u64,
+    /// Calls of the worker that have not ended.
+    pub in_flight: &'a mut u64,
     /// Calls that are counted by number and have ended.
     pub counted_done: &'a mut u64,
     /// Calls of the warm-up that ended in a window that is measured by number.
@@ -100,7 +119,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Link {
-    pub fn new(session: Session, connection_number: usize, plan: &Plan, streams: u32) -> Self {
+    pub fn new(session: Session, connection_number: u32, plan: &Plan, head: &Block, streams: u32) -> Self {
         Self {
             session,
             connection_number,
@@ -113,8 +132,8 @@ impl Link {
             streams_allowed: None,
             calls: Vec::new(),
             given_up: GivenUp::default(),
-            head: plan.head(),
-            requests: kept_requests(plan),
+            head: head.clone(),
+            requests: kept_requests(plan, head),
             issued: Vec::new(),
         }
     }
@@ -270,6 +289,11 @@ impl Link {
         }
     }
 
+    /// Whether there are calls that may have waited too long, or streams that are to be reset.
+    pub fn may_expire(&self) -> bool {
+        self.in_flight > 0 || self.given_up.len() > 0
+    }
+
     /// Gives up on calls that started before `limit_ns`.
     pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
         for (key, call) in self.calls.iter_mut().enumerate() {
@@ -303,24 +327,26 @@ impl Link {
     }
 }
 
-fn kept_requests(plan: &Plan) -> Vec<Request> {
+fn kept_requests(plan: &Plan, head: &Block) -> Vec<Request> {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
     if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
         return Vec::new();
     }
-    let request = |message: &Vec<u8>| Request::new(plan.head(), message.clone());
+    let request = |message: &Vec<u8>| Request::new(head.clone(), message.clone());
     plan.messages.iter().map(request).collect()
 }
 
 impl Ledger<'_> {
     #[inline]
     fn belongs(&mut self, call: &Call) -> bool {
+        *self.in_flight -= 1;
         *self.counted_done += u64::from(call.counted);
         call.counted || !self.by_number
     }
 
+    /// A call was answered OK.
     #[inline]
-    fn ok(&mut self, call: &Call) {
+    pub fn ok(&mut self, call: &Call) {
         if self.belongs(call) {
             self.recorder.ok(self.now_ns.saturating_sub(call.start_ns));
         } else {
@@ -328,7 +354,18 @@ impl Ledger<'_> {
         }
     }
 
-    fn failed(&mut self, call: &Call, fault: &Fault) {
+    /// A call was answered OK on a connection of its own.
+    pub fn ok_with(&mut self, call: &Call, parts: Parts) {
+        let ok_before = self.recorder.ok;
+        self.ok(call);
+        if self.recorder.ok > ok_before {
+            let setup = self.recorder.setup.get_or_insert_default();
+            setup.record(parts);
+        }
+    }
+
+    /// A call failed.
+    pub fn failed(&mut self, call: &Call, fault: &Fault) {
         if !self.belongs(call) {
             self.stragglers.failed += 1;
             return;
@@ -446,26 +483,16 @@ impl Visitor for Answers<'_> {
         let Some(call) = self.call(stream) else {
             return;
         };
-        let progress = call.progress();
-        let text = match by {
-            Blame::Peer => {
-                format!("stream terminated by RST_STREAM with error code: {code}{progress}")
-            }
-            Blame::PeerGoingAway => return self.left_out.push(stream),
-            Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
-        };
-        self.end_unanswered(sender, stream, Fault::new(Code::of_reset(code), text));
+        match call.fault_of_reset(code, by) {
+            Some(fault) => self.end_unanswered(sender, stream, fault),
+            None => self.left_out.push(stream),
+        }
     }
 
     fn goaway(&mut self, sender: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
-        let debug = String::from_utf8_lossy(debug);
-        let farewell = Farewell {
-            text: format!("GOAWAY {code}, debug data: {debug:?}"),
-            is_complaint: code != ErrorCode::NO_ERROR,
-        };
+        let farewell = Farewell::new(code, debug);
         for stream in std::mem::take(&mut self.left_out) {
-            let text = format!("{farewell}, and had not looked at the call");
-            self.end_unanswered(sender, stream, Fault::new(Code::Unavailable, text));
+            self.end_unanswered(sender, stream, farewell.left_out());
         }
         self.farewell = Some(farewell);
     }

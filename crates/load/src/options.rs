@@ -15,7 +15,9 @@ pub use security::{Security, Tls};
 use crate::metadata::Metadata;
 use crate::nearest::nearest;
 use crate::payload::{DataSource, Templates};
+use crate::plan::Connecting;
 use crate::targets::{Strategy, TargetNames};
+use bookend_io::Wait;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -44,7 +46,9 @@ pub struct Options {
     pub templates: Templates,
     /// The metadata of every call.
     pub metadata: Metadata,
-    /// Connections, never more than [`Options::concurrency`].
+    /// When connections are made.
+    pub connecting: Connecting,
+    /// Connections, never more than [`Options::concurrency`]; as many with [`Connecting::PerCall`].
     pub connections: NonZeroU32,
     /// Calls in flight, over all connections.
     pub concurrency: NonZeroU32,
@@ -60,6 +64,8 @@ pub struct Options {
     pub connect_timeout: Option<Duration>,
     /// How bytes are moved.
     pub io: Io,
+    /// How the driver waits.
+    pub wait: Wait,
     /// Worker threads; `None` leaves the choice to the run.
     pub threads: Option<NonZeroU32>,
     /// How the result is printed.
@@ -191,6 +197,29 @@ impl FromStr for Io {
                 ("uring", Io::Uring),
             ],
         )
+    }
+}
+
+/// The value of `--wait`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting(pub Wait);
+
+impl Waiting {
+    /// The word on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Wait::Sleep => "sleep",
+            Wait::Spin => "spin",
+        }
+    }
+}
+
+impl FromStr for Waiting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Waiting, String> {
+        let words = [Wait::Sleep, Wait::Spin].map(|wait| (Waiting(wait).name(), Waiting(wait)));
+        choose(text, &words)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
 use crate::targets::Targets;
-use bookend_io::UringRefusal;
 use bookend_io::tls::Connector;
+use bookend_io::{UringRefusal, Wait};
 use bookend_wire::{Block, Config};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
@@ -22,7 +22,9 @@ pub struct Plan {
     pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
     /// Name of a metadata field whose value differs from call to call.
     pub varying_metadata: Option<Vec<u8>>,
-    /// Connections over all workers.
+    /// When connections are made.
+    pub connecting: Connecting,
+    /// Connections over all workers; with [`Connecting::PerCall`] as many as calls in flight.
     pub connections: u32,
     /// Calls in flight over all connections, at least one for each.
     pub concurrency: u32,
@@ -30,6 +32,8 @@ pub struct Plan {
     pub threads: u32,
     /// The driver.
     pub driver: Driver,
+    /// How the driver waits.
+    pub wait: Wait,
     /// Time before the window, nanoseconds.
     pub warmup_ns: u64,
     /// Length of the window, nanoseconds; `None`: until all calls have ended.
@@ -46,6 +50,18 @@ pub struct Plan {
     pub count_errors: bool,
     /// The HTTP/2 limits.
     pub config: Config,
+}
+
+/// When connections are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Connecting {
+    /// Before the run: it begins once each has greeted or failed.
+    #[default]
+    BeforeRun,
+    /// In the run: it begins at once, and calls are made on connections as these come.
+    InRun,
+    /// Each call makes one of its own and ends it, inside its clock.
+    PerCall,
 }
 
 /// How bytes are moved.
@@ -176,10 +192,12 @@ mod tests {
             messages: vec![Vec::new()],
             metadata: Vec::new(),
             varying_metadata: None,
+            connecting: Connecting::BeforeRun,
             connections,
             concurrency,
             threads,
             driver: Driver::Epoll,
+            wait: Wait::Sleep,
             warmup_ns: 0,
             window_ns: None,
             calls,

@@ -1,5 +1,6 @@
 //! What one worker has measured.
 
+use crate::setup::Setup;
 use bookend_wire::grpc::Code;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -79,6 +80,8 @@ pub struct Recorder {
     pub ok: u64,
     /// Calls that failed.
     pub errors: Errors,
+    /// What calls with connections of their own were made of, where there were any.
+    pub setup: Option<Setup>,
     latency_sum_ns: u128,
     latency_min_ns: u64,
     latency_max_ns: u64,
@@ -92,6 +95,7 @@ impl Default for Recorder {
             run_count: 0,
             ok: 0,
             errors: Errors::default(),
+            setup: None,
             latency_sum_ns: 0,
             latency_min_ns: u64::MAX,
             latency_max_ns: 0,
@@ -154,7 +158,26 @@ pub struct Latencies {
     pub max_ns: u64,
 }
 
+impl Default for Latencies {
+    fn default() -> Self {
+        Self {
+            histogram: latency_histogram(),
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+}
+
 impl Latencies {
+    /// Records one.
+    pub fn record(&mut self, latency_ns: u64) {
+        self.sum_ns += u128::from(latency_ns);
+        self.min_ns = self.min_ns.min(latency_ns);
+        self.max_ns = self.max_ns.max(latency_ns);
+        self.histogram.saturating_record(latency_ns);
+    }
+
     /// Takes over those of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.histogram

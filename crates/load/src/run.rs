@@ -1,9 +1,12 @@
 //! A run: workers are started, watched and added up.
 
 use crate::gate::{Gate, Start};
-use crate::plan::{Driver, Plan};
+use crate::measured::{Measured, smaller};
+use crate::one_shot::OneShotShard;
+use crate::plan::{Connecting, Driver, Plan};
 use crate::recorder::{Errors, Latencies, Recorder, count_text};
-use crate::shard::{LoadShard, Measured, smaller};
+use crate::setup::Setup;
+use crate::shard::LoadShard;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
 use bookend_io::tls::Secured;
@@ -56,8 +59,13 @@ pub struct Outcome {
     pub cpu_system_seconds: f64,
     /// The largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
+    /// What the OK calls of the window were made of, where each had a connection of its own.
+    pub setup: Option<Setup>,
     /// Connections made in the whole run.
     pub connections_opened: u64,
+    /// Addresses beside the first that connections of a worker came from, because that was out of
+    /// ports.
+    pub sources_used: u32,
     /// Whether the run was interrupted.
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
@@ -110,7 +118,7 @@ pub fn run(
     add_up(measured, bills, gate.start())
 }
 
-type Worker = JoinHandle<io::Result<(LoadShard, Statistics)>>;
+type Worker = JoinHandle<io::Result<Measured>>;
 
 /// Starts all workers or, where one cannot be had, none.
 fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Result<Vec<Worker>> {
@@ -129,8 +137,7 @@ fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Resu
 }
 
 fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
-    let plan = Arc::clone(plan);
-    let shard = LoadShard::new(Arc::clone(&plan), Arc::clone(gate), number);
+    let (plan, for_shard) = (Arc::clone(plan), Arc::clone(gate));
     let mut end = WorkerEnd {
         gate: Arc::clone(gate),
         run: thread::current(),
@@ -139,34 +146,44 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
     thread::Builder::new()
         .name(format!("load-{number}"))
         .spawn(move || {
-            let measured = drive(shard, &plan, waker)?;
+            let measured = match plan.connecting {
+                Connecting::PerCall => {
+                    let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, &plan, waker)?.into_measured()
+                }
+                Connecting::BeforeRun | Connecting::InRun => {
+                    let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, &plan, waker)?.into_measured()
+                }
+            };
             end.is_in_order();
             Ok(measured)
         })
 }
 
 /// Runs a worker's shard, inside of TLS where the plan says so.
-fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<(S, Statistics)> {
+fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
     match &plan.tls {
         None => drive_plain(shard, plan, waker),
         Some(connector) => {
             let shard = Secured::connecting(shard, connector.clone());
-            let (shard, statistics) = drive_plain(shard, plan, waker)?;
-            Ok((shard.into_inner(), statistics))
+            Ok(drive_plain(shard, plan, waker)?.into_inner())
         }
     }
 }
 
-fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<(S, Statistics)> {
+fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
     let options = Options {
         connect_timeout_ns: plan.connect_timeout_ns,
+        wait: plan.wait,
         ..Options::default()
     };
-    match plan.driver {
+    let ended = match plan.driver {
         Driver::Blocking => blocking::run(shard, waker, options),
         Driver::Epoll => Epoll::new(waker, options)?.run(shard),
         Driver::Uring => Uring::new(waker, options)?.run(shard),
-    }
+    };
+    ended.map(|(shard, _)| shard)
 }
 
 /// However a worker ends, the run looks. One that fails or panics never comes to the gate: the
@@ -201,7 +218,7 @@ fn join_all(workers: Vec<Worker>) -> io::Result<Vec<Measured>> {
 
 fn join(worker: Worker) -> io::Result<Measured> {
     match worker.join() {
-        Ok(result) => result.map(|(shard, _)| shard.measured),
+        Ok(result) => result,
         // A panic in a worker is a defect of ours: it goes on where it came from.
         Err(panic) => std::panic::resume_unwind(panic),
     }
@@ -275,7 +292,9 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         cpu_user_seconds: bills.end.user_seconds - bills.start.user_seconds,
         cpu_system_seconds: bills.end.system_seconds - bills.start.system_seconds,
         memory_peak_bytes: usage().memory_peak_bytes,
+        setup: None,
         connections_opened: 0,
+        sources_used: 0,
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
         goaways: BTreeMap::new(),
@@ -291,6 +310,10 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         outcome.unfinished += worker.unfinished + worker.failed_outside_window();
         outcome.driver += worker.driver;
         outcome.connections_opened += worker.connections_opened;
+        outcome.sources_used = outcome.sources_used.max(worker.sources_used);
+        if let Some(setup) = &worker.window.setup {
+            outcome.setup.get_or_insert_default().merge(setup);
+        }
         for (text, count) in worker.goaways {
             count_text(&mut outcome.goaways, text, count);
         }

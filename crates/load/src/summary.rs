@@ -5,12 +5,15 @@ mod text;
 
 pub use text::text;
 
-use crate::options::{Options, Until};
+use crate::options::{Options, Until, Waiting};
 use crate::plan::Driver;
 use crate::recorder::{Errors, Latencies};
 use crate::run::Outcome;
+use crate::setup::Setup;
 use bookend_contract::latency;
-use bookend_contract::report::{Bucket, Extension, LatencyAt, LoadReport, SCHEMA_VERSION};
+use bookend_contract::report::{
+    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split,
+};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -94,9 +97,32 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         latency_histogram: latency::encode(&outcome.latencies.histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: ended.driver.name().to_owned(),
+        wait: Waiting(options.wait).name().to_owned(),
+        split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
+        source_addresses: outcome.sources_used,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,
         intervals: outcome.intervals.clone(),
+    }
+}
+
+fn split(setup: &Setup, latencies: &Latencies) -> Split {
+    Split {
+        connect: part(&setup.connect),
+        tls: (!setup.tls.histogram.is_empty()).then(|| part(&setup.tls)),
+        first_byte: part(&setup.first_byte),
+        total: part(latencies),
+    }
+}
+
+fn part(latencies: &Latencies) -> Part {
+    Part {
+        mean_ns: average_ns(latencies),
+        p50_ns: latency_at(latencies, 50.0),
+        p90_ns: latency_at(latencies, 90.0),
+        p99_ns: latency_at(latencies, 99.0),
+        max_ns: latencies.max_ns,
+        histogram: latency::encode(&latencies.histogram),
     }
 }
 
@@ -139,15 +165,17 @@ fn latency_distribution(latencies: &Latencies) -> Vec<LatencyAt> {
     if latencies.histogram.is_empty() {
         return Vec::new();
     }
-    // The histogram rounds up to its next step, the extremes are exact.
     let at = |percentage| LatencyAt {
         percentage,
-        latency: latencies
-            .histogram
-            .value_at_percentile(percentage)
-            .clamp(latencies.min_ns, latencies.max_ns),
+        latency: latency_at(latencies, percentage),
     };
     PERCENTAGES.map(at).to_vec()
+}
+
+/// The histogram rounds up to its next step, the extremes are exact. There is at least one latency.
+fn latency_at(latencies: &Latencies, percentage: f64) -> u64 {
+    let latency_ns = latencies.histogram.value_at_percentile(percentage);
+    latency_ns.clamp(latencies.min_ns, latencies.max_ns)
 }
 
 /// ghz's buckets: the first edge is the fastest call, the last one the slowest, and a call

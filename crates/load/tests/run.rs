@@ -1,7 +1,7 @@
 //! Runs against real servers over loopback, well-behaved and not.
 
-use bookend_io::Target;
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::{Target, Wait};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
 use bookend_wire::Config;
@@ -99,10 +99,12 @@ fn plan(target: impl Into<Target>, calls: u64) -> Plan {
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections: 1,
         concurrency: 10,
         threads: 1,
         driver: Driver::Blocking,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(calls),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, listen, serve, tls};
+use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, Wait, listen, serve, tls};
 
 use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
@@ -198,6 +198,14 @@ impl Bound {
         if let Some(threads) = NonZeroUsize::new(threads) {
             self.options.threads = threads;
         }
+        self
+    }
+
+    /// How the threads wait for something to do. The busy time of those that spin is counted: their
+    /// processor time says nothing.
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.options.driver.wait = wait;
+        self.options.driver.counts_busy_time |= wait == Wait::Spin;
         self
     }
 

@@ -34,6 +34,8 @@ pub struct ServerShard {
     mailbox: Mailbox<Letter>,
     inbox: Vec<Letter>,
     sessions: Vec<Option<Box<Accepted>>>,
+    /// Of connections that are gone, for the next ones.
+    spare: Vec<Connection>,
     /// Sessions that are there.
     open: u32,
     greetings: Greetings,
@@ -141,6 +143,7 @@ impl ServerShard {
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
             sessions: Vec::new(),
+            spare: Vec::new(),
             open: 0,
             greetings: Greetings::default(),
             deadlines: Deadlines::default(),
@@ -219,11 +222,27 @@ impl ServerShard {
         }
     }
 
+    /// A connection as new, in the memory of one that is gone where there is such: clients that make
+    /// one for each call would have it allocated each time.
+    fn fresh_connection(&mut self) -> Connection {
+        match self.spare.pop() {
+            Some(mut connection) => {
+                connection.renew(&self.limits.http2);
+                connection
+            }
+            None => Connection::new(Role::Server, &self.limits.http2),
+        }
+    }
+
     fn forget_greetings(&mut self) {
         self.greetings
             .forget(|session| is_settled(&mut self.sessions, session));
     }
 }
+
+/// Connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps is bounded
+/// by the limits of header lists; its table of streams is given back if it has grown.
+const SPARE_CONNECTIONS_MAX: usize = 64;
 
 impl Drop for ServerShard {
     fn drop(&mut self) {
@@ -265,7 +284,7 @@ impl Shard for ServerShard {
         };
         let mut accepted = Box::new(Accepted {
             session,
-            connection: Connection::new(Role::Server, &self.limits.http2),
+            connection: self.fresh_connection(),
             calls: Calls::new(address, &self.limits),
             in_turns: false,
             is_stopped: false,
@@ -358,9 +377,13 @@ impl Shard for ServerShard {
     }
 
     fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
-        if find(&mut self.sessions, session).is_some() {
-            self.sessions[session.index as usize] = None;
+        if find(&mut self.sessions, session).is_some()
+            && let Some(accepted) = self.sessions[session.index as usize].take()
+        {
             self.open -= 1;
+            if self.spare.len() < SPARE_CONNECTIONS_MAX {
+                self.spare.push(accepted.connection);
+            }
         }
         self.forget_greetings();
     }

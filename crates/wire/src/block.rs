@@ -2,6 +2,7 @@
 
 use crate::frame::{FrameHeader, HEADER_BYTES, kind};
 use crate::hpack::{Encoder, Indexing};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// First octet of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
@@ -23,9 +24,10 @@ pub struct ExtraField<'a> {
 ///
 /// The first use enters its fields into the dynamic table, the second finds all of them there, and
 /// from then on sending it is a copy of a few octets, for as long as the table does not change.
+/// Clones share the fields: ten thousand connections that send the same list keep it once.
 #[derive(Clone, Debug)]
 pub struct Block {
-    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    fields: Arc<Vec<(Vec<u8>, Vec<u8>)>>,
     encoded: Vec<u8>,
     /// The state of the encoder's table for which `encoded` is right.
     generation: Option<u64>,
@@ -54,7 +56,7 @@ impl Block {
     pub fn new(fields: &[(&[u8], &[u8])]) -> Self {
         let owned = |(name, value): &(&[u8], &[u8])| (name.to_vec(), value.to_vec());
         Self {
-            fields: fields.iter().map(owned).collect(),
+            fields: Arc::new(fields.iter().map(owned).collect()),
             encoded: Vec::new(),
             generation: None,
             frame: NO_FRAME,
@@ -63,7 +65,8 @@ impl Block {
 
     /// Adds a field at the end.
     pub fn push(&mut self, name: &[u8], value: &[u8]) {
-        self.fields.push((name.to_vec(), value.to_vec()));
+        let fields = Arc::make_mut(&mut self.fields);
+        fields.push((name.to_vec(), value.to_vec()));
         self.generation = None;
     }
 
@@ -81,7 +84,7 @@ impl Block {
         encoder.begin_block(output);
         let start = output.len();
         let before = encoder.generation();
-        for (name, value) in &self.fields {
+        for (name, value) in self.fields.iter() {
             encoder.field(name, value, Indexing::Incremental, output);
         }
         self.generation = (encoder.generation() == before).then_some(before);
@@ -100,7 +103,7 @@ impl Block {
     /// The encoding that touches no table, and so may be sent at any later time.
     pub(crate) fn encode_stateless(&self) -> Vec<u8> {
         let mut encoded = Vec::new();
-        for (name, value) in &self.fields {
+        for (name, value) in self.fields.iter() {
             encoded.push(LITERAL_WITHOUT_INDEXING);
             plain_string(name, &mut encoded);
             plain_string(value, &mut encoded);
@@ -169,7 +172,7 @@ mod tests {
         for _ in 0..3 {
             let mut octets = Vec::new();
             block.encode(&mut encoder, &mut octets);
-            assert_eq!(decoded(&mut decoder, &octets), block.fields);
+            assert_eq!(decoded(&mut decoder, &octets), *block.fields);
             lengths.push(octets.len());
         }
         assert_eq!(lengths[1..], [2, 2]);
@@ -181,7 +184,7 @@ mod tests {
         let block = Block::new(&[(b"grpc-status", b"0"), (b"grpc-message", &long)]);
         assert_eq!(
             decoded(&mut Decoder::new(0), &block.encode_stateless()),
-            block.fields
+            *block.fields
         );
     }
 }

@@ -53,6 +53,24 @@ impl Receiver {
         }
     }
 
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Makes the half that of a new connection, and keeps its memory.
+    pub(crate) fn renew(&mut self, config: &Config) {
+        let own_table_bytes = config.settings.header_table_bytes as usize;
+        let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
+        self.own = config.settings;
+        self.fields.renew(max_list_bytes, config.max_header_fields);
+        self.max_block_bytes = max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS);
+        self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
+        self.open_block = None;
+        self.preface_came = self.role == Role::Client;
+        self.settings_came = false;
+        self.drained.clear();
+    }
+
     /// The stream whose header block has begun and is not whole.
     pub fn open_block(&self) -> Option<u32> {
         self.open_block.as_ref().map(|open| open.stream_id)

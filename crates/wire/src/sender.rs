@@ -61,10 +61,34 @@ pub struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &Config, own: Settings) -> Self {
+        let encoder = Encoder::new(ENCODER_TABLE_BYTES);
+        Self::with(config, own, Vec::new(), encoder, Streams::new())
+    }
+
+    /// Makes the half that of a new connection, and keeps its memory.
+    pub(crate) fn renew(&mut self, config: &Config, own: Settings) {
+        let mut output = core::mem::take(&mut self.output);
+        output.clear();
+        let unused = Encoder::new(ENCODER_TABLE_BYTES);
+        let mut encoder = core::mem::replace(&mut self.encoder, unused);
+        encoder.renew();
+        let mut streams = core::mem::replace(&mut self.streams, Streams::without_room());
+        streams.renew();
+        *self = Self::with(config, own, output, encoder, streams);
+    }
+
+    /// The half of a new connection, from parts that are as new.
+    fn with(
+        config: &Config,
+        own: Settings,
+        output: Vec<u8>,
+        encoder: Encoder,
+        streams: Streams,
+    ) -> Self {
         Self {
-            output: Vec::new(),
-            encoder: Encoder::new(ENCODER_TABLE_BYTES),
-            streams: Streams::new(),
+            output,
+            encoder,
+            streams,
             peer: Settings::default(),
             peer_settings_came: false,
             send_window: Window::new(DEFAULT_WINDOW_BYTES),

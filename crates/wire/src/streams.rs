@@ -147,6 +147,29 @@ impl Streams {
         }
     }
 
+    /// No table at all, which allocates nothing: to be replaced before it is used.
+    pub const fn without_room() -> Self {
+        Self {
+            states: Vec::new(),
+            free_keys: Vec::new(),
+            index: Vec::new(),
+            strays: BTreeMap::new(),
+        }
+    }
+
+    /// Forgets every stream, and keeps the memory of as many as a connection begins with.
+    pub fn renew(&mut self) {
+        if self.index.len() > FIRST_INDEX_SLOTS {
+            *self = Self::new();
+            return;
+        }
+        self.states.clear();
+        self.free_keys.clear();
+        self.index.clear();
+        self.index.resize(FIRST_INDEX_SLOTS, NO_KEY);
+        self.strays.clear();
+    }
+
     /// Streams alive.
     #[inline]
     pub fn len(&self) -> usize {

@@ -1,7 +1,12 @@
 //! The client's end: a closed loop of canned requests, counted by the answers' END_STREAM flags.
 
 use std::{
-    collections::VecDeque, error::Error, io, net::TcpStream, os::fd::OwnedFd, time::Instant,
+    collections::VecDeque,
+    error::Error,
+    io,
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    os::fd::OwnedFd,
+    time::Instant,
 };
 
 use rustix::{buffer::spare_capacity, event::epoll};
@@ -28,6 +33,7 @@ struct Caller {
 
 struct Run<'a> {
     settings: &'a Settings,
+    address: SocketAddr,
     poll: OwnedFd,
     last_id: u32,
     requests: Canned<2>,
@@ -66,8 +72,11 @@ pub fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
 
 impl<'a> Run<'a> {
     fn new(settings: &'a Settings, requests: Canned<2>) -> io::Result<Self> {
+        let address = settings.target.to_socket_addrs()?.next();
+        let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
         Ok(Run {
             settings,
+            address,
             poll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             last_id: if settings.connection_per_call {
                 1
@@ -123,7 +132,7 @@ impl<'a> Run<'a> {
     }
 
     fn open(&self, index: usize, owed: usize) -> io::Result<Caller> {
-        let stream = TcpStream::connect(&self.settings.target)?;
+        let stream = TcpStream::connect(self.address)?;
         if self.settings.epoll {
             let data = epoll::EventData::new_u64(index as u64);
             epoll::add(&self.poll, &stream, data, epoll::EventFlags::IN)?;

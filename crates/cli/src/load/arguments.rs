@@ -4,7 +4,7 @@ use super::not_built::NotBuilt;
 use crate::failure::Failure;
 use crate::number::whole;
 use bookend_load::duration;
-use bookend_load::options::{DurationStop, Flags, Format, Io};
+use bookend_load::options::{DurationStop, Flags, Format, Io, Waiting};
 use bookend_load::targets::Strategy;
 use clap::Args;
 use std::path::PathBuf;
@@ -146,6 +146,15 @@ pub struct Arguments {
     /// How bytes are moved: auto, blocking, epoll, uring [default: auto]
     #[arg(long, value_name = "DRIVER")]
     io: Option<Io>,
+    /// How threads wait: sleep, or spin, where CPU figures say nothing [default: sleep]
+    #[arg(long, value_name = "HOW")]
+    wait: Option<Waiting>,
+    /// A connection for each call, made and ended inside its clock
+    #[arg(long)]
+    one_shot: bool,
+    /// Begin at once, and make the connections meanwhile
+    #[arg(long)]
+    connects_in_window: bool,
 
     #[command(flatten)]
     not_built: NotBuilt,
@@ -191,6 +200,9 @@ impl Arguments {
             varying_metadata: self.varying_metadata,
             disable_template_data: self.disable_template_data,
             io: self.io.unwrap_or(default.io),
+            wait: self.wait.unwrap_or(default.wait),
+            one_shot: self.one_shot,
+            connects_in_window: self.connects_in_window,
             threads: self.threads,
             format: self.format.unwrap_or(default.format),
             output: self.output,
@@ -295,6 +307,8 @@ mod tests {
         every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
         every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
         every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
+        let spin: Waiting = "spin".parse().unwrap_or_default();
+        every_spelling("wait", None, "spin", |flags| flags.wait = spin);
         every_spelling("io", None, "uring", |flags| flags.io = Io::Uring);
     }
 

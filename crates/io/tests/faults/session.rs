@@ -4,8 +4,8 @@ use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
 use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
 use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{Io, ServeOptions, Statistics, Stopper, listen, serve};
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::{Io, ServeOptions, Statistics, Stopper, Wait, listen, serve};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
 use bookend_server::{Counts, Limits, Server};
 use std::collections::BTreeMap;
@@ -300,6 +300,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections: LOAD_CONNECTIONS,
         concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
         threads: match driver {
@@ -307,6 +308,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
             Driver::Epoll => 1,
         },
         driver,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(LOAD_CALLS),

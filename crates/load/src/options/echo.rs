@@ -3,7 +3,9 @@
 
 use super::{DurationStop, Io, Options, SchemaSource, Until};
 use crate::payload::DataSource;
+use crate::plan::Connecting;
 use crate::targets::Strategy;
+use bookend_io::Wait;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -120,6 +122,14 @@ impl Options {
         fields.insert("duration-stop".into(), json!(stop));
         fields.insert("io".into(), json!(io));
         fields.insert("warmup".into(), nanoseconds(self.warmup));
+        if self.wait == Wait::Spin {
+            fields.insert("wait".into(), json!("spin"));
+        }
+        match self.connecting {
+            Connecting::BeforeRun => None,
+            Connecting::InRun => fields.insert("connects-in-window".into(), json!(true)),
+            Connecting::PerCall => fields.insert("one-shot".into(), json!(true)),
+        };
         let varying = self
             .metadata
             .varying

@@ -36,6 +36,13 @@ pub enum OptionsError {
         /// `--concurrency`
         concurrency: u32,
     },
+    /// Another number of connections than of calls in flight, where each call has its own.
+    OneShotConnections {
+        /// `--connections`
+        connections: u32,
+        /// `--concurrency`
+        concurrency: u32,
+    },
     /// More addresses than calls in flight.
     TargetsIdle {
         /// Addresses of all targets.
@@ -112,6 +119,14 @@ impl fmt::Display for OptionsError {
                 formatter,
                 "--connections {connections} is more than --concurrency {concurrency}: some would \
                  never carry a call"
+            ),
+            Self::OneShotConnections {
+                connections,
+                concurrency,
+            } => write!(
+                formatter,
+                "--connections {connections} and --one-shot contradict each other: every call has \
+                 a connection of its own, and --concurrency {concurrency} says how many at a time"
             ),
             Self::TargetsIdle {
                 targets,

@@ -1,10 +1,12 @@
 //! The flags as the user wrote them, and the step from there to their meaning.
 
 use super::{
-    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Until, security,
+    DurationStop, Format, Io, Options, OptionsError, SchemaSource, Security, Until, Waiting,
+    security,
 };
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
+use crate::plan::Connecting;
 use crate::system::reason;
 use crate::targets::{Strategy, TargetNames};
 use std::collections::BTreeMap;
@@ -80,6 +82,12 @@ pub struct Flags {
     pub disable_template_data: bool,
     /// `--io`
     pub io: Io,
+    /// `--wait`
+    pub wait: Waiting,
+    /// `--one-shot`
+    pub one_shot: bool,
+    /// `--connects-in-window`
+    pub connects_in_window: bool,
     /// `--threads`
     pub threads: Option<u32>,
     /// `--format`
@@ -129,6 +137,9 @@ impl Default for Flags {
             varying_metadata: None,
             disable_template_data: false,
             io: Io::Auto,
+            wait: Waiting::default(),
+            one_shot: false,
+            connects_in_window: false,
             threads: None,
             format: Format::Summary,
             output: None,
@@ -159,6 +170,7 @@ impl Options {
             data: choose_data(&flags)?,
             templates,
             metadata: read_metadata(&flags, templates)?,
+            connecting: choose_connecting(&flags)?,
             connections,
             concurrency,
             until: choose_until(&flags)?,
@@ -167,6 +179,7 @@ impl Options {
             warmup: flags.warmup,
             connect_timeout: unless_zero(flags.connect_timeout),
             io: flags.io,
+            wait: flags.wait.0,
             threads: flags
                 .threads
                 .map(|threads| at_least_one("--threads", threads))
@@ -194,6 +207,16 @@ fn read_targets(flags: &Flags) -> Result<TargetNames, OptionsError> {
 fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsError> {
     let connections = at_least_one("--connections", flags.connections)?;
     let concurrency = at_least_one("--concurrency", flags.concurrency)?;
+    if flags.one_shot {
+        return match connections {
+            NonZeroU32::MIN => Ok((concurrency, concurrency)),
+            _ if connections == concurrency => Ok((concurrency, concurrency)),
+            _ => Err(OptionsError::OneShotConnections {
+                connections: flags.connections,
+                concurrency: flags.concurrency,
+            }),
+        };
+    }
     if connections > concurrency {
         return Err(OptionsError::ConnectionsIdle {
             connections: flags.connections,
@@ -201,6 +224,18 @@ fn check_concurrency(flags: &Flags) -> Result<(NonZeroU32, NonZeroU32), OptionsE
         });
     }
     Ok((connections, concurrency))
+}
+
+fn choose_connecting(flags: &Flags) -> Result<Connecting, OptionsError> {
+    match (flags.one_shot, flags.connects_in_window) {
+        (false, false) => Ok(Connecting::BeforeRun),
+        (false, true) => Ok(Connecting::InRun),
+        (true, false) => Ok(Connecting::PerCall),
+        (true, true) => Err(OptionsError::Conflict {
+            one: "--one-shot",
+            other: "--connects-in-window",
+        }),
+    }
 }
 
 fn at_least_one(flag: &'static str, number: u32) -> Result<NonZeroU32, OptionsError> {

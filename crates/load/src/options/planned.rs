@@ -3,7 +3,7 @@
 
 use super::{DurationStop, Io, Options, OptionsError};
 use crate::payload::Payload;
-use crate::plan::{AtEnd, Driver, Plan};
+use crate::plan::{AtEnd, Connecting, Driver, Plan};
 use crate::schema::Method;
 use crate::targets::Targets;
 use bookend_wire::Config;
@@ -30,10 +30,12 @@ impl Options {
             messages: payload.into_messages(),
             metadata: self.metadata.constant.clone(),
             varying_metadata: self.metadata.varying.clone(),
+            connecting: self.connecting,
             connections: self.connections.get(),
             concurrency: self.concurrency.get(),
             threads,
             driver,
+            wait: self.wait,
             warmup_ns: nanoseconds(self.warmup),
             window_ns: self.until.elapsed().map(nanoseconds),
             calls: self.until.calls(),
@@ -57,7 +59,9 @@ impl Options {
     fn choose_driver(&self, cpus: u32) -> Result<(Driver, u32), OptionsError> {
         let connections = self.connections.get();
         let most = self.threads.map_or(cpus.max(1), |threads| threads.get());
+        let is_per_call = self.connecting == Connecting::PerCall;
         match self.io {
+            Io::Auto if is_per_call => Ok((Driver::Epoll, connections.min(most))),
             Io::Auto if connections <= most => Ok((Driver::Blocking, connections)),
             Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
             Io::Uring => Ok((Driver::Uring, connections.min(most))),

@@ -2,11 +2,13 @@
 
 use super::LoadShard;
 use crate::call::Fault;
-use crate::link::Link;
+use crate::dials::End;
+use crate::link::{Link, Stage};
 use crate::phase::Phase;
-use crate::redial::End;
+use crate::sources::Token;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
+use std::io;
 
 impl LoadShard {
     /// Makes the connections whose time has come, and gives up greetings that take too long.
@@ -15,105 +17,99 @@ impl LoadShard {
         if now_ns < self.dial_deadline_ns {
             return;
         }
-        for connection in 0..self.redials.len() {
-            let redial = &mut self.redials[connection];
-            let calls_are_made = !matches!(self.phase, Phase::Draining | Phase::Over);
-            if calls_are_made && redial.due_at_ns().is_some_and(|at_ns| now_ns >= at_ns) {
-                redial.dialled(now_ns);
-                let number = self.share.first_connection as usize + connection;
-                turn.connect(self.plan.targets.of(number), connection as u64);
+        if self.course.will_make_calls() {
+            while let Some(number) = self.dials.next(now_ns) {
+                self.connect(number, turn);
             }
         }
-        let is_overdue = |link: &&Link| {
-            let overdue_at_ns = self.greeting_overdue_at_ns(link.connection_number);
-            overdue_at_ns.is_some_and(|at_ns| now_ns >= at_ns)
-        };
-        let overdue: Vec<_> = self
-            .links
-            .iter()
-            .flatten()
-            .filter(is_overdue)
-            .map(|link| link.session)
-            .collect();
-        for session in overdue {
-            self.lost(
-                session,
-                "the server accepted the connection and sent no SETTINGS",
-                turn,
-            );
+        while let Some(session) = self.dials.overdue(now_ns) {
+            let text = "the server accepted the connection and sent no SETTINGS";
+            self.lost(session, text, turn);
             turn.abort(session);
         }
         self.reckon_dial_deadline();
     }
 
-    fn greeting_overdue_at_ns(&self, connection: usize) -> Option<u64> {
-        let dialled_at_ns = self.redials[connection].dialled_at_ns()?;
-        Some(dialled_at_ns.saturating_add(self.plan.connect_timeout_ns))
+    fn connect(&mut self, number: u32, turn: &mut Turn) {
+        let target = self.course.plan.targets.of(self.first_connection + number as usize);
+        let (target, token) = self.sources.target(target, number);
+        turn.connect(target, token.to_number());
     }
 
-    pub(super) fn reckon_dial_deadline(&mut self) {
-        let due_ns = |connection: usize| {
-            let redial = &self.redials[connection];
-            redial
-                .due_at_ns()
-                .or_else(|| self.greeting_overdue_at_ns(connection))
-        };
-        let deadline_ns = (0..self.redials.len()).filter_map(due_ns).min();
-        self.dial_deadline_ns = match self.phase {
-            Phase::Draining | Phase::Over => u64::MAX,
-            _ => deadline_ns.unwrap_or(u64::MAX),
+    fn reckon_dial_deadline(&mut self) {
+        self.dial_deadline_ns = match self.course.will_make_calls() {
+            true => self.dials.due_at_ns(),
+            false => u64::MAX,
         };
     }
 
-    pub(super) fn note_failure(&mut self, text: &str) {
-        self.measured
-            .first_failure
-            .get_or_insert_with(|| text.to_owned());
+    pub(super) fn connected(&mut self, session: Session, token: u64, turn: &mut Turn) {
+        let number = Token::of(token).number;
+        self.sources.opened();
+        let plan = &self.course.plan;
+        let timeout_ns = plan.connect_timeout_ns;
+        let streams = self.streams[number as usize];
+        let mut link = Link::new(session, number, plan, &self.head, streams);
+        self.course.measured.connections_opened += 1;
+        link.swap_output(turn);
+        let index = session.index as usize;
+        if index >= self.links.len() {
+            self.links.resize_with(index + 1, || None);
+        }
+        self.links[index] = Some(link);
+        let by_ns = turn.now_ns().saturating_add(timeout_ns);
+        self.dials.opened(number, session, by_ns);
+        self.reckon_dial_deadline();
+    }
+
+    pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
+        let token = Token::of(token);
+        let target = self.course.plan.targets.of(self.first_connection + token.number as usize);
+        if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
+            return self.connect(token.number, turn);
+        }
+        let text = self.sources.explain(error);
+        self.course.measured.note_failure(&text);
+        self.course.count_attempt(&text);
+        self.dials.lost(token.number, turn.now_ns(), End::Useless);
+        self.reckon_dial_deadline();
+    }
+
+    /// Something has come on a connection whose greeting was awaited.
+    #[cold]
+    pub(super) fn note_greeting(&mut self, index: usize, turn: &mut Turn) {
+        let stage = self.links[index].as_ref().map(|link| (link.stage, link.connection_number));
+        if let Some((Stage::Ready, number)) = stage {
+            self.dials.greeted(number);
+            self.reckon_dial_deadline();
+            self.dial(turn);
+        }
     }
 
     /// A connection is of no use any more. Its calls fail; it is dialled again later.
     pub(super) fn lost(&mut self, session: Session, text: &str, turn: &mut Turn) {
         let now_ns = turn.now_ns();
         let index = session.index as usize;
-        let known = self.links.get(index).and_then(Option::as_ref);
-        let Some(link) = known.filter(|link| link.session == session) else {
+        let known = self.links.get_mut(index);
+        let Some(mut link) = known.and_then(|link| link.take_if(|link| link.session == session))
+        else {
             return;
         };
-        let connection = link.connection_number;
-        let end = end_of(link);
-        if self.phase != Phase::Over {
-            self.measured.note_end_of(link);
+        let end = end_of(&link);
+        if self.course.phase() != Phase::Over {
+            self.course.measured.note_end_of(&link);
         }
-        if end != End::WorkDone && self.phase != Phase::Over {
-            let made_no_call = link.made_no_call();
-            let text = why_lost(link, text);
-            self.note_failure(&text);
-            if made_no_call {
-                self.count_attempt(&text);
+        if end != End::WorkDone && self.course.phase() != Phase::Over {
+            let text = why_lost(&link, text);
+            self.course.measured.note_failure(&text);
+            if link.made_no_call() {
+                self.course.count_attempt(&text);
             }
-            self.fail_link(index, &Fault::new(Code::Unavailable, text), now_ns);
+            let fault = Fault::new(Code::Unavailable, text);
+            link.fail_all(&fault, self.course.ledger(now_ns));
         }
-        self.links[index] = None;
-        self.redials[connection].lost(now_ns, end);
+        self.dials.lost(link.connection_number, now_ns, end);
         self.reckon_dial_deadline();
-    }
-
-    /// Closes the connections that have nothing left to do, where no bytes that come would.
-    pub(super) fn close_done(&self, turn: &mut Turn) {
-        for link in self.links.iter().flatten().filter(|link| link.is_done()) {
-            turn.close(link.session);
-        }
-    }
-
-    /// A connection that could not be made costs one error: the call that asked for it.
-    pub(super) fn count_attempt(&mut self, text: &str) {
-        if matches!(self.phase, Phase::WarmUp | Phase::Window) {
-            self.recorder.errors.add(Code::Unavailable, text, 1);
-            if self.by_number() {
-                self.counted_made += 1;
-                self.counted_done += 1;
-            }
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! not have.
 
 use super::ratio;
-use bookend_contract::report::{Bucket, Extension, LoadReport};
+use bookend_contract::report::{Bucket, Extension, LoadReport, Split};
 use bookend_contract::verdict::GENERATOR_SATURATED;
 use std::fmt::{Display, Write};
 
@@ -139,13 +139,7 @@ fn ours(facts: &Extension) -> String {
         "threads"
     };
     let mut text = String::from("\nBookend:\n");
-    line(
-        &mut text,
-        format_args!(
-            "  Requests per CPU-second:\t{:.2}",
-            facts.requests_per_cpu_second
-        ),
-    );
+    text.push_str(&cost(facts));
     line(
         &mut text,
         format_args!(
@@ -156,10 +150,11 @@ fn ours(facts: &Extension) -> String {
     line(
         &mut text,
         format_args!(
-            "  Busy:\t{:.1} % of {} {threads} ({})",
+            "  Busy:\t{:.1} % of {} {threads} ({}{})",
             busy * 100.0,
             facts.threads,
-            facts.io
+            facts.io,
+            if spins(facts) { ", spinning" } else { "" }
         ),
     );
     line(
@@ -170,11 +165,61 @@ fn ours(facts: &Extension) -> String {
         &mut text,
         format_args!("  Requests per read:\t{:.2}", facts.requests_per_read),
     );
+    text.push_str(&connections(facts));
     text.push_str(&outside_the_window(facts));
     text.push_str(&said_by_the_server(facts));
     if busy >= GENERATOR_SATURATED {
         text.push_str(
             "  Limit:\tthis generator was the limit: the target can do at least this much\n",
+        );
+    }
+    text
+}
+
+fn spins(facts: &Extension) -> bool {
+    facts.wait == "spin"
+}
+
+/// Who spins uses all of its CPU whatever it does: no cost can be made of that.
+fn cost(facts: &Extension) -> String {
+    match spins(facts) {
+        true => "  Spin:\tthe CPU figures below say nothing, the busy share is the figure\n".into(),
+        false => format!(
+            "  Requests per CPU-second:\t{:.2}\n",
+            facts.requests_per_cpu_second
+        ),
+    }
+}
+
+/// What calls with connections of their own were made of.
+fn connections(facts: &Extension) -> String {
+    let mut text = String::new();
+    for (name, part) in facts.split.iter().flat_map(Split::parts) {
+        let name = match name {
+            "connect" => "Connect",
+            "tls" => "TLS",
+            "first_byte" => "First byte",
+            _ => "Total",
+        };
+        line(
+            &mut text,
+            format_args!(
+                "  {name}:\t{} mean, {} in 50 %, {} in 90 %, {} in 99 %, {} at most",
+                duration(part.mean_ns),
+                duration(part.p50_ns),
+                duration(part.p90_ns),
+                duration(part.p99_ns),
+                duration(part.max_ns)
+            ),
+        );
+    }
+    if facts.source_addresses > 0 {
+        line(
+            &mut text,
+            format_args!(
+                "  Sources:\t{} addresses of the loopback beside the first, which was out of ports",
+                facts.source_addresses
+            ),
         );
     }
     text

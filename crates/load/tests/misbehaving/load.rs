@@ -5,7 +5,8 @@ use super::cases::{BAD, Case, GOOD, Tally};
 use super::conversation::Heard;
 use super::frames::{CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM};
 use super::server::{bind, nobody};
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_io::Wait;
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
 use bookend_wire::Config;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +24,12 @@ pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
+        connecting: Connecting::BeforeRun,
         connections: 1,
         concurrency,
         threads: 1,
         driver: Driver::Blocking,
+        wait: Wait::Sleep,
         warmup_ns: 0,
         window_ns: None,
         calls: Some(calls),

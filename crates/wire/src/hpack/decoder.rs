@@ -24,16 +24,18 @@ impl Decoder {
     /// with the default and call [`set_limit`](Self::set_limit) when SETTINGS are acknowledged.
     #[must_use]
     pub const fn new(max_table_bytes: usize) -> Self {
-        let first_table_bytes = if max_table_bytes < DEFAULT_TABLE_BYTES {
-            max_table_bytes
-        } else {
-            DEFAULT_TABLE_BYTES
-        };
         Self {
-            table: DynamicTable::new(first_table_bytes),
+            table: DynamicTable::new(first_table_bytes(max_table_bytes)),
             limit_bytes: max_table_bytes,
             required_update_bytes: None,
         }
+    }
+
+    /// Makes the decoder that of a new connection, and keeps its memory.
+    pub(crate) fn renew(&mut self, max_table_bytes: usize) {
+        self.table.renew(first_table_bytes(max_table_bytes));
+        self.limit_bytes = max_table_bytes;
+        self.required_update_bytes = None;
     }
 
     /// Sets how large a table the peer may use, in octets.
@@ -180,6 +182,15 @@ impl Decoder {
                     .joined(index.checked_sub(static_table::LENGTH + 1)?)
             })
             .ok_or(Error::InvalidIndex)
+    }
+}
+
+/// The table that a peer may count on that has not read our SETTINGS.
+const fn first_table_bytes(limit_bytes: usize) -> usize {
+    if limit_bytes < DEFAULT_TABLE_BYTES {
+        limit_bytes
+    } else {
+        DEFAULT_TABLE_BYTES
     }
 }
 

@@ -146,6 +146,16 @@ impl<Key: Copy> DynamicTable<Key> {
         }
     }
 
+    /// Makes the table as new, of that size, and keeps its memory. Nothing that was remembered about
+    /// it holds any more.
+    pub(super) fn renew(&mut self, max_size_bytes: usize) {
+        self.entries.clear();
+        self.store.clear();
+        self.size_bytes = 0;
+        self.max_size_bytes = max_size_bytes;
+        self.advance_generation();
+    }
+
     /// Evicts all entries.
     pub(super) fn clear(&mut self) {
         self.evict_to(0);

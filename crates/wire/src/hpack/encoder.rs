@@ -54,22 +54,17 @@ impl Encoder {
     /// A table smaller than the default is announced at the start of the first block.
     #[must_use]
     pub const fn new(max_table_bytes: usize) -> Self {
-        let is_small = max_table_bytes < DEFAULT_TABLE_BYTES;
         Self {
-            table: DynamicTable::new(if is_small {
-                max_table_bytes
-            } else {
-                DEFAULT_TABLE_BYTES
-            }),
+            table: DynamicTable::new(first_table_bytes(max_table_bytes)),
             own_limit_bytes: max_table_bytes,
-            pending_update: if is_small {
-                Some(SizeUpdate {
-                    lowest_bytes: max_table_bytes,
-                })
-            } else {
-                None
-            },
+            pending_update: first_update(max_table_bytes),
         }
+    }
+
+    /// Makes the encoder that of a new connection, with the limit that it had, and keeps its memory.
+    pub(crate) fn renew(&mut self) {
+        self.table.renew(first_table_bytes(self.own_limit_bytes));
+        self.pending_update = first_update(self.own_limit_bytes);
     }
 
     /// Takes over the peer's SETTINGS_HEADER_TABLE_SIZE, in octets.
@@ -193,6 +188,26 @@ impl Encoder {
             }
         }
         found
+    }
+}
+
+/// The table before the peer's SETTINGS.
+const fn first_table_bytes(own_limit_bytes: usize) -> usize {
+    if own_limit_bytes < DEFAULT_TABLE_BYTES {
+        own_limit_bytes
+    } else {
+        DEFAULT_TABLE_BYTES
+    }
+}
+
+/// What the first block has to announce: a table smaller than the default.
+const fn first_update(own_limit_bytes: usize) -> Option<SizeUpdate> {
+    if own_limit_bytes < DEFAULT_TABLE_BYTES {
+        Some(SizeUpdate {
+            lowest_bytes: own_limit_bytes,
+        })
+    } else {
+        None
     }
 }
 

@@ -57,6 +57,13 @@ impl HeaderList {
         }
     }
 
+    /// Makes the list as new, with these limits, and keeps the memory.
+    pub(crate) fn renew(&mut self, max_size_bytes: usize, max_fields: usize) {
+        self.clear();
+        self.max_size_bytes = max_size_bytes;
+        self.max_fields = max_fields;
+    }
+
     /// The stored fields in the order in which they were sent.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Field<'_>> + Clone {

@@ -5,6 +5,7 @@ use crate::block::{Block, ExtraField};
 use crate::error::CannotOpen;
 use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
+use crate::opening::Opening;
 use crate::request::Request;
 use crate::streams::{State, Stream};
 use alloc::vec::Vec;
@@ -53,6 +54,21 @@ impl Sender {
         }
         self.send_window.take(body_bytes);
         template.write(stream.id, &mut self.output);
+        Ok(stream)
+    }
+
+    /// Sends what a client says first, with its request, on a connection on which nothing was said.
+    ///
+    /// # Errors
+    /// As [`Sender::open`].
+    #[inline]
+    pub(crate) fn open_with(&mut self, opening: &Opening) -> Result<Stream, CannotOpen> {
+        let stream = self.open()?;
+        if let Some(state) = self.streams.state(stream) {
+            state.local_closed = true;
+        }
+        self.send_window.take(opening.body_bytes);
+        self.output.extend_from_slice(&opening.octets);
         Ok(stream)
     }
 

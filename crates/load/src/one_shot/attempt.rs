@@ -1,0 +1,274 @@
+//! One call and its connection.
+
+use crate::call::{Call, Fault};
+use crate::course::Course;
+use crate::dials::End;
+use crate::link::Farewell;
+use crate::metadata::varying_value;
+use crate::plan::Plan;
+use crate::setup::Parts;
+use bookend_io::{Received, Session, Then, Turn};
+use bookend_wire::grpc::Code;
+use bookend_wire::{
+    Blame, Block, CannotOpen, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Opening,
+    Role, Sender, Stream, Visitor,
+};
+
+/// Messages of a run beyond this are not kept a second time, as part of what a connection begins
+/// with.
+const KEPT_MESSAGES_BYTES: usize = 4 << 20;
+
+/// What all connections of a worker say first.
+#[derive(Debug)]
+pub(super) struct Script {
+    /// One a message, where they are the same each time.
+    openings: Vec<Opening>,
+    head: Block,
+}
+
+impl Script {
+    pub fn new(plan: &Plan) -> Self {
+        let head = plan.head();
+        let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
+        let vary = plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES;
+        let opening = |message: &Vec<u8>| Opening::new(&plan.config, &head, message);
+        let openings = match vary {
+            true => Vec::new(),
+            false => plan.messages.iter().map_while(opening).collect(),
+        };
+        Self { openings, head }
+    }
+
+    /// Has the connection begin again, with the request of call `number` in its output.
+    fn begin(
+        &mut self,
+        connection: &mut Connection,
+        plan: &Plan,
+        number: u64,
+    ) -> Result<Stream, CannotOpen> {
+        let at = (number % plan.messages.len() as u64) as usize;
+        if let Some(opening) = self.openings.get(at) {
+            return connection.reopen(&plan.config, opening);
+        }
+        connection.renew(&plan.config);
+        let value = varying_value(number);
+        let extra = plan.varying_metadata.as_ref().map(|name| ExtraField {
+            name,
+            value: &value,
+            indexing: Indexing::Never,
+        });
+        let sender = &mut connection.sender;
+        sender.request(&mut self.head, extra.as_slice(), &plan.messages[at])
+    }
+}
+
+/// One call at a time, each with a connection of its own. The memory of the connection is used
+/// again by the next.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// While there is a call.
+    pub session: Option<Session>,
+    pub call: Call,
+    /// How the call ended, before its connection does.
+    pub outcome: Option<Result<(), Fault>>,
+    pub farewell: Option<Farewell>,
+    connection: Connection,
+    /// When the transport was there.
+    connected_ns: u64,
+    /// When both ends had agreed on everything below HTTP/2: with TLS later than the transport.
+    /// 0 before.
+    opened_ns: u64,
+    written_ns: u64,
+    /// 0 before the answer's head has come.
+    first_byte_ns: u64,
+}
+
+impl Attempt {
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            session: None,
+            call: Call::default(),
+            outcome: None,
+            farewell: None,
+            connection: Connection::new(Role::Client, &plan.config),
+            connected_ns: 0,
+            opened_ns: 0,
+            written_ns: 0,
+            first_byte_ns: 0,
+        }
+    }
+
+    /// A call begins, before its connection is asked for.
+    pub fn begin(&mut self, start_ns: u64, counted: bool) {
+        self.call = Call::new(0, counted);
+        self.call.start_ns = start_ns;
+        (self.outcome, self.farewell) = (None, None);
+        (self.connected_ns, self.opened_ns) = (0, 0);
+        (self.written_ns, self.first_byte_ns) = (0, 0);
+    }
+
+    /// The connection is there: everything goes out in one write.
+    pub fn write_request(
+        &mut self,
+        script: &mut Script,
+        course: &mut Course,
+        session: Session,
+        turn: &mut Turn,
+    ) {
+        self.opened_ns = turn.now_ns();
+        let transport_opened_ns = turn.transport_opened_ns(session);
+        self.connected_ns = transport_opened_ns.unwrap_or(self.opened_ns);
+        let number = course.take_number();
+        match script.begin(&mut self.connection, &course.plan, number) {
+            Ok(stream) => self.call.stream_id = stream.id,
+            Err(_) => {
+                let text = "--first-stream-id leaves no stream for a call";
+                self.outcome = Some(Err(Fault::new(Code::Internal, text)));
+                turn.close(session);
+            }
+        }
+        let output = turn.output(session);
+        output.append(&mut self.connection.sender.output);
+        self.written_ns = turn.clock_ns();
+    }
+
+    /// Bytes have come.
+    pub fn hear(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        let sender = &mut self.connection.sender;
+        std::mem::swap(&mut sender.output, turn.output(session));
+        let mut hearing = Hearing {
+            call: &mut self.call,
+            outcome: &mut self.outcome,
+            farewell: &mut self.farewell,
+            head_came: false,
+        };
+        let result = self.connection.receive(bytes, &mut hearing);
+        if hearing.head_came && self.first_byte_ns == 0 {
+            self.first_byte_ns = turn.now_ns();
+        }
+        if let Err(error) = &result {
+            let fault = Fault::new(Code::Unavailable, error.to_string());
+            self.outcome.get_or_insert(Err(fault));
+        } else if self.outcome.is_some() {
+            self.connection.sender.goaway(ErrorCode::NO_ERROR, b"");
+        }
+        let sender = &mut self.connection.sender;
+        std::mem::swap(&mut sender.output, turn.output(session));
+        Received {
+            consumed: result.unwrap_or(bytes.len()),
+            then: match self.outcome {
+                Some(_) => Then::Close,
+                None => Then::Continue,
+            },
+        }
+    }
+
+    /// Gives the call up if it started before `limit_ns`. A connection that does not take its end is
+    /// cut off the next time.
+    pub fn expire(&mut self, limit_ns: u64, turn: &mut Turn) {
+        let Some(session) = self.session else { return };
+        if self.call.start_ns > limit_ns {
+            return;
+        }
+        if self.outcome.is_some() {
+            return turn.abort(session);
+        }
+        let text = "context deadline exceeded";
+        self.outcome = Some(Err(Fault::new(Code::DeadlineExceeded, text)));
+        if self.opened_ns > 0 {
+            self.take_leave(session, turn);
+        }
+        turn.close(session);
+    }
+
+    /// Tells the server that nobody waits for the answer.
+    fn take_leave(&mut self, session: Session, turn: &mut Turn) {
+        let stream = Stream {
+            key: 0,
+            id: self.call.stream_id,
+        };
+        let sender = &mut self.connection.sender;
+        std::mem::swap(&mut sender.output, turn.output(session));
+        sender.reset(stream, ErrorCode::CANCEL);
+        sender.goaway(ErrorCode::NO_ERROR, b"");
+        std::mem::swap(&mut sender.output, turn.output(session));
+    }
+
+    /// Whether the next call may follow at once: not where this server answers nobody.
+    pub fn end(&self) -> End {
+        match self.first_byte_ns {
+            0 => End::Useless,
+            _ => End::WorkDone,
+        }
+    }
+
+    /// What the call was made of.
+    pub fn parts(&self) -> Parts {
+        Parts {
+            connect_ns: self.connected_ns.saturating_sub(self.call.start_ns),
+            tls_ns: self.opened_ns.saturating_sub(self.connected_ns),
+            first_byte_ns: self.first_byte_ns.saturating_sub(self.written_ns),
+        }
+    }
+}
+
+/// Checks the one answer as it comes.
+struct Hearing<'a> {
+    call: &'a mut Call,
+    outcome: &'a mut Option<Result<(), Fault>>,
+    farewell: &'a mut Option<Farewell>,
+    head_came: bool,
+}
+
+impl Hearing<'_> {
+    fn end(&mut self, outcome: Result<(), Fault>) {
+        self.outcome.get_or_insert(outcome);
+    }
+}
+
+impl Visitor for Hearing<'_> {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        _: Stream,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        self.head_came = true;
+        if !self.call.head_came() {
+            self.call.head(fields);
+        }
+        if end_stream {
+            let outcome = self.call.trailers(fields);
+            self.end(outcome);
+        }
+        // No block comes twice on a connection with one call.
+        None
+    }
+
+    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+
+    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+        let is_due = self.call.body(data);
+        if end_stream {
+            let text = "server closed the stream without sending trailers";
+            self.end(Err(Fault::new(Code::Internal, text)));
+        } else if is_due {
+            sender.release(stream, usize::MAX);
+        }
+    }
+
+    fn reset(&mut self, _: &mut Sender, _: Stream, code: ErrorCode, by: Blame) {
+        if let Some(fault) = self.call.fault_of_reset(code, by) {
+            self.end(Err(fault));
+        }
+    }
+
+    fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
+        let farewell = Farewell::new(code, debug);
+        if last_stream_id < self.call.stream_id {
+            self.end(Err(farewell.left_out()));
+        }
+        *self.farewell = Some(farewell);
+    }
+}

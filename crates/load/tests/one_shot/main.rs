@@ -1,0 +1,277 @@
+//! A connection for each call: against our own server, and against servers that are told what to do.
+
+mod peer;
+
+use bookend_io::Wait;
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_load::run::{Outcome, Progress, RunError, run};
+use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_wire::Config;
+use bookend_wire::grpc::Code;
+use peer::{Answer, Peer};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+struct Echo(Arc<AtomicU64>);
+
+impl Service for Echo {
+    fn name(&self) -> &'static str {
+        "test.Echo"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "Echo",
+            kind: Kind::Inline,
+        }]
+    }
+
+    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        reply.message(|output| output.extend_from_slice(request));
+    }
+}
+
+fn serve() -> (Handle, Arc<AtomicU64>) {
+    let calls = Arc::new(AtomicU64::new(0));
+    let server = Server::builder()
+        .add_service(Echo(Arc::clone(&calls)))
+        .limits(Limits::trusted())
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .spawn()
+        .unwrap();
+    (server, calls)
+}
+
+fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
+    Plan {
+        targets: target.into(),
+        path: "/test.Echo/Echo".into(),
+        authority: target.to_string(),
+        tls: None,
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connecting: Connecting::PerCall,
+        connections: concurrency,
+        concurrency,
+        threads: 1,
+        driver: Driver::Epoll,
+        wait: Wait::Sleep,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(calls),
+        timeout_ns: Some(20 * SECOND_NS),
+        connect_timeout_ns: 10 * SECOND_NS,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Config::trusted(),
+    }
+}
+
+fn measure(plan: Plan) -> Outcome {
+    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
+}
+
+#[test]
+fn every_call_makes_a_connection_of_its_own_and_is_counted_once() {
+    for (driver, concurrency, threads) in [
+        (Driver::Epoll, 1, 1),
+        (Driver::Epoll, 64, 1),
+        (Driver::Epoll, 9, 3),
+        (Driver::Blocking, 1, 1),
+        (Driver::Blocking, 2, 2),
+    ] {
+        let (server, calls) = serve();
+        let outcome = measure(Plan {
+            driver,
+            threads,
+            ..plan(server.local_address().tcp().unwrap(), 503, concurrency)
+        });
+        assert_eq!((outcome.ok, outcome.errors.total()), (503, 0), "{driver:?} {concurrency}");
+        assert_eq!(calls.load(Ordering::Relaxed), 503);
+        assert_eq!(outcome.connections_opened, 503);
+        assert_eq!(outcome.latencies.histogram.len(), 503);
+        assert_eq!((outcome.unfinished, outcome.sources_used), (0, 0));
+    }
+}
+
+#[test]
+fn a_call_is_split_into_parts_that_fit_into_it() {
+    let (server, _) = serve();
+    let outcome = measure(plan(server.local_address().tcp().unwrap(), 100, 4));
+    let setup = outcome.setup.unwrap();
+    for part in [&setup.connect, &setup.first_byte] {
+        assert_eq!(part.histogram.len(), 100);
+        assert!(part.min_ns > 0);
+    }
+    assert!(setup.tls.histogram.is_empty(), "there was no TLS");
+    let parts_ns = setup.connect.sum_ns + setup.first_byte.sum_ns;
+    assert!(parts_ns < outcome.latencies.sum_ns);
+}
+
+#[test]
+fn by_time_the_counts_of_both_ends_agree() {
+    for at_end in [AtEnd::Drain, AtEnd::Wait] {
+        let (server, calls) = serve();
+        let outcome = measure(Plan {
+            calls: None,
+            warmup_ns: SECOND_NS / 20,
+            window_ns: Some(SECOND_NS / 5),
+            at_end,
+            ..plan(server.local_address().tcp().unwrap(), 0, 7)
+        });
+        assert!(outcome.ok > 0 && outcome.warmup > 0);
+        assert_eq!((outcome.unfinished, outcome.errors.total()), (0, 0));
+        let all = outcome.warmup + outcome.ok + outcome.drained;
+        assert_eq!(calls.load(Ordering::Relaxed), all);
+        assert_eq!(outcome.connections_opened, all);
+        let split = outcome.setup.unwrap().connect.histogram.len();
+        assert_eq!(split, outcome.ok, "the parts are those of the window's calls");
+    }
+}
+
+#[test]
+fn at_the_end_calls_in_flight_can_be_made_to_fail() {
+    let peer = Peer::serve(Answer::Never);
+    let outcome = measure(Plan {
+        calls: None,
+        window_ns: Some(SECOND_NS / 5),
+        at_end: AtEnd::Close,
+        ..plan(peer.address, 0, 5)
+    });
+    assert_eq!(outcome.errors.by_code[&Code::Unavailable], 5);
+    assert_eq!((outcome.ok, outcome.unfinished), (0, 0));
+}
+
+#[test]
+fn everything_goes_out_at_once_and_the_client_closes_first_with_a_goaway() {
+    let peer = Peer::serve(Answer::Good);
+    let outcome = measure(plan(peer.address, 3, 1));
+    assert_eq!((outcome.ok, outcome.errors.total()), (3, 0));
+    // The trial connection says nothing.
+    let heard = peer.heard();
+    let calls: Vec<_> = heard.iter().filter(|heard| !heard.before_answer.is_empty()).collect();
+    assert_eq!((heard.len(), calls.len()), (4, 3));
+    for heard in calls {
+        let frames = heard.before_answer.as_slice();
+        assert_eq!(frames, ["SETTINGS", "WINDOW_UPDATE", "HEADERS", "DATA END_STREAM"]);
+        assert_eq!(heard.after_answer, ["SETTINGS ACK", "GOAWAY"]);
+        assert!(heard.ended_by_client, "and not by a reset");
+    }
+}
+
+#[test]
+fn no_more_calls_are_in_progress_than_were_asked_for() {
+    let peer = Peer::serve(Answer::WhenThereAre(10));
+    let outcome = measure(plan(peer.address, 50, 10));
+    assert_eq!(outcome.ok, 50);
+    assert_eq!(peer.most_at_once(), 10, "ten wait for each other, and none is beyond");
+}
+
+#[test]
+fn messages_and_metadata_that_vary_do_so_over_connections() {
+    let peer = Peer::serve(Answer::GoodAfterGreeting);
+    let large = vec![7; 100_000];
+    let outcome = measure(Plan {
+        messages: vec![b"a".to_vec(), b"bb".to_vec(), large],
+        varying_metadata: Some(b"trace".to_vec()),
+        ..plan(peer.address, 9, 2)
+    });
+    assert_eq!((outcome.ok, outcome.errors.total()), (9, 0), "{:?}", outcome.errors);
+    let mut bytes: Vec<_> = peer.heard().iter().map(|heard| heard.data_bytes).collect();
+    bytes.sort_unstable();
+    bytes.retain(|bytes| *bytes > 0);
+    let three = |bytes: usize| [bytes + 5; 3];
+    assert_eq!(bytes, [three(1), three(2), three(100_000)].concat());
+}
+
+#[test]
+fn each_way_to_fail_is_counted_as_what_it_is_one_error_a_call() {
+    for (answer, code, text) in [
+        (Answer::Close, Code::Unavailable, "the server closed the connection"),
+        (Answer::Garbage, Code::Unavailable, "broke HTTP/2"),
+        (Answer::Reset, Code::Internal, "RST_STREAM with error code: INTERNAL_ERROR"),
+        (Answer::Goaway, Code::Unavailable, "had not looked at the call"),
+        (Answer::Status(5), Code::NotFound, "NotFound"),
+    ] {
+        let peer = Peer::serve(answer);
+        let outcome = measure(plan(peer.address, 6, 3));
+        assert_eq!((outcome.ok, outcome.errors.by_code[&code]), (0, 6), "{answer:?}");
+        let texts: Vec<_> = outcome.errors.by_text.keys().collect();
+        assert!(texts.len() == 1 && texts[0].contains(text), "{answer:?}: {texts:?}");
+        assert!(outcome.setup.is_none(), "only calls that went well are split");
+    }
+}
+
+#[test]
+fn a_call_whose_deadline_passes_is_given_up_with_its_connection() {
+    let peer = Peer::serve(Answer::Never);
+    let outcome = measure(Plan {
+        timeout_ns: Some(SECOND_NS / 20),
+        ..plan(peer.address, 4, 2)
+    });
+    assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 4);
+    let heard = peer.heard();
+    let told = heard.iter().filter(|heard| heard.after_answer == ["SETTINGS ACK", "RST_STREAM", "GOAWAY"]);
+    assert_eq!(told.count(), 4);
+}
+
+#[test]
+fn a_port_with_nobody_behind_it_is_told_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    match run(plan(address, 1_000_000, 10), &AtomicBool::new(false), |_| {}) {
+        Err(RunError::NoConnection(why)) => assert!(why.contains("refused"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_server_that_dies_costs_one_error_an_attempt_and_the_run_goes_on() {
+    let (server, calls) = serve();
+    let target = server.local_address().tcp().unwrap();
+    let mut server = Some(server);
+    let plan = Plan {
+        calls: None,
+        window_ns: Some(SECOND_NS / 2),
+        ..plan(target, 0, 4)
+    };
+    let outcome = run(plan, &AtomicBool::new(false), |progress| {
+        if progress == Progress::WindowStart
+            && let Some(server) = server.take()
+        {
+            server.stop();
+            server.join().unwrap();
+        }
+    });
+    let outcome = outcome.unwrap();
+    let answered = outcome.ok + outcome.warmup + outcome.drained;
+    let unheard = calls.load(Ordering::Relaxed) - answered;
+    assert!(unheard <= 4, "those that were in flight");
+    let failed = outcome.errors.total();
+    // Each of the four rests 100, 200, 400 ms between attempts.
+    assert!((4..=40).contains(&failed), "{:?}", outcome.errors);
+    assert!(outcome.first_failure.is_some());
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_measured() {
+    let (server, _) = serve();
+    let interrupt = AtomicBool::new(false);
+    let plan = Plan {
+        calls: None,
+        ..plan(server.local_address().tcp().unwrap(), 0, 10)
+    };
+    let outcome = run(plan, &interrupt, |progress| {
+        if progress == Progress::WindowStart {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    });
+    assert!(outcome.unwrap().cancelled);
+}

@@ -1,0 +1,218 @@
+//! A server of bytes: it hears what a client says before and after its answer.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+/// What the server does once a whole request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Answers with an empty message.
+    Good,
+    /// As [`Answer::Good`], with windows opened before anything has come.
+    GoodAfterGreeting,
+    /// As [`Answer::Good`], once so many connections have been there at a time.
+    WhenThereAre(usize),
+    /// Answers with that status.
+    Status(u8),
+    /// Nothing.
+    Never,
+    /// Ends the connection.
+    Close,
+    /// Sends what is no HTTP/2.
+    Garbage,
+    /// Resets the stream.
+    Reset,
+    /// Says that it has not looked at the call.
+    Goaway,
+}
+
+/// What one connection has heard.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    pub before_answer: Vec<String>,
+    pub after_answer: Vec<String>,
+    pub data_bytes: usize,
+    /// It ended cleanly, and this side was still there.
+    pub ended_by_client: bool,
+}
+
+#[derive(Default)]
+struct Seen {
+    heard: Vec<Heard>,
+    open: usize,
+    most_open: usize,
+    /// Calls that have been let go together.
+    released: usize,
+}
+
+/// A server, a thread a connection.
+pub struct Peer {
+    pub address: SocketAddr,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    connections: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
+}
+
+impl Peer {
+    pub fn serve(answer: Answer) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new((Mutex::default(), Condvar::new()));
+        let connections = Arc::new(Mutex::new(Vec::new()));
+        let (for_thread, handles) = (Arc::clone(&seen), Arc::clone(&connections));
+        thread::spawn(move || {
+            for socket in listener.incoming() {
+                let (seen, socket) = (Arc::clone(&for_thread), socket.unwrap());
+                let handle = thread::spawn(move || converse(socket, answer, &seen));
+                handles.lock().unwrap().push(handle);
+            }
+        });
+        Self {
+            address,
+            seen,
+            connections,
+        }
+    }
+
+    /// What all connections so far have heard, after their ends.
+    pub fn heard(&self) -> Vec<Heard> {
+        let connections = std::mem::take(&mut *self.connections.lock().unwrap());
+        for connection in connections {
+            connection.join().unwrap();
+        }
+        self.seen.0.lock().unwrap().heard.clone()
+    }
+
+    /// Connections with a call that were there at a time, at most.
+    pub fn most_at_once(&self) -> usize {
+        self.seen.0.lock().unwrap().most_open
+    }
+}
+
+fn converse(mut socket: TcpStream, answer: Answer, seen: &(Mutex<Seen>, Condvar)) {
+    let mut heard = Heard::default();
+    let mut reader = Frames::of(&socket);
+    let mut preface = [0; 24];
+    if reader.socket.read_exact(&mut preface).is_ok() {
+        if answer == Answer::GoodAfterGreeting {
+            socket.write_all(GREETING).unwrap();
+        }
+        while let Ok(Some(name)) = reader.next() {
+            let is_last = name.ends_with("END_STREAM");
+            heard.before_answer.push(name);
+            if is_last {
+                break;
+            }
+        }
+        heard.data_bytes = reader.data_bytes;
+        wait_for_others(answer, seen);
+        // With the answer the next call may begin.
+        seen.0.lock().unwrap().open -= 1;
+        // The client may be gone already.
+        let _ = socket.write_all(&bytes_of(answer));
+        if answer != Answer::Close {
+            heard.ended_by_client = loop {
+                match reader.next() {
+                    Ok(Some(name)) => heard.after_answer.push(name),
+                    Ok(None) => break true,
+                    Err(_) => break false,
+                }
+            };
+        }
+    }
+    seen.0.lock().unwrap().heard.push(heard);
+}
+
+/// Counts a connection; holds its answer back until enough are there.
+fn wait_for_others(answer: Answer, (seen, changed): &(Mutex<Seen>, Condvar)) {
+    let mut state = seen.lock().unwrap();
+    state.open += 1;
+    state.most_open = state.most_open.max(state.open);
+    let Answer::WhenThereAre(together) = answer else {
+        return;
+    };
+    state.released += 1;
+    changed.notify_all();
+    // The n-th call goes when its whole group is there.
+    let group_end = state.released.div_ceil(together) * together;
+    while state.released < group_end {
+        state = changed.wait(state).unwrap();
+    }
+}
+
+struct Frames {
+    socket: TcpStream,
+    data_bytes: usize,
+}
+
+impl Frames {
+    fn of(socket: &TcpStream) -> Self {
+        Self {
+            socket: socket.try_clone().unwrap(),
+            data_bytes: 0,
+        }
+    }
+
+    /// The next frame's name and flags; `None` at the end.
+    fn next(&mut self) -> std::io::Result<Option<String>> {
+        let mut header = [0; 9];
+        match self.socket.read_exact(&mut header) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
+        let mut payload = vec![0; length];
+        self.socket.read_exact(&mut payload)?;
+        let name = match header[3] {
+            0 => "DATA",
+            1 => "HEADERS",
+            3 => "RST_STREAM",
+            4 => "SETTINGS",
+            7 => "GOAWAY",
+            8 => "WINDOW_UPDATE",
+            _ => "another",
+        };
+        if header[3] == 0 {
+            self.data_bytes += length;
+        }
+        let flag = match (header[3], header[4] & 1) {
+            (0 | 1, 1) => " END_STREAM",
+            (4, 1) => " ACK",
+            _ => "",
+        };
+        Ok(Some(format!("{name}{flag}")))
+    }
+}
+
+/// SETTINGS and a window as wide as large messages need, for each stream and for the connection.
+const GREETING: &[u8] =
+    b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
+
+fn bytes_of(answer: Answer) -> Vec<u8> {
+    let settings = match answer {
+        Answer::GoodAfterGreeting => b"",
+        _ => GREETING,
+    };
+    let head: &[u8] = b"\0\0\x14\x01\x04\0\0\0\x01\x88\x0f\x10\x10application/grpc";
+    let message: &[u8] = b"\0\0\x05\0\0\0\0\0\x01\0\0\0\0\0";
+    let trailers = |status: u8| {
+        let mut frame = b"\0\0\x0f\x01\x05\0\0\0\x01\0\x0bgrpc-status\x01".to_vec();
+        frame.push(b'0' + status);
+        frame
+    };
+    match answer {
+        Answer::Good | Answer::GoodAfterGreeting | Answer::WhenThereAre(_) => {
+            [settings, head, message, &trailers(0)].concat()
+        }
+        Answer::Status(code) => [settings, head, message, &trailers(code)].concat(),
+        Answer::Never => settings.to_vec(),
+        Answer::Close => Vec::new(),
+        Answer::Garbage => b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+        Answer::Reset => [settings, b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x02"].concat(),
+        Answer::Goaway => {
+            [settings, b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0"].concat()
+        }
+    }
+}
