@@ -106,11 +106,13 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     tell(&format!("served {}", statistics.calls.served()));
     if arguments.wait == Waiting::Spin {
         // Its CPU time says nothing.
-        tell(&Line::Note {
-            name: "busy_seconds".to_owned(),
-            value: statistics.io.busy_ns as f64 / 1e9,
-        }
-        .to_string());
+        tell(
+            &Line::Note {
+                name: "busy_seconds".to_owned(),
+                value: statistics.io.busy_ns as f64 / 1e9,
+            }
+            .to_string(),
+        );
     }
     Ok(exit::MEASURED)
 }

@@ -311,12 +311,18 @@ pub(crate) mod tests {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
         let newest = ["wait", "split", "source_addresses"];
-        for newer in ["intervals", "goaways", "streams_allowed"].iter().chain(&newest) {
+        for newer in ["intervals", "goaways", "streams_allowed"]
+            .iter()
+            .chain(&newest)
+        {
             json["bookend"].as_object_mut().unwrap().remove(*newer);
         }
         let report: LoadReport = serde_json::from_value(json).unwrap();
         assert_eq!(report.bookend.intervals, None);
-        assert_eq!((report.bookend.split, report.bookend.wait.as_str()), (None, "sleep"));
+        assert_eq!(
+            (report.bookend.split, report.bookend.wait.as_str()),
+            (None, "sleep")
+        );
     }
 
     #[test]

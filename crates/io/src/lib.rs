@@ -89,7 +89,9 @@ pub use clock::clock_ns;
 pub use epoll::Epoll;
 pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
-pub use machine::{allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit};
+pub use machine::{
+    allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit,
+};
 pub use mailbox::Mailbox;
 pub use options::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,

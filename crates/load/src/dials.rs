@@ -104,7 +104,9 @@ impl Dials {
         if self.in_progress >= self.at_once {
             return None;
         }
-        let number = self.take_rested(now_ns).or_else(|| self.ready.pop_front())?;
+        let number = self
+            .take_rested(now_ns)
+            .or_else(|| self.ready.pop_front())?;
         let line = &mut self.lines[number as usize];
         line.state = State::Dialled;
         line.attempt = line.attempt.wrapping_add(1);
@@ -113,7 +115,8 @@ impl Dials {
     }
 
     fn take_rested(&mut self, now_ns: u64) -> Option<u32> {
-        let is_due = |queue: &&mut VecDeque<Due>| queue.front().is_some_and(|due| due.at_ns <= now_ns);
+        let is_due =
+            |queue: &&mut VecDeque<Due>| queue.front().is_some_and(|due| due.at_ns <= now_ns);
         let queue = self.resting.iter_mut().find(is_due)?;
         queue.pop_front().map(|due| due.number)
     }
@@ -255,7 +258,11 @@ mod tests {
         dials.lost(2, 0, End::Useless);
         assert_eq!(made(&mut dials), [3, 4]);
         dials.lost(1, 0, End::WorkDone);
-        assert_eq!(made(&mut dials), [] as [u32; 0], "it had its place given back already");
+        assert_eq!(
+            made(&mut dials),
+            [] as [u32; 0],
+            "it had its place given back already"
+        );
         assert!(!dials.are_settled());
     }
 
@@ -281,7 +288,14 @@ mod tests {
         dials.lost(2, 0, End::WorkDone);
         dials.next(0);
         assert_eq!(dials.due_at_ns(), 11);
-        assert_eq!((dials.overdue(10), dials.overdue(11)), (None, Some(session(1))));
-        assert_eq!(dials.overdue(1_000), None, "the third has been dialled anew");
+        assert_eq!(
+            (dials.overdue(10), dials.overdue(11)),
+            (None, Some(session(1)))
+        );
+        assert_eq!(
+            dials.overdue(1_000),
+            None,
+            "the third has been dialled anew"
+        );
     }
 }

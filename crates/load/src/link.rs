@@ -119,7 +119,13 @@ pub(crate) struct Source<'a> {
 }
 
 impl Link {
-    pub fn new(session: Session, connection_number: u32, plan: &Plan, head: &Block, streams: u32) -> Self {
+    pub fn new(
+        session: Session,
+        connection_number: u32,
+        plan: &Plan,
+        head: &Block,
+        streams: u32,
+    ) -> Self {
         Self {
             session,
             connection_number,

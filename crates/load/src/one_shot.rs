@@ -100,8 +100,12 @@ impl OneShotShard {
 
     fn leave(&mut self, turn: &mut Turn) {
         self.course.end();
-        let open = self.attempts.iter_mut().filter_map(|attempt| attempt.session.take());
-        open.chain(self.trial.take()).for_each(|session| turn.close(session));
+        let open = self
+            .attempts
+            .iter_mut()
+            .filter_map(|attempt| attempt.session.take());
+        open.chain(self.trial.take())
+            .for_each(|session| turn.close(session));
         turn.stop();
     }
 
@@ -126,7 +130,11 @@ impl OneShotShard {
     }
 
     fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
-        let target = self.course.plan.targets.of(self.first_connection + of_worker(number));
+        let target = self
+            .course
+            .plan
+            .targets
+            .of(self.first_connection + of_worker(number));
         let (target, token) = self.sources.target(target, number);
         turn.connect(target, token.to_number())
     }
@@ -153,7 +161,11 @@ impl OneShotShard {
     fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
         let number = token.number;
-        let target = self.course.plan.targets.of(self.first_connection + of_worker(number));
+        let target = self
+            .course
+            .plan
+            .targets
+            .of(self.first_connection + of_worker(number));
         if self.course.will_make_calls() && self.sources.has_another(target, token, error) {
             let session = Some(self.connect(number, turn));
             match self.attempts.get_mut(number as usize) {

@@ -56,7 +56,10 @@ mod tests {
         let mut other = Setup::default();
         other.record(parts(30, 500));
         setup.merge(&other);
-        assert_eq!((setup.connect.sum_ns, setup.connect.histogram.len()), (40, 2));
+        assert_eq!(
+            (setup.connect.sum_ns, setup.connect.histogram.len()),
+            (40, 2)
+        );
         assert_eq!((setup.tls.sum_ns, setup.tls.histogram.len()), (500, 1));
         assert_eq!((setup.first_byte.min_ns, setup.first_byte.max_ns), (7, 7));
     }

@@ -126,7 +126,10 @@ mod tests {
         assert!(sources.has_another(&server, token, &no_port()));
         let (second, next) = sources.target(&server, 8);
         assert_eq!(second.source, Some(IpAddr::from([127, 0, 0, 2])));
-        assert!(sources.has_another(&server, token, &no_port()), "asked before the change");
+        assert!(
+            sources.has_another(&server, token, &no_port()),
+            "asked before the change"
+        );
         assert_eq!(sources.target(&server, 8), (second, next));
         assert_eq!(sources.used(), 1);
     }
@@ -149,7 +152,11 @@ mod tests {
     fn elsewhere_and_for_other_errors_there_is_no_other_address() {
         let mut sources = Sources::default();
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-        for (address, error) in [("192.0.2.1:1", no_port()), ("[::1]:1", no_port()), ("127.0.0.1:1", refused)] {
+        for (address, error) in [
+            ("192.0.2.1:1", no_port()),
+            ("[::1]:1", no_port()),
+            ("127.0.0.1:1", refused),
+        ] {
             let server = target(address);
             let token = sources.target(&server, 0).1;
             assert!(!sources.has_another(&server, token, &error), "{address}");

@@ -98,7 +98,10 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: ended.driver.name().to_owned(),
         wait: Waiting(options.wait).name().to_owned(),
-        split: outcome.setup.as_ref().map(|setup| split(setup, &outcome.latencies)),
+        split: outcome
+            .setup
+            .as_ref()
+            .map(|setup| split(setup, &outcome.latencies)),
         source_addresses: outcome.sources_used,
         goaways: outcome.goaways.clone(),
         streams_allowed: outcome.streams_allowed,

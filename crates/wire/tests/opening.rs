@@ -29,7 +29,11 @@ fn answer(octets: &[u8], config: &Config) -> (Recorder, Vec<u8>) {
     assert_eq!(used, octets.len(), "the request is whole");
     let (mut head, mut trailers) = response();
     let stream = seen.streams[&1];
-    server.sender.reply(stream, &mut head, &mut trailers, |body| body.extend(b"pong"));
+    server
+        .sender
+        .reply(stream, &mut head, &mut trailers, |body| {
+            body.extend(b"pong")
+        });
     (seen, server.sender.output)
 }
 
@@ -52,7 +56,11 @@ fn every_call_after_the_first_is_as_the_first_to_server_and_client() {
         assert_eq!(server_saw_again.events, server_saw.events);
         let mut seen_again = Recorder::default();
         // Now and then a connection is left in the middle of an answer.
-        let come = if round % 3 == 0 { octets.len() - 7 } else { octets.len() };
+        let come = if round % 3 == 0 {
+            octets.len() - 7
+        } else {
+            octets.len()
+        };
         client.receive(&octets[..come], &mut seen_again).unwrap();
         assert_eq!(seen_again.events, seen.events[..seen_again.events.len()]);
         assert_eq!(seen_again.events.len() == seen.events.len(), round % 3 != 0);
@@ -71,10 +79,14 @@ fn a_second_request_behind_an_opening_is_understood() {
     let mut seen = Recorder::default();
     let octets = std::mem::take(&mut client.sender.output);
     assert_eq!(server.receive(&octets, &mut seen), Ok(octets.len()));
-    let heads: Vec<_> = seen.events.iter().filter_map(|event| match event {
-        pair::Event::Headers { fields, .. } => Some(fields),
-        _ => None,
-    }).collect();
+    let heads: Vec<_> = seen
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            pair::Event::Headers { fields, .. } => Some(fields),
+            _ => None,
+        })
+        .collect();
     assert_eq!((heads.len(), heads[0]), (2, heads[1]));
 }
 
@@ -92,7 +104,9 @@ fn a_server_is_begun_again_too() {
         let mut seen = Recorder::default();
         assert_eq!(server.receive(&request, &mut seen), Ok(request.len()));
         let (mut head, mut trailers) = response();
-        server.sender.reply(seen.streams[&1], &mut head, &mut trailers, |_| {});
+        server
+            .sender
+            .reply(seen.streams[&1], &mut head, &mut trailers, |_| {});
         outputs.push(std::mem::take(&mut server.sender.output));
         server.renew(&config);
     }

@@ -31,7 +31,11 @@ impl LoadShard {
     }
 
     fn connect(&mut self, number: u32, turn: &mut Turn) {
-        let target = self.course.plan.targets.of(self.first_connection + number as usize);
+        let target = self
+            .course
+            .plan
+            .targets
+            .of(self.first_connection + number as usize);
         let (target, token) = self.sources.target(target, number);
         turn.connect(target, token.to_number());
     }
@@ -64,7 +68,11 @@ impl LoadShard {
 
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
-        let target = self.course.plan.targets.of(self.first_connection + token.number as usize);
+        let target = self
+            .course
+            .plan
+            .targets
+            .of(self.first_connection + token.number as usize);
         if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
             return self.connect(token.number, turn);
         }
@@ -78,7 +86,9 @@ impl LoadShard {
     /// Something has come on a connection whose greeting was awaited.
     #[cold]
     pub(super) fn note_greeting(&mut self, index: usize, turn: &mut Turn) {
-        let stage = self.links[index].as_ref().map(|link| (link.stage, link.connection_number));
+        let stage = self.links[index]
+            .as_ref()
+            .map(|link| (link.stage, link.connection_number));
         if let Some((Stage::Ready, number)) = stage {
             self.dials.greeted(number);
             self.reckon_dial_deadline();

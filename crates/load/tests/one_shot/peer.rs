@@ -187,8 +187,7 @@ impl Frames {
 }
 
 /// SETTINGS and a window as wide as large messages need, for each stream and for the connection.
-const GREETING: &[u8] =
-    b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
+const GREETING: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
 
 fn bytes_of(answer: Answer) -> Vec<u8> {
     let settings = match answer {
@@ -211,8 +210,6 @@ fn bytes_of(answer: Answer) -> Vec<u8> {
         Answer::Close => Vec::new(),
         Answer::Garbage => b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
         Answer::Reset => [settings, b"\0\0\x04\x03\0\0\0\0\x01\0\0\0\x02"].concat(),
-        Answer::Goaway => {
-            [settings, b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0"].concat()
-        }
+        Answer::Goaway => [settings, b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0"].concat(),
     }
 }
