@@ -4,7 +4,7 @@
 use super::figures::significant_text;
 use super::layout::{Layout, column};
 use super::shape::{interval, ratio, ratio_interval};
-use super::{Compared, RatioOutcome, Summary, Table};
+use super::{Cell, Compared, RatioOutcome, Standing, Summary, Table};
 
 /// Each cell over the same subject with plainer connections. `None`: no cell has such another.
 pub fn connection_table(table: &Table) -> Option<String> {
@@ -18,7 +18,8 @@ pub fn connection_table(table: &Table) -> Option<String> {
     ]);
     let mut is_empty = true;
     let mut heading = None;
-    for cell in &table.cells {
+    let ranked = |cell: &&Cell| cell.standing != Standing::Calibration;
+    for cell in table.cells.iter().filter(ranked) {
         let comparisons = cell.summary().map(comparisons).unwrap_or_default();
         for (over, compared) in comparisons {
             if heading != Some(cell.case) {

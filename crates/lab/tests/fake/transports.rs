@@ -137,7 +137,7 @@ fn who_declares_no_such_transport_is_not_started() {
 }
 
 fn a_subject_may_refuse_a_transport_itself() {
-    let refusing = format!("[ -z \"$BOOKEND_TRANSPORT\" ] || {{ echo not here >&2; exit 89; }}\n");
+    let refusing = "[ -z \"$BOOKEND_TRANSPORT\" ] || { echo not here >&2; exit 89; }\n".to_owned();
     let cases = ["C=1 S=1", "C=1 S=1 unix"];
     let mut performance = performance(&(refusing + &server()), &load(), &cases);
     let rows = performance.rows();
@@ -191,7 +191,7 @@ fn the_verified_call_goes_the_same_way() {
     let words = ["sh", "-c", "echo \"$@\" > \"$0\"; echo '{}'"].map(str::to_owned);
     let more = [format!("{folder}/probed")].into_iter();
     let probe = words.into_iter().chain(more);
-    let of_lab = bookend_lab::probe::CALL[2..4]
+    let of_lab = bookend_lab::probe::CALL[2..5]
         .iter()
         .map(|word| (*word).to_owned());
     performance.settings.probe = Some(probe.chain(of_lab).collect());
