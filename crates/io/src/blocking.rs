@@ -285,6 +285,7 @@ impl<S: Shard> Driver<S> {
             readable: true,
             writable: true,
             broken: false,
+            ended: false,
         };
         let fate = connection.advance(ready, &mut self.worker);
         if moves(&self.worker) != before {
@@ -439,6 +440,7 @@ fn readiness(flags: PollFlags) -> Readiness {
         readable: flags.contains(PollFlags::IN),
         writable: flags.contains(PollFlags::OUT),
         broken: flags.intersects(PollFlags::ERR | PollFlags::HUP),
+        ended: false,
     }
 }
 

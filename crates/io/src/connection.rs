@@ -33,6 +33,8 @@ pub(crate) struct Readiness {
     pub writable: bool,
     /// Reset, or closed in both directions.
     pub broken: bool,
+    /// The peer sends nothing behind what has come.
+    pub ended: bool,
 }
 
 /// What one read brought.
@@ -85,7 +87,13 @@ impl Connection {
             }
             let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn);
             worker.turn.begin();
-            return self.handle(read, worker);
+            let is_last = ready.ended && matches!(read, Read::Bytes(_));
+            let fate = self.handle(read, worker);
+            if is_last && self.drained && self.exchange.wants_to_read() {
+                // The next read would only say so.
+                return self.exchange.end(Ending::Peer, &worker.turn);
+            }
+            return fate;
         }
         if ready.broken {
             return Fate::Gone(Closed::Failed(socket::pending_error(&self.socket)));

@@ -33,7 +33,11 @@ const MAY_READ: Readiness = Readiness {
     readable: true,
     writable: false,
     broken: false,
+    ended: false,
 };
+
+/// What a socket is watched for that is to be read: bytes, and that none come behind them.
+const TO_READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP);
 
 const LISTENER_KEY: u64 = u64::MAX;
 const WAKER_KEY: u64 = u64::MAX - 1;
@@ -262,7 +266,7 @@ impl<S: Shard> Driver<S> {
         let Worker { turn, options, .. } = &self.worker;
         let mut interest = EventFlags::empty();
         interest.set(
-            EventFlags::IN,
+            TO_READ,
             entry.lingering
                 || entry
                     .connection
@@ -360,7 +364,7 @@ impl<S: Shard> Driver<S> {
         is_there: bool,
     ) -> io::Result<()> {
         if is_there {
-            return self.register(socket, session, Some(token), EventFlags::IN);
+            return self.register(socket, session, Some(token), TO_READ);
         }
         let timeout_ns = self.worker.options.connect_timeout_ns;
         let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
@@ -434,7 +438,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         self.worker.turn.statistics.accepted += 1;
-        let registered = self.register(socket, session, None, EventFlags::IN);
+        let registered = self.register(socket, session, None, TO_READ);
         if registered.is_err() {
             self.worker.turn.retire(session);
             self.worker.turn.release(session.index);
@@ -597,5 +601,6 @@ fn readiness(flags: EventFlags) -> Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
+        ended: flags.contains(EventFlags::RDHUP),
     }
 }

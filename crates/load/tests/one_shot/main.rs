@@ -3,6 +3,7 @@
 mod peer;
 
 use bookend_io::Wait;
+use bookend_io::tls::{ClientConfig, Identity, ServerConfig, Trust};
 use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
@@ -116,6 +117,44 @@ fn a_call_is_split_into_parts_that_fit_into_it() {
     assert!(setup.tls.histogram.is_empty(), "there was no TLS");
     let parts_ns = setup.connect.sum_ns + setup.first_byte.sum_ns;
     assert!(parts_ns < outcome.latencies.sum_ns);
+}
+
+#[test]
+fn over_tls_the_handshake_is_a_part_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let file = |name: &str, text: String| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let certificate = file("certificate.pem", made.cert.pem());
+    let key = file("key.pem", made.signing_key.serialize_pem());
+    let identity = Identity::read(&certificate, &key).unwrap();
+    let calls = Arc::new(AtomicU64::new(0));
+    let server = Server::builder()
+        .add_service(Echo(Arc::clone(&calls)))
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .tls(ServerConfig::new(identity, None).unwrap())
+        .spawn()
+        .unwrap();
+    let client = ClientConfig::new(Trust::Anyone, None).unwrap();
+    let outcome = measure(Plan {
+        tls: Some(client.connector("localhost").unwrap()),
+        ..plan(server.local_address().tcp().unwrap(), 40, 4)
+    });
+    assert_eq!(
+        (outcome.ok, outcome.errors.total()),
+        (40, 0),
+        "{:?}",
+        outcome.errors
+    );
+    assert_eq!(calls.load(Ordering::Relaxed), 40);
+    let setup = outcome.setup.unwrap();
+    assert_eq!(setup.tls.histogram.len(), 40);
+    let parts_ns = setup.connect.sum_ns + setup.tls.sum_ns + setup.first_byte.sum_ns;
+    assert!(setup.tls.min_ns > 0 && parts_ns < outcome.latencies.sum_ns);
 }
 
 #[test]
