@@ -125,7 +125,10 @@ fn serve(
     let statistics = server.serve()?;
     println!("served {}", served(&statistics));
     println!("note tls_handshakes_full {}", statistics.handshakes.full);
-    println!("note tls_handshakes_resumed {}", statistics.handshakes.resumed);
+    println!(
+        "note tls_handshakes_resumed {}",
+        statistics.handshakes.resumed
+    );
     Ok(ExitCode::SUCCESS)
 }
 
