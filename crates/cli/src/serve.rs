@@ -4,6 +4,7 @@ mod delay;
 mod echoes;
 mod greeters;
 mod interop;
+mod lifetime;
 
 use crate::failure::Failure;
 use std::env;
@@ -18,6 +19,7 @@ use bookend_server::io::{Stopper, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
+use lifetime::Lifetime;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -57,6 +59,8 @@ pub struct Arguments {
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
+    #[command(flatten)]
+    lifetime: Lifetime,
 }
 
 /// The values of `--io`.
@@ -100,8 +104,9 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     check(arguments)?;
     let tls = tls(arguments).map_err(Failure::usage)?;
     let statistics = run(arguments, tls).map_err(Failure::nothing_measured)?;
+    note(&account(&statistics));
     if arguments.tls_certificate.is_some() {
-        tell_handshakes(&statistics.handshakes);
+        note(&handshakes(&statistics.handshakes));
     }
     tell(&format!("served {}", statistics.calls.served()));
     if arguments.wait == Waiting::Spin {
@@ -138,7 +143,7 @@ fn tls(arguments: &Arguments) -> Result<Option<ServerConfig>, ConfigError> {
     ServerConfig::new(identity, client_authorities).map(Some)
 }
 
-fn tell_handshakes(handshakes: &Handshakes) {
+fn handshakes(handshakes: &Handshakes) -> String {
     let Handshakes {
         full,
         resumed,
@@ -149,9 +154,7 @@ fn tell_handshakes(handshakes: &Handshakes) {
         .as_ref()
         .map(|why| format!(", the first because {why}"));
     let why = why.unwrap_or_default();
-    eprintln!(
-        "bookend serve: TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}"
-    );
+    format!("TLS handshakes: {full} full, {resumed} resumed, {failed} failed{why}")
 }
 
 fn run(
@@ -160,20 +163,17 @@ fn run(
 ) -> Result<Statistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
     let _ = raise_descriptor_limit();
-    let server = bind(arguments)?;
+    let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
+    let server = arguments.lifetime.drain(bind(arguments)?, is_of_the_lab);
     let server = match tls {
         Some(config) => server.tls(config),
         None => server,
     };
     stop_on_signals(server.stopper())?;
-    if env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1") {
+    if is_of_the_lab {
         stop_at_end_of_input(server.stopper());
     }
-    eprintln!(
-        "bookend serve: {} ({})",
-        server.local_address(),
-        server.chosen()
-    );
+    note(&format!("{} ({})", server.local_address(), server.chosen()));
     tell(&format!("ready {}", server.port().unwrap_or_default()));
     Ok(server.serve()?)
 }
@@ -198,7 +198,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
         .add_service(interop::service())
         .reflection()
         .page(include_str!("serve/page.txt"))
-        .limits(limits);
+        .limits(arguments.lifetime.change(limits));
     let server = match &arguments.unix {
         Some(path) => server.bind_unix(path)?,
         None => server.bind((arguments.host, arguments.port))?,
@@ -222,13 +222,19 @@ fn threads(arguments: &Arguments) -> Result<usize, String> {
     }
 }
 
+/// The first signal lets calls come to their end, the second one does not.
 fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            if signals.forever().next().is_some() {
+            let mut signals = signals.forever();
+            if signals.next().is_some() {
+                note("stopping; once more ends the calls that go on");
                 stopper.stop();
+            }
+            if signals.next().is_some() {
+                stopper.stop_now();
             }
         })?;
     Ok(())
@@ -240,6 +246,38 @@ fn stop_at_end_of_input(stopper: Stopper) {
         let _ = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
         stopper.stop();
     });
+}
+
+/// What became of calls and connections; what did not happen is left out.
+fn account(statistics: &Statistics) -> String {
+    let Statistics { calls, io, .. } = statistics;
+    let mut text = format!(
+        "answered {} call(s) on {} connection(s)",
+        calls.served(),
+        io.accepted
+    );
+    let rest = [
+        (calls.answered_error, "of them with an error"),
+        (calls.cut_off, "cut off at the end"),
+        (calls.late, "answered too late"),
+        (calls.panics, "handler(s) panicked"),
+        (calls.broken_connections, "connection(s) broken"),
+        (
+            calls.vanished_connections,
+            "connection(s) without an answer to PING",
+        ),
+        (calls.retired_connections, "connection(s) asked to leave"),
+        (io.accept_errors, "time(s) nothing could be accepted"),
+    ];
+    for (count, what) in rest.iter().filter(|(count, _)| *count > 0) {
+        text += &format!(", {count} {what}");
+    }
+    text
+}
+
+/// A line for people. That nobody can read it is no reason to stop serving either.
+fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "bookend serve: {line}");
 }
 
 /// A line for whoever started us. Nobody may be listening; that is no reason to stop serving.

@@ -22,7 +22,7 @@ mod unary_call;
 
 pub use caller::Canceller;
 pub use inbox::ReceivedMessage;
-pub use options::ChannelOptions;
+pub use options::{ChannelOptions, Keepalive};
 pub use requests::Requests;
 pub use responses::Responses;
 pub use stream_call::StreamCall;

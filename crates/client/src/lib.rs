@@ -77,8 +77,8 @@ pub use bookend_io::tls;
 pub use bookend_wire::grpc::{Code, Status};
 pub use call::Call;
 pub use channel::{
-    CallEnd, Canceller, Channel, ChannelError, ChannelOptions, ReceivedMessage, Requests,
-    Responses, SendError, StreamCall, UnaryCall,
+    CallEnd, Canceller, Channel, ChannelError, ChannelOptions, Keepalive, ReceivedMessage,
+    Requests, Responses, SendError, StreamCall, UnaryCall,
 };
 pub use client::Client;
 pub use encoding::Encoding;

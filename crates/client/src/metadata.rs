@@ -5,11 +5,18 @@ use bookend_wire::{Block, HeaderList};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What HTTP/2 and gRPC say with fields of their own. Callers neither set nor see it.
-const RESERVED: [&[u8]; 10] = [
+/// What HTTP/2 and gRPC say with fields of their own. Callers neither set nor see it. A length
+/// would have to be right, and what is of a connection (RFC 9113 section 8.2.2) makes a request
+/// malformed.
+const RESERVED: [&[u8]; 15] = [
     b"te",
     b"host",
     b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"transfer-encoding",
+    b"upgrade",
+    b"content-length",
     b"content-type",
     b"user-agent",
     b"grpc-timeout",
@@ -181,7 +188,13 @@ mod tests {
             let refused = metadata.push(name, b"x");
             assert_eq!(refused, Err(MetadataError::Name(name.to_owned())));
         }
-        for name in ["te", "grpc-status", "content-type"] {
+        for name in [
+            "te",
+            "grpc-status",
+            "content-type",
+            "content-length",
+            "transfer-encoding",
+        ] {
             let refused = metadata.push(name, b"x");
             assert_eq!(refused, Err(MetadataError::Reserved(name.to_owned())));
         }

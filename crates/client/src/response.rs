@@ -51,6 +51,11 @@ impl Response {
         self.verdict.has_ended()
     }
 
+    /// Whether anything of it has come.
+    pub fn has_begun(&self) -> bool {
+        self.verdict.head().is_some()
+    }
+
     /// The whole answer, once the call is over.
     pub fn into_answer(self) -> Option<Answer> {
         let ended = self.verdict.into_end()?;

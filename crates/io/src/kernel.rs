@@ -6,7 +6,7 @@
 #[cfg(feature = "faults")]
 use crate::faults::{meet, shorten};
 use io_uring::types::SubmitArgs;
-use io_uring::{Builder, IoUring};
+use io_uring::{Builder, EnterFlags, IoUring};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{self, EventfdFlags, PollFd, Timespec};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -327,21 +327,31 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
     register().map_err(errno)
 }
 
-/// Hands over what has been put into the queue, and waits for one answer: for so many nanoseconds,
-/// or for ever.
+/// Hands over what has been put into the queue, does what has come up, and waits for one answer: not
+/// at all, for so many nanoseconds, or for ever.
 #[inline]
-pub(crate) fn ring_enter(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
     meet(Call::RingEnter)?;
     ring_enter_at_the_end(ring, timeout_ns)
 }
 
 /// The same when a ring is taken apart: that must not fail, so no test may make it fail.
 #[inline]
-pub(crate) fn ring_enter_at_the_end(ring: &IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
+pub(crate) fn ring_enter_at_the_end(
+    ring: &mut IoUring,
+    timeout_ns: Option<u64>,
+) -> Result<(), Errno> {
+    let submissions = ring.submission().len() as u32;
     let submitter = ring.submitter();
     let entered = match timeout_ns {
         None => submitter.submit_and_wait(1),
-        Some(0) => submitter.submit(),
+        Some(0) => {
+            // The crate's own call leaves undone what comes up while it submits.
+            let flags = EnterFlags::GETEVENTS.bits();
+            // SAFETY: no argument is passed for the kernel to read. What stands in the queue is as
+            // good as whoever has put it there has promised.
+            unsafe { submitter.enter::<libc::sigset_t>(submissions, 0, flags, None) }
+        }
         Some(timeout_ns) => {
             let timeout = Duration::from_nanos(timeout_ns).into();
             submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))

@@ -195,7 +195,7 @@ impl Ring {
     pub fn enter(&mut self, timeout_ns: Option<u64>) -> Result<(), Errno> {
         while !self.overflow.is_empty() {
             self.refill();
-            kernel::ring_enter(&self.io, Some(0))?;
+            kernel::ring_enter(&mut self.io, Some(0))?;
         }
         let timeout_ns = match self.detour.is_empty() {
             true => timeout_ns,
@@ -204,7 +204,7 @@ impl Ring {
         if timeout_ns == Some(0) && self.is_idle() {
             return Ok(());
         }
-        kernel::ring_enter(&self.io, timeout_ns)
+        kernel::ring_enter(&mut self.io, timeout_ns)
     }
 
     /// Whether a call that does not wait would do nothing.
@@ -363,7 +363,7 @@ impl Ring {
         for _ in 0..LAST_WAITS_MAX {
             self.refill();
             // Whatever goes wrong, it is tried again, and what is left then is left allocated.
-            let _ = kernel::ring_enter_at_the_end(&self.io, Some(LAST_WAIT_NS));
+            let _ = kernel::ring_enter_at_the_end(&mut self.io, Some(LAST_WAIT_NS));
             while let Some(answer) = self.take_answer() {
                 if answer.operation == Operation::Accept {
                     drop(answer.into_descriptor());
@@ -391,3 +391,6 @@ impl Drop for Ring {
 fn fd(descriptor: impl AsFd) -> Fd {
     Fd(descriptor.as_fd().as_raw_fd())
 }
+
+#[cfg(test)]
+mod tests;

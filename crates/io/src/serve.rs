@@ -107,13 +107,23 @@ impl ServeOptions {
     /// What was chosen, in words, for whoever starts a server: also what is used instead of
     /// io_uring where that cannot be, and why.
     pub fn chosen(&self) -> String {
-        match self.refusal() {
-            Some(refusal) => format!("{}: {refusal}", self.with_epoll().chosen_here()),
-            None => self.chosen_here(),
+        let refusal = match self.io {
+            Io::Uring => UringRefusal::ask(),
+            Io::Auto | Io::Blocking | Io::Epoll => None,
+        };
+        match refusal {
+            Some(refusal) => {
+                let instead = Self {
+                    io: Io::Epoll,
+                    ..self.clone()
+                };
+                format!("{}: {refusal}", instead.chosen())
+            }
+            None => self.in_words(),
         }
     }
 
-    fn chosen_here(&self) -> String {
+    fn in_words(&self) -> String {
         let threads = self.threads;
         match self.io {
             Io::Auto if !self.reuse_port => format!(
@@ -139,21 +149,6 @@ impl ServeOptions {
         match self.io {
             Io::Uring => Driver::Uring,
             Io::Auto | Io::Blocking | Io::Epoll => Driver::Epoll,
-        }
-    }
-
-    /// Why what was asked for cannot be used here.
-    fn refusal(&self) -> Option<UringRefusal> {
-        match self.io {
-            Io::Uring => UringRefusal::ask(),
-            Io::Auto | Io::Blocking | Io::Epoll => None,
-        }
-    }
-
-    fn with_epoll(&self) -> Self {
-        Self {
-            io: Io::Epoll,
-            ..self.clone()
         }
     }
 
@@ -211,26 +206,14 @@ pub fn serve<S: Shard>(
     make_shard: impl Fn(ShardPlace) -> S + Sync,
 ) -> io::Result<Statistics> {
     options.check_reuse_port(&listener)?;
-    match options.refusal() {
-        Some(_) => serve_here(listener, &options.with_epoll(), &make_shard),
-        None => serve_here(listener, options, &make_shard),
-    }
-}
-
-/// Serves with what this machine has.
-fn serve_here<S: Shard>(
-    listener: Listener,
-    options: &ServeOptions,
-    make_shard: &(impl Fn(ShardPlace) -> S + Sync),
-) -> io::Result<Statistics> {
     let is_alone = options.threads == NonZeroUsize::MIN;
     match options.io {
         Io::Epoll | Io::Uring if is_alone => serve_alone(listener, options, make_shard),
         Io::Epoll | Io::Uring | Io::Auto if options.reuse_port => {
-            spread::serve(listener, options, make_shard)
+            spread::serve(listener, options, &make_shard)
         }
         Io::Auto | Io::Blocking | Io::Epoll | Io::Uring => {
-            crew::serve(listener, options, make_shard)
+            crew::serve(listener, options, &make_shard)
         }
     }
 }
@@ -241,12 +224,12 @@ fn serve_alone<S: Shard>(
     make_shard: impl Fn(ShardPlace) -> S,
 ) -> io::Result<Statistics> {
     options.pin(0)?;
-    let place = ShardPlace {
+    let mut place = ShardPlace {
         thread: 0,
         driver: options.event_loop(),
         waker: options.stopper.waker()?,
     };
-    let driver = EventLoop::new(&place, options.driver)?.accept_from(listener)?;
+    let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
     driver.run(make_shard(place))
 }
 

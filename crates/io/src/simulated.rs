@@ -32,7 +32,7 @@ pub struct Simulated<S> {
     turn: Turn,
     now_ns: u64,
     peers: Vec<Option<Peer>>,
-    /// Asked for, and not there.
+    /// Connections that the shard has asked for and that are not there.
     dialled: Vec<Connect>,
 }
 
@@ -82,13 +82,20 @@ impl<S: Shard> Simulated<S> {
         session
     }
 
-    /// The connections that the shard has asked for since the last time are there.
-    pub fn connect_all(&mut self) -> Vec<Session> {
-        let dialled = mem::take(&mut self.dialled);
-        for connect in &dialled {
-            self.join(connect.session, Opened::Connected(connect.token));
+    /// The connection is there that the shard asked for first, if it has asked for one.
+    pub fn connect(&mut self) -> Option<Session> {
+        if self.dialled.is_empty() {
+            return None;
         }
-        dialled.iter().map(|connect| connect.session).collect()
+        let Connect { session, token, .. } = self.dialled.remove(0);
+        self.join(session, Opened::Connected(token));
+        Some(session)
+    }
+
+    /// All connections are there that the shard has asked for so far.
+    pub fn connect_all(&mut self) -> Vec<Session> {
+        let asked_for = 0..self.dialled.len();
+        asked_for.filter_map(|_| self.connect()).collect()
     }
 
     fn join(&mut self, session: Session, how: Opened) {
@@ -123,6 +130,14 @@ impl<S: Shard> Simulated<S> {
         if let Some(peer) = self.peer(session).filter(|peer| peer.end.is_none()) {
             peer.sent.extend_from_slice(bytes);
             self.settle();
+        }
+    }
+
+    /// The peer sends `bytes`, which are on their way until something else happens: so that what
+    /// several peers send comes at once.
+    pub fn give_later(&mut self, session: Session, bytes: &[u8]) {
+        if let Some(peer) = self.peer(session).filter(|peer| peer.end.is_none()) {
+            peer.sent.extend_from_slice(bytes);
         }
     }
 
@@ -207,7 +222,6 @@ impl<S: Shard> Simulated<S> {
     /// Goes on until nothing is left to do before time passes or a peer does something.
     fn settle(&mut self) {
         loop {
-            self.dialled.append(&mut self.turn.take_connects());
             self.attend();
             let written = self.turn.take_writable();
             let any_written = !written.is_empty();
@@ -234,6 +248,7 @@ impl<S: Shard> Simulated<S> {
 
     /// Does what the shard has asked for, and writes.
     fn attend(&mut self) {
+        self.dialled.append(&mut self.turn.take_connects());
         while let Some((session, wishes)) = self.turn.next_touched() {
             self.grant(session, wishes);
         }

@@ -3,6 +3,7 @@
 //! The kernel accepts and reads of itself, into buffers of its choice. What the shard makes of all
 //! that has come in a turn is sent by the same call that waits for the next turn.
 
+mod accepting;
 mod entry;
 mod refusal;
 
@@ -10,10 +11,10 @@ pub use refusal::UringRefusal;
 
 use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel::{self, Grows};
-use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
+use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::options::Options;
-use crate::ring::{Event, Filled, Operation, Ring};
+use crate::ring::{Event, Filled, Ring};
 use crate::shard::{Closed, Opened, Session, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
@@ -21,6 +22,7 @@ use crate::timeouts::Timeouts;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
+use accepting::Acceptor;
 use entry::{End, Entry, Receiving, Stage};
 use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
@@ -47,7 +49,7 @@ impl Uring {
     ///
     /// # Errors
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
-    /// io_uring is not allowed here. [`UringRefusal::ask`] tells the last two from the others.
+    /// io_uring is not allowed here. [`UringRefusal::of`] tells the last two from the others.
     pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
         Ok(Self {
             ring: Ring::new()?,
@@ -85,12 +87,7 @@ impl Uring {
             to_write: Vec::new(),
             connect_timeouts: Timeouts::default(),
             linger_timeouts: Timeouts::default(),
-            acceptor: self.listener.map(|listener| Acceptor {
-                listener,
-                is_accepting: false,
-                is_stopping: false,
-                resume_at_ns: None,
-            }),
+            acceptor: self.listener.map(Acceptor::new),
             arrivals: self.arrivals,
             arrived: Vec::new(),
         };
@@ -113,16 +110,6 @@ struct Driver<S> {
     acceptor: Option<Acceptor>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
-}
-
-struct Acceptor {
-    listener: Listener,
-    /// The kernel accepts of itself.
-    is_accepting: bool,
-    /// The listener is to be closed.
-    is_stopping: bool,
-    /// Set while it is left alone because of a lack of descriptors.
-    resume_at_ns: Option<u64>,
 }
 
 impl<S: Shard> Driver<S> {
@@ -418,74 +405,12 @@ impl<S: Shard> Driver<S> {
         }
     }
 
-    fn on_accepted(&mut self, result: Result<OwnedFd, Errno>, goes_on: bool) {
-        let Some(acceptor) = &mut self.acceptor else {
-            return;
-        };
-        acceptor.is_accepting = goes_on;
-        let is_stopping = acceptor.is_stopping;
-        match Accept::from(result) {
-            Accept::Connection(socket) => self.open_accepted(socket),
-            Accept::Exhausted if !is_stopping => return self.back_off(),
-            Accept::Lost | Accept::Nobody | Accept::Exhausted => {}
-        }
-        self.accept();
-    }
-
-    /// Accepts, if nothing speaks against it.
-    fn accept(&mut self) {
-        if let Some(acceptor) = &mut self.acceptor
-            && !acceptor.is_accepting
-            && !acceptor.is_stopping
-        {
-            acceptor.is_accepting = true;
-            acceptor.resume_at_ns = None;
-            self.ring.accept(&acceptor.listener);
-        }
-    }
-
-    /// Leaves the listener alone for a while.
-    fn back_off(&mut self) {
-        self.worker.turn.statistics.accept_errors += 1;
-        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
-        if let Some(acceptor) = &mut self.acceptor {
-            acceptor.resume_at_ns = Some(resume_at_ns);
-        }
-    }
-
-    fn open_accepted(&mut self, socket: OwnedFd) {
-        let Ok(session) = self.worker.turn.try_reserve() else {
-            self.worker.turn.statistics.accept_errors += 1;
-            return;
-        };
-        self.worker.turn.statistics.accepted += 1;
-        if self.register(socket, session, None).is_err() {
-            self.worker.turn.retire(session);
-            self.worker.turn.release(session.index);
-            self.worker.turn.statistics.accept_errors += 1;
-            return;
-        }
-        self.open(session, Opened::Accepted);
-    }
-
     fn open(&mut self, session: Session, how: Opened) {
         self.worker
             .shard
             .opened(session, how, &mut self.worker.turn);
         self.queue(session.index);
         self.conclude(session.index, Fate::Alive);
-    }
-
-    fn take_arrivals(&mut self) {
-        let Some(arrivals) = &self.arrivals else {
-            return;
-        };
-        let mut arrived = mem::take(&mut self.arrived);
-        arrivals.drain_into(&mut arrived);
-        for socket in arrived.drain(..) {
-            self.open_accepted(socket);
-        }
-        self.arrived = arrived;
     }
 
     fn register(
@@ -546,10 +471,7 @@ impl<S: Shard> Driver<S> {
                 self.forget(key as u32);
             }
         }
-        let resumes = |acceptor: &Acceptor| acceptor.resume_at_ns.is_some_and(|at| at <= now_ns);
-        if self.acceptor.as_ref().is_some_and(resumes) {
-            self.accept();
-        }
+        self.resume_accepting(now_ns);
     }
 
     #[inline]
@@ -562,28 +484,6 @@ impl<S: Shard> Driver<S> {
             let mut live = entries.iter().flatten();
             acceptor.is_none() && live.all(|entry| !turn.has_output(entry.exchange.session))
         })
-    }
-
-    /// Has the kernel accept no more of itself, then takes the connections that have come and closes
-    /// the listener.
-    #[cold]
-    fn stop_accepting(&mut self) {
-        if let Some(acceptor) = &mut self.acceptor
-            && acceptor.is_accepting
-        {
-            if !mem::replace(&mut acceptor.is_stopping, true) {
-                self.ring.cancel(Operation::Accept);
-            }
-            return;
-        }
-        let Some(acceptor) = self.acceptor.take() else {
-            return;
-        };
-        let errors = acceptor.listener.accept_waiting(|socket| {
-            self.open_accepted(socket);
-            self.attend();
-        });
-        self.worker.turn.statistics.accept_errors += errors;
     }
 
     /// Closes what is still open and gives the shard back.

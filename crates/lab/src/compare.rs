@@ -166,11 +166,35 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         a: a_cell.subject,
         b: b_cell.subject,
     });
+    let cells = cells.map(|cell| cell.spoilt_by_failures(a, b));
     Ok(Comparison {
         metric,
         cells: cells.collect(),
         interleaved: a.run == b.run,
     })
+}
+
+impl ComparedCell {
+    /// A round in which one of the two failed is not left out: a build that breaks in most rounds
+    /// must not pass by the others.
+    fn spoilt_by_failures(mut self, a: &Side<'_>, b: &Side<'_>) -> Self {
+        let failed = |side: &Side<'_>, subject: &str| {
+            let is_own = |row: &&Row| {
+                let cell = &row.cell;
+                cell.subject == subject
+                    && cell.case == self.case
+                    && cell.instrument == self.instrument
+            };
+            side.rows
+                .iter()
+                .filter(is_own)
+                .any(|row| row.outcome.has_failed())
+        };
+        if self.ratio.is_ok() && (failed(a, &self.a) || failed(b, &self.b)) {
+            self.ratio = Err(NoRatio::NotPositive);
+        }
+        self
+    }
 }
 
 impl Comparison {

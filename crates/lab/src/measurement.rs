@@ -74,6 +74,11 @@ impl Outcome {
         *self = Outcome::Failed { error, window };
     }
 
+    /// Whether something went wrong with a row that was to be measured.
+    pub fn has_failed(&self) -> bool {
+        matches!(self, Outcome::Failed { .. })
+    }
+
     /// The window, where there was one: of a row that was measured, and of one that failed in it.
     pub fn window(&self) -> Option<&Measurement> {
         match self {

@@ -160,6 +160,22 @@ fn the_same_figure_in_all_rounds_is_said_to_be_so_and_has_no_interval() {
 }
 
 #[test]
+fn the_same_figure_in_all_rounds_is_taken_as_it_is_to_the_last_digit() {
+    // The exponential of the logarithm of 10 is above 10, and that of 64 below 64.
+    for (threads, rounds) in [(10, 3), (64, 3), (64, 10), (1_000, 7), (7, 5)] {
+        let measure = "{ metric = \"threads\", of = \"rust-tonic\", cases = [\"C=1 S=100\"] }";
+        let held = format!("{{ at_least = {threads}, at_most = {threads} }}");
+        let more = format!("ours = {measure}\nheld = {held}");
+        let mut record = recorded(&vec![10.0; rounds]);
+        for row in &mut record.rows {
+            row.outcome.window_mut().expect("measured").threads = threads;
+        }
+        let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
+        assert_eq!(verdict, Verdict::Held, "{why}");
+    }
+}
+
+#[test]
 fn a_quotient_says_once_of_what_it_is() {
     let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
     let claims = parse(&text).expect("well-formed");

@@ -115,6 +115,34 @@ fn a_cell_without_a_ratio_fails_every_condition() {
 }
 
 #[test]
+fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
+    let mut rows = Vec::new();
+    for round in 0..4 {
+        rows.push(measured(
+            round,
+            cell("a", "C=1 S=1"),
+            measurement(1, 100, 0.5),
+        ));
+        rows.push(measured(
+            round,
+            cell("b", "C=1 S=1"),
+            measurement(1, 100, 0.5),
+        ));
+    }
+    let failing = |rows: &[Row]| {
+        let (a, b) = (side(1, rows, Some("a")), side(1, rows, Some("b")));
+        let comparison = compare(&a, &b, Metric::default()).expect("comparable");
+        failing(&comparison, "ratio<0.95")
+    };
+    assert_eq!(failing(&rows), 0);
+    for at in [2, 5] {
+        let mut rows = rows.clone();
+        rows[at].outcome.fail("the server died");
+        assert_eq!(failing(&rows), 1, "row {at}");
+    }
+}
+
+#[test]
 fn sides_that_cannot_be_compared_are_refused() {
     let rows = rows(&plan());
     let refused =

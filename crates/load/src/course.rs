@@ -124,12 +124,14 @@ impl Course {
 
     /// Begins the window if it is time to.
     pub fn try_to_open_window(&mut self, turn: &Turn) {
-        if self.phase != Phase::WarmUp || turn.now_ns() < self.timetable.window_start_ns {
+        let now_ns = turn.now_ns();
+        let is_warm = now_ns >= self.timetable.window_start_ns;
+        if self.phase != Phase::WarmUp || !(is_warm || self.gate.is_cancelled()) {
             return;
         }
         self.measured.timeline.carry(self.recorder.ok);
         self.measured.warmup = std::mem::take(&mut self.recorder);
-        self.measured.window_start_ns = self.timetable.window_start_ns;
+        self.measured.window_start_ns = self.timetable.window_start_ns.min(now_ns);
         self.window_began = turn.statistics();
         self.phase = Phase::Window;
     }
@@ -244,9 +246,11 @@ impl Course {
         }
     }
 
-    /// A connection that could not be made costs one error: the call that asked for it.
+    /// A connection that could not be made costs one error: the call that asked for it. Where all
+    /// calls have been made, none did.
     pub fn count_attempt(&mut self, text: &str) {
-        if self.makes_calls() {
+        let all_made = self.calls.is_some_and(|calls| self.counted_made >= calls);
+        if self.makes_calls() && !(self.by_number() && all_made) {
             self.recorder.errors.add(Code::Unavailable, text, 1);
             if self.by_number() {
                 self.counted_made += 1;

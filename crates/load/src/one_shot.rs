@@ -135,7 +135,7 @@ impl OneShotShard {
             .plan
             .targets
             .of(self.first_connection + of_worker(number));
-        let (target, token) = self.sources.target(target, number);
+        let (target, token) = self.sources.target(&target, number);
         turn.connect(target, token.to_number())
     }
 
@@ -166,7 +166,7 @@ impl OneShotShard {
             .plan
             .targets
             .of(self.first_connection + of_worker(number));
-        if self.course.will_make_calls() && self.sources.has_another(target, token, error) {
+        if self.course.will_make_calls() && self.sources.has_another(&target, token, error) {
             let session = Some(self.connect(number, turn));
             match self.attempts.get_mut(number as usize) {
                 Some(attempt) => attempt.session = session,

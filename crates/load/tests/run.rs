@@ -3,7 +3,9 @@
 use bookend_io::{Target, Wait};
 use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
-use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_server::{
+    ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
+};
 use bookend_wire::Config;
 use bookend_wire::grpc::{Code, Status};
 use std::io::{Read, Write};
@@ -78,10 +80,14 @@ impl Service for Echo {
 }
 
 fn serve() -> (Handle, Arc<Seen>) {
+    serve_with(Limits::trusted())
+}
+
+fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let server = Server::builder()
         .add_service(Echo(Arc::clone(&seen)))
-        .limits(Limits::trusted())
+        .limits(limits)
         .bind("127.0.0.1:0")
         .unwrap()
         .spawn()
@@ -285,6 +291,32 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
 }
 
 #[test]
+fn connections_that_age_are_replaced_without_an_error_and_counted() {
+    for (driver, connections) in [(Driver::Blocking, 1), (Driver::Epoll, 5)] {
+        let (server, seen) = serve_with(Limits {
+            connection_age: Some(ConnectionAge::new(Duration::from_millis(100))),
+            ..Limits::trusted()
+        });
+        let outcome = measure(Plan {
+            driver,
+            connections,
+            calls: None,
+            window_ns: Some(SECOND_NS),
+            at_end: AtEnd::Wait,
+            ..plan(server.local_address(), 0)
+        });
+        assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
+        assert_eq!(outcome.ok, seen.calls.load(Ordering::Relaxed));
+        let replaced = outcome.connections_opened - u64::from(connections);
+        let said = "GOAWAY NO_ERROR, debug data: \"the connection has reached its age\"";
+        assert!(
+            replaced > 0 && outcome.goaways[said] >= replaced,
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, _) = serve();
@@ -420,4 +452,30 @@ fn an_interrupted_run_keeps_what_it_has_measured() {
     })
     .unwrap();
     assert!(outcome.cancelled);
+}
+
+#[test]
+fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
+    let (server, seen) = serve();
+    let plan = Plan {
+        calls: None,
+        window_ns: Some(SECOND_NS),
+        // Who waits for its end waits for ever.
+        warmup_ns: 1_000_000 * SECOND_NS,
+        ..plan(server.local_address(), 0)
+    };
+    let interrupt = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            while seen.calls.load(Ordering::Relaxed) < 100 {
+                thread::yield_now();
+            }
+            interrupt.store(true, Ordering::Relaxed);
+        });
+        run(plan, &interrupt, |_| {}).unwrap()
+    });
+    assert!(outcome.cancelled);
+    assert_eq!((outcome.ok, outcome.window_ns), (0, 0));
+    let known = outcome.warmup + outcome.drained + outcome.unfinished;
+    assert_eq!(known, seen.calls.load(Ordering::Relaxed));
 }

@@ -5,6 +5,11 @@
 /// thousand streams that all have something to say hear from their handlers a dozen times a second.
 pub const STREAM_TURN_BYTES: usize = 64 << 10;
 
+/// What the messages of one connection may come to by being inflated in one turn, bytes. A kilobyte
+/// of gzip can stand for a megabyte, so that a read's worth of small frames would keep a thread for
+/// a second, and everybody else on it waiting. What one inflates in a few milliseconds.
+pub const INFLATED_TURN_BYTES: usize = 1 << 20;
+
 /// What one stream may have waiting for its client's flow control, bytes, before its handler is to
 /// stop: grpc-go's write quota. The message that goes beyond is still taken.
 pub const STREAM_SEND_BUFFER_BYTES: usize = 64 << 10;

@@ -4,6 +4,7 @@ mod body;
 mod deadlines;
 mod handling;
 mod pool;
+mod stalled;
 mod streams;
 
 use std::collections::VecDeque;
@@ -39,12 +40,15 @@ pub(crate) struct Calls {
     heads: Heads,
     metadata: ResponseMetadata,
     calls: Vec<Call>,
+    /// Of streams, as it was when each of them was last looked at: never less than there is.
     unfinished_bytes: usize,
     /// What the streams of this connection have in their send buffers, as it was when each of them
     /// was last looked at: never less than there is.
     held_bytes: usize,
     /// Streams that wait for their turn, the one that waits longest first.
     ready: VecDeque<Stream>,
+    /// By the key of their stream, of requests that are waited for.
+    standstills: Vec<stalled::Standstill>,
 }
 
 impl Calls {
@@ -64,6 +68,7 @@ impl Calls {
             unfinished_bytes: 0,
             held_bytes: 0,
             ready: VecDeque::new(),
+            standstills: Vec::new(),
         }
     }
 
@@ -175,7 +180,7 @@ impl Calls {
         match &phase {
             Phase::Gathering(gathered) => self.unfinished_bytes -= gathered.len(),
             Phase::Streaming(streaming) => {
-                self.unfinished_bytes -= streaming.unfinished_bytes();
+                self.unfinished_bytes -= streaming.charged_bytes;
                 self.held_bytes -= streaming.held_bytes;
             }
             Phase::Over { .. } | Phase::Awaiting | Phase::Deferred(_) => {}

@@ -37,10 +37,22 @@ impl Encoding {
     /// # Errors
     /// What its call is to end with: the octets are no gzip, they come to more than `limit_bytes`
     /// (which is told before more than that is stored), or the head announced no compression.
-    pub fn inflate(self, octets: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Status> {
+    ///
+    /// The work is added to `inflated_bytes` either way.
+    pub fn inflate(
+        self,
+        octets: &[u8],
+        limit_bytes: usize,
+        inflated_bytes: &mut usize,
+    ) -> Result<Vec<u8>, Status> {
         self.check_flag()?;
         let mut message = Vec::new();
-        match gzip::decompress(octets, limit_bytes, &mut message) {
+        let result = gzip::decompress(octets, limit_bytes, &mut message);
+        *inflated_bytes += match result {
+            Err(GzipError::TooLarge { limit_bytes }) => limit_bytes,
+            _ => message.len(),
+        };
+        match result {
             Ok(()) => Ok(message),
             Err(error @ GzipError::Corrupt(_)) => Err(internal(error.to_string())),
             Err(error @ GzipError::TooLarge { .. }) => {

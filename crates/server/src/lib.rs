@@ -101,8 +101,8 @@ pub use bookend_io::tls;
 pub use bookend_wire::Keepalive;
 pub use bookend_wire::grpc::{Code, Status};
 pub use budgets::{
-    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
-    STREAM_TURN_BYTES,
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES,
+    STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
 };
 pub use cancellation::Cancellation;
 pub use codec::{Replies, ReplySender, Requests, StreamHandler};

@@ -24,6 +24,10 @@ pub const GREETING_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
 /// headers 20 s. A full frame takes 800 bytes a second then, which any line carries.
 pub const INPUT_TIMEOUT_NS: u64 = 20 * NS_PER_SECOND;
 
+/// How long a request that is one message may stay as far as it has come: nginx's
+/// `client_body_timeout`. Streams of messages may be silent for as long as they like.
+pub const REQUEST_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
+
 /// How long a client may take nothing of what is written to it: nginx's `send_timeout`.
 pub const WRITE_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
 
@@ -90,6 +94,10 @@ pub struct Limits {
     pub greeting_timeout_ns: Option<u64>,
     /// Time that a frame may stay half or a header block open, nanoseconds; `None`: for ever.
     pub input_timeout_ns: Option<u64>,
+    /// Time that a request which is one message may come no further, nanoseconds; `None`: for ever.
+    /// Its call ends with `DEADLINE_EXCEEDED`, and a stream that was answered before its request
+    /// was whole with RST_STREAM.
+    pub request_timeout_ns: Option<u64>,
     /// Time that the client may take nothing of what is written, nanoseconds; `None`: for ever.
     pub write_timeout_ns: Option<u64>,
     /// Time that the client's windows may let nothing go of what they hold back, nanoseconds;
@@ -169,6 +177,7 @@ impl Limits {
             max_unfinished_bytes: INTERNET_MAX_UNFINISHED_BYTES,
             greeting_timeout_ns: Some(GREETING_TIMEOUT_NS),
             input_timeout_ns: Some(INPUT_TIMEOUT_NS),
+            request_timeout_ns: Some(REQUEST_TIMEOUT_NS),
             write_timeout_ns: Some(WRITE_TIMEOUT_NS),
             window_timeout_ns: Some(WINDOW_TIMEOUT_NS),
             idle_timeout_ns: Some(IDLE_TIMEOUT_NS),
@@ -190,6 +199,7 @@ impl Limits {
             max_unfinished_bytes: TRUSTED_MAX_UNFINISHED_BYTES,
             greeting_timeout_ns: None,
             input_timeout_ns: None,
+            request_timeout_ns: None,
             write_timeout_ns: None,
             window_timeout_ns: None,
             idle_timeout_ns: None,

@@ -98,6 +98,8 @@ pub(crate) struct Tally {
     pub ok: u64,
     pub error: u64,
     pub deferred: u64,
+    /// What messages came to by being inflated, those given up on the way included.
+    pub inflated_bytes: usize,
 }
 
 impl Answers {

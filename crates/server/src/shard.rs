@@ -3,6 +3,7 @@
 mod farewell;
 mod overdue;
 mod patrol;
+mod stalled;
 mod turns;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use bookend_io::{
 use bookend_wire::keepalive::Vigil;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Role, Sender};
 
+use crate::budgets::INFLATED_TURN_BYTES;
 use crate::calls::{Calls, Handling};
 use crate::deadlines::{CallOf, Deadlines};
 use crate::limits::Limits;
@@ -338,6 +340,7 @@ impl Shard for ServerShard {
         let output_bytes = connection.sender.output.len();
         std::mem::swap(turn.output(session), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
+        let has_inflated = calls.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
         calls.report(&mut self.counts);
         let too_much = calls.too_much;
         accepted
@@ -357,6 +360,7 @@ impl Shard for ServerShard {
             Ok(consumed) if !too_much => Received {
                 consumed,
                 then: match slice < bytes.len() {
+                    true if has_inflated => self.turns.rest(session),
                     true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(session, turn),
                     true => Then::Again,
                     false => Then::Continue,

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::{Message, split_first};
 
+use crate::budgets::INFLATED_TURN_BYTES;
 use crate::compression::Encoding;
 use crate::inbox::Inbox;
 use crate::pool::{PoolSide, Request};
@@ -27,6 +28,8 @@ pub(crate) struct StreamCall {
     owed_ready: bool,
     /// Octets that have come and for which the client has not been given new credit.
     unreleased_bytes: usize,
+    /// What its connection has counted of [`StreamCall::unfinished_bytes`].
+    pub charged_bytes: usize,
     /// What waited for the client's flow control when this was last looked at.
     pub held_bytes: usize,
     /// It stands in its connection's list of streams that wait for their turn.
@@ -67,6 +70,7 @@ impl StreamCall {
             waits: Waits::No,
             owed_ready: false,
             unreleased_bytes: 0,
+            charged_bytes: 0,
             held_bytes: 0,
             in_ready: false,
         }
@@ -80,9 +84,9 @@ impl StreamCall {
         self.waits
     }
 
-    /// What is kept of requests that were not handed over.
+    /// What is kept of requests that their handler has not begun with.
     pub fn unfinished_bytes(&self) -> usize {
-        self.inbox.len()
+        self.inbox.len() + self.progress.kept_bytes + self.machine.waiting_bytes()
     }
 
     /// Octets for which the client may be given new credit now. While the call cannot go on, those
@@ -215,9 +219,14 @@ impl StreamCall {
                     Ok(Some((message, behind))) => {
                         *body = behind;
                         reply.request_was_compressed = message.compressed;
-                        match plain(message, *encoding, limit_bytes) {
+                        match plain(message, *encoding, limit_bytes, reply.inflated_bytes()) {
                             Ok(octets) => machine.take(octets, &mut reply),
                             Err(status) => reply.end(Err(status)),
+                        }
+                        if *reply.inflated_bytes() > INFLATED_TURN_BYTES && !reply.ended() {
+                            *owed_ready = reply.is_full();
+                            *waits = Waits::ForTurn;
+                            return;
                         }
                     }
                     Ok(None) if *client != ClientSide::Ended => return,
@@ -254,6 +263,14 @@ impl Machine {
         match self {
             Machine::Inline(_) => true,
             Machine::Pool(side) => side.has_room(),
+        }
+    }
+
+    /// What was handed over and waits for a thread to take it.
+    fn waiting_bytes(&self) -> usize {
+        match self {
+            Machine::Inline(_) => 0,
+            Machine::Pool(side) => side.waiting_bytes(),
         }
     }
 
@@ -301,11 +318,12 @@ fn plain<'a>(
     message: Message<'a>,
     encoding: Encoding,
     limit_bytes: usize,
+    inflated_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
     match message.compressed {
         false => Ok(Cow::Borrowed(message.octets)),
         true => encoding
-            .inflate(message.octets, limit_bytes)
+            .inflate(message.octets, limit_bytes, inflated_bytes)
             .map(Cow::Owned),
     }
 }

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::frame::HEADER_BYTES;
-use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::PREFIX_BYTES;
+use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{Sender, Stream};
 
 use crate::budgets::{
@@ -54,6 +54,8 @@ pub(crate) struct Progress {
     compresses: bool,
     head_sent: bool,
     pub ended: bool,
+    /// Octets of a request that the handler keeps until it is known to be the only one.
+    pub kept_bytes: usize,
     turn_bytes: usize,
 }
 
@@ -66,6 +68,7 @@ impl Progress {
             accepts_gzip,
             head_sent: false,
             ended: false,
+            kept_bytes: 0,
             turn_bytes: 0,
         }
     }
@@ -95,17 +98,27 @@ impl StreamReply<'_> {
     }
 
     fn send_as_it_is(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
-        let mut sent_bytes = None;
         let Outlet { sender, stream, .. } = &mut self.outlet;
-        sender.message(*stream, false, |output| {
-            sent_bytes = encode_whole(output, encode);
-        });
-        sent_bytes
+        let start = sender.output.len();
+        let mut sent_bytes = 0;
+        let send = || {
+            sender.message(*stream, false, |output| {
+                let before = output.len();
+                encode(output);
+                sent_bytes = output.len() - before;
+            });
+        };
+        let result = catch_unwind(AssertUnwindSafe(send));
+        if result.is_err() {
+            // What it has begun is no frame yet.
+            sender.output.truncate(start);
+        }
+        result.ok().map(|()| sent_bytes)
     }
 
     fn send_compressed(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
         let mut message = Vec::new();
-        encode_whole(&mut message, encode)?;
+        catch_unwind(AssertUnwindSafe(|| encode(&mut message))).ok()?;
         let framed = deflated(&message);
         let Outlet { sender, stream, .. } = &mut self.outlet;
         sender.data(*stream, &framed, false);
@@ -177,8 +190,13 @@ impl StreamReply<'_> {
         }
     }
 
-    /// Ends the call. A second end is ignored.
+    /// Ends the call. A second end is ignored. A status `OK` as an error is a mistake and sent as
+    /// `INTERNAL`.
     pub fn end(&mut self, result: Result<(), Status>) {
+        let result = result.map_err(|status| match status.code {
+            Code::Ok => internal("the handler failed with the status OK"),
+            _ => status,
+        });
         if result.is_ok() {
             self.head();
         }
@@ -243,18 +261,12 @@ impl StreamReply<'_> {
         }
     }
 
+    /// What the connection has inflated in this turn.
+    pub(crate) fn inflated_bytes(&mut self) -> &mut usize {
+        &mut self.outlet.answers.tally.inflated_bytes
+    }
+
     fn held_back_bytes(&mut self) -> usize {
         self.outlet.sender.held_back_bytes(self.outlet.stream)
     }
-}
-
-/// Runs an encoder and returns how much it wrote. One that panics leaves nothing behind, so that
-/// the frame around it stays whole.
-fn encode_whole(output: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
-    let start = output.len();
-    let result = catch_unwind(AssertUnwindSafe(|| encode(output)));
-    if result.is_err() {
-        output.truncate(start);
-    }
-    result.ok().map(|()| output.len() - start)
 }

@@ -258,6 +258,8 @@ impl Streams {
         if occupant != NO_KEY && occupant != key {
             self.strays
                 .insert(self.states[occupant as usize].id, occupant);
+            // A new index may have put it aside: it has its slot now, and is to be found once.
+            self.strays.remove(&id);
         }
         self.index[slot] = key;
     }
@@ -348,6 +350,26 @@ mod tests {
         assert!(streams.index.len() <= FIRST_INDEX_SLOTS * 2);
         streams.remove(old);
         assert_eq!(streams.find(1), None);
+    }
+
+    #[test]
+    fn a_stream_that_has_the_index_grow_and_collides_again_is_forgotten_at_its_end() {
+        let mut streams = Streams::new();
+        let old = insert(&mut streams, 1);
+        for id in (3..)
+            .step_by(2)
+            .take(FIRST_INDEX_SLOTS / MAX_INDEX_SLOTS_PER_STREAM)
+        {
+            insert(&mut streams, id);
+        }
+        // The slot of the first one in an index of either size.
+        let rival = insert(&mut streams, 1 + 2 * 2 * FIRST_INDEX_SLOTS as u32);
+        assert_eq!(streams.index.len(), 2 * FIRST_INDEX_SLOTS);
+        assert_eq!(streams.find(old.id), Some(old));
+        assert_eq!(streams.find(rival.id), Some(rival));
+        streams.remove(rival);
+        assert_eq!(streams.find(rival.id), None);
+        assert_eq!(streams.find(old.id), Some(old));
     }
 
     #[test]

@@ -52,6 +52,29 @@ fn reset_by(id: u32, octets: &[u8]) -> Option<ErrorCode> {
     written.iter().find_map(reset)
 }
 
+#[test]
+fn trailers_of_a_stream_that_was_reset_are_ignored_however_many_ids_were_passed_over() {
+    let mut server = server();
+    server.arrive(&request(5, false));
+    // By nothing: the server resets the stream.
+    server.arrive(&frame(kind::WINDOW_UPDATE, 0, 5, &[0; 4]));
+    // Every other id is left out, more often than they are kept apart.
+    for id in (9..).step_by(4).take(2_000) {
+        server.arrive(&request(id, true));
+    }
+    let trailers = frame(
+        kind::HEADERS,
+        flag::END_HEADERS | flag::END_STREAM,
+        5,
+        &[0x00, 0x01, b'x', 0x01, b'1'],
+    );
+    server.arrive(&trailers);
+    assert_eq!(server.error, None);
+    server.arrive(&request(3, true));
+    let error = server.error.expect("that id was passed over");
+    assert_eq!(error.code, PROTOCOL);
+}
+
 /// What breaks a rule, the octets, the code that the RFC names.
 type Case = (&'static str, Vec<u8>, ErrorCode);
 

@@ -1,7 +1,13 @@
 //! When the next connection is made.
 
 use super::options::nanoseconds;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
+
+/// A wait is drawn from within a fifth of its nominal length on either side, as gRPC's document on
+/// connection back-off has it: the clients of a server that went away shall not all come back at
+/// the same moments.
+const JITTER_DIVISOR: u64 = 5;
 
 /// Doubling waits between connections that came to nothing, each counted from when the connection
 /// was asked for: one that has lived long enough is replaced at once.
@@ -11,16 +17,24 @@ pub(crate) struct BackOff {
     max_ns: u64,
     wait_ns: u64,
     asked_at_ns: u64,
+    random: SplitMix64,
 }
 
 impl BackOff {
+    /// Every one has waits of its own.
     pub fn new(min: Duration, max: Duration) -> Self {
+        Self::seeded(min, max, random_seed())
+    }
+
+    /// The same `seed` gives the same waits.
+    fn seeded(min: Duration, max: Duration, seed: u64) -> Self {
         let (min_ns, max_ns) = (nanoseconds(min), nanoseconds(max));
         Self {
             min_ns,
             max_ns,
             wait_ns: min_ns,
             asked_at_ns: 0,
+            random: SplitMix64(seed),
         }
     }
 
@@ -36,25 +50,84 @@ impl BackOff {
 
     /// The connection is gone. When the next one is to be asked for.
     pub fn lost(&mut self) -> u64 {
-        let at_ns = self.asked_at_ns.saturating_add(self.wait_ns);
+        let at_ns = self.asked_at_ns.saturating_add(self.jittered_ns());
         self.wait_ns = self.wait_ns.saturating_mul(2).min(self.max_ns);
         at_ns
+    }
+
+    fn jittered_ns(&mut self) -> u64 {
+        let spread_ns = self.wait_ns / JITTER_DIVISOR;
+        self.wait_ns - spread_ns + self.random.next() % (2 * spread_ns + 1)
+    }
+}
+
+/// Another one each time, from what the standard library draws for its tables.
+fn random_seed() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Steele, Lea and Flood's generator, whose whole state is one number.
+#[derive(Clone, Copy, Debug)]
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    const MIN: Duration = Duration::from_nanos(1_000);
+    const MAX: Duration = Duration::from_nanos(5_000);
+
+    /// The first waits after a connection that was asked for at 7.
+    fn waits(seed: u64) -> [u64; 5] {
+        let mut back_off = BackOff::seeded(MIN, MAX, seed);
+        back_off.asked(7);
+        [(); 5].map(|()| back_off.lost() - 7)
+    }
 
     #[test]
     fn waits_double_up_to_a_cap_until_a_call_is_answered() {
-        let (min, max) = (Duration::from_nanos(100), Duration::from_nanos(500));
-        let mut back_off = BackOff::new(min, max);
-        back_off.asked(7);
-        let waits = [(); 5].map(|()| back_off.lost() - 7);
-        assert_eq!(waits, [100, 200, 400, 500, 500]);
+        for seed in 0..1_000 {
+            let nominal = [1_000, 2_000, 4_000, 5_000, 5_000];
+            for (wait, nominal) in waits(seed).into_iter().zip(nominal) {
+                let around = nominal * 4 / 5..=nominal * 6 / 5;
+                assert!(around.contains(&wait), "{wait} for {nominal}");
+            }
+        }
+        let mut back_off = BackOff::seeded(MIN, MAX, 7);
+        for _ in 0..5 {
+            back_off.lost();
+        }
         back_off.succeeded();
-        back_off.asked(1_000);
-        assert_eq!(back_off.lost(), 1_100);
+        back_off.asked(1_000_000);
+        assert!((1_000_800..=1_001_200).contains(&back_off.lost()));
+    }
+
+    #[test]
+    fn clients_that_lose_a_server_together_come_back_at_different_times() {
+        let first: BTreeSet<u64> = (0..1_000).map(|seed| waits(seed)[0]).collect();
+        assert!(first.len() > 300, "{} moments", first.len());
+        assert!(first.first() < Some(&810) && first.last() > Some(&1_190));
+        assert_eq!(waits(42), waits(42), "a seed brings them back");
+        assert_ne!(random_seed(), random_seed());
+    }
+
+    #[test]
+    fn no_wait_is_too_short_or_too_long_to_be_drawn() {
+        let mut none = BackOff::new(Duration::ZERO, Duration::ZERO);
+        none.asked(3);
+        assert_eq!([none.lost(), none.lost()], [3, 3]);
+        let mut endless = BackOff::new(Duration::MAX, Duration::MAX);
+        endless.asked(u64::MAX / 2);
+        assert!((0..100).all(|_| endless.lost() > u64::MAX / 2));
     }
 }

@@ -1,6 +1,7 @@
 //! One connection of a channel and the calls on it.
 
 mod hearing;
+mod liveness;
 mod receiving;
 
 use super::calls::{Calls, Pending, Place, RequestHead, Work};
@@ -15,6 +16,7 @@ use bookend_wire::{
     CannotOpen, Config, Connection, ConnectionError, ErrorCode, ExtraField, Indexing, Role, Stream,
 };
 use hearing::{Hearing, Talk};
+use liveness::Liveness;
 use receiving::Receiving;
 use std::borrow::Cow;
 use std::mem;
@@ -41,6 +43,7 @@ pub(crate) struct Link {
     /// When the server's SETTINGS must have come, once the connection is there.
     greet_by_ns: Option<u64>,
     resets: Resets,
+    liveness: Liveness,
     /// Streams with something to send, for which there was no room in the output.
     crowded: Vec<Stream>,
     /// What a stream sends next; kept for its memory.
@@ -65,6 +68,7 @@ impl Link {
             talk: Talk::new(max_message_bytes),
             greet_by_ns: None,
             resets: Resets::new(),
+            liveness: Liveness::default(),
             crowded: Vec::new(),
             body: Vec::new(),
         }
@@ -143,6 +147,7 @@ impl Link {
             link.connection.receive(bytes, &mut Hearing { talk, calls })
         });
         drop(held);
+        self.liveness.heard(*received.as_ref().unwrap_or(&0));
         if self.talk.calls_for_more() {
             self.follow_up(turn);
         }
@@ -288,6 +293,10 @@ impl Link {
     /// Sends what streams had to keep back because the output was full.
     #[inline]
     pub fn send_crowded(&mut self, turn: &mut Turn) {
+        // However many there are, each read would look at all of them.
+        if self.crowded.is_empty() || self.room_bytes(turn) == 0 {
+            return;
+        }
         for stream in mem::take(&mut self.crowded) {
             if let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) {
                 streaming.is_crowded = false;

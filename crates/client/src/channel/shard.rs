@@ -1,5 +1,8 @@
 //! What the thread of a channel owns: its connections and its calls.
 
+#[cfg(test)]
+mod stories;
+
 use super::back_off::BackOff;
 use super::calls::{Calls, Mail, Pending, Place};
 use super::gate::Gate;
@@ -11,11 +14,12 @@ use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
 use crate::greeting;
 use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn};
-use bookend_wire::ConnectionError;
 use bookend_wire::grpc::Code;
+use bookend_wire::{ConnectionError, Keepalive};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The thread's part of a channel.
 pub(crate) struct ChannelShard {
@@ -29,6 +33,7 @@ pub(crate) struct ChannelShard {
     /// Connections that take no more calls and still have some in flight.
     leaving: Vec<Link>,
     back_off: BackOff,
+    keepalive: Option<Keepalive>,
     /// When the next connection is to be asked for; `None` while there is one.
     dial_at_ns: Option<u64>,
     /// Why the server could not be reached at the last try.
@@ -43,6 +48,7 @@ impl ChannelShard {
         gate: Arc<Gate>,
     ) -> Self {
         let back_off = BackOff::new(options.back_off_min, options.back_off_max);
+        let keepalive = options.keepalive.map(|keepalive| keepalive.in_ns());
         Self {
             server,
             options,
@@ -52,6 +58,7 @@ impl ChannelShard {
             current: None,
             leaving: Vec::new(),
             back_off,
+            keepalive,
             dial_at_ns: Some(0),
             unreachable: None,
         }
@@ -134,6 +141,37 @@ impl ChannelShard {
         }
     }
 
+    /// Gives up connections whose server gives no sign of life.
+    #[cold]
+    fn keep_alive(&mut self, how: Keepalive, turn: &mut Turn) {
+        let links = self.current.iter_mut().chain(&mut self.leaving);
+        let mut vanished = Vec::new();
+        for link in links {
+            if link.has_vanished(how, turn) {
+                vanished.push(link.session);
+            }
+        }
+        for session in vanished {
+            turn.abort(session);
+            let address = self.server.name().to_string();
+            let waited = Duration::from_nanos(how.timeout_ns);
+            let reason = format!("nothing came for {waited:?} after a keepalive PING");
+            self.lost(session, |_| {
+                CallError::Network { address, reason }.to_string()
+            });
+        }
+    }
+
+    /// The server of a connection may have had too many PINGs.
+    #[cold]
+    fn mind_pings(&mut self, session: Session) {
+        if let Some(link) = find(&mut self.current, &mut self.leaving, session)
+            && link.take_asked_too_often()
+        {
+            self.keepalive = self.keepalive.map(Keepalive::calmed);
+        }
+    }
+
     /// Does what has become possible: sends calls, replaces a spent connection, closes old ones.
     fn go_on(&mut self, turn: &mut Turn) {
         if let Some(link) = &mut self.current {
@@ -148,6 +186,9 @@ impl ChannelShard {
             if link.is_idle() {
                 turn.close(link.session);
             }
+        }
+        if let Some(how) = self.keepalive {
+            self.keep_alive(how, turn);
         }
         if self.dial_at_ns.is_some_and(|at_ns| at_ns <= turn.now_ns()) {
             self.dial(turn);
@@ -266,6 +307,9 @@ impl Shard for ChannelShard {
                 hang_up
             }
         };
+        if self.keepalive.is_some() {
+            self.mind_pings(session);
+        }
         self.go_on(turn);
         received
     }
@@ -317,9 +361,9 @@ impl Shard for ChannelShard {
             self.dial_at_ns,
             self.current.as_ref().and_then(Link::greet_by_ns),
         ];
-        let resets = self.current.iter().chain(&self.leaving);
-        let resets = resets.filter_map(Link::next_reset_ns);
-        own.into_iter().flatten().chain(resets).min()
+        let links = self.current.iter().chain(&self.leaving);
+        let theirs = links.flat_map(|link| [link.next_reset_ns(), link.next_look_ns()]);
+        own.into_iter().chain(theirs).flatten().min()
     }
 }
 

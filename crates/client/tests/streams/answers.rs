@@ -140,6 +140,22 @@ fn an_http_status_stands_for_a_grpc_one_where_there_is_none() {
 }
 
 #[test]
+fn a_page_for_people_may_be_longer_than_any_window() {
+    const PAGE_BYTES: usize = 300_000;
+    let page = code_of(|peer, stream| {
+        let head = [(":status", "502"), ("content-type", "text/html")];
+        peer.headers(stream, &head, false);
+        peer.data(stream, &[b' '; PAGE_BYTES], true);
+        // The rest goes out as the client gives credit; who gives none is found out here.
+        for _ in 0..PAGE_BYTES / 1_000 {
+            peer.settle();
+        }
+        assert_eq!(peer.held_back_bytes(stream), 0);
+    });
+    assert_eq!(page, Code::Unavailable);
+}
+
+#[test]
 fn another_content_type_is_no_answer_to_what_was_asked() {
     let of_type = |content_type: &'static str| {
         code_of(|peer, stream| {

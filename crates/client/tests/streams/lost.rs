@@ -2,7 +2,7 @@
 
 use crate::peer::{Peer, body_of, listen};
 use crate::{PATH, careful, channel_to, code_of};
-use bookend_client::{Channel, Code, StreamCall};
+use bookend_client::{Channel, Code, StreamCall, UnaryCall};
 use bookend_wire::{Config, ErrorCode};
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -161,4 +161,34 @@ fn a_call_that_was_answered_in_part_is_not_made_again() {
     peer.reset(stream, ErrorCode::REFUSED_STREAM);
     assert_eq!(responses.end().status.code, Code::Unavailable);
     assert_eq!(peer.settle().streams.len(), 1);
+}
+
+#[test]
+fn nor_is_a_unary_call_which_the_server_must_have_looked_at_whatever_it_says() {
+    let (listener, address) = listen();
+    let channel = channel_to(&address);
+    let (tell, hear) = std::sync::mpsc::channel();
+    let call = || {
+        let tell = tell.clone();
+        channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
+            tell.send(answer.status.code).unwrap();
+        });
+    };
+    call();
+    let mut peer = accept(&listener);
+    let stream = peer.stream(1);
+    peer.head(stream, &[]);
+    peer.reset(stream, ErrorCode::REFUSED_STREAM);
+    peer.settle();
+    assert_eq!(peer.settle().streams.len(), 1);
+    assert_eq!(hear.recv().unwrap(), Code::Unavailable);
+    call();
+    let stream = peer.stream(2);
+    peer.head(stream, &[]);
+    peer.message(stream, b"half of an answer");
+    peer.go_away(0);
+    assert_eq!(hear.recv().unwrap(), Code::Unavailable);
+    call();
+    let stream = accept(&listener).stream(1);
+    assert_eq!(stream.id, 1, "the next call is the first of its connection");
 }

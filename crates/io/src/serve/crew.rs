@@ -131,9 +131,9 @@ where
     }
 
     fn start_event_loop(&mut self) -> io::Result<()> {
-        let place = self.place_for(self.options.event_loop(), self.shards.len())?;
+        let mut place = self.place_for(self.options.event_loop(), self.shards.len())?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let driver = EventLoop::new(&place, self.options.driver)?.take_from(arrivals.clone());
+        let driver = EventLoop::new(&mut place, self.options.driver)?.take_from(arrivals.clone());
         self.shards.push(arrivals);
         self.spawn(place, move |shard| driver.run(shard))
     }

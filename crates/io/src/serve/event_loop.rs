@@ -7,7 +7,7 @@ use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::shard::Shard;
 use crate::statistics::Statistics;
-use crate::uring::Uring;
+use crate::uring::{Uring, UringRefusal};
 use rustix::fd::OwnedFd;
 use std::io;
 
@@ -18,13 +18,16 @@ pub(crate) enum EventLoop {
 }
 
 impl EventLoop {
-    /// The driver of that place.
-    pub fn new(place: &ShardPlace, options: Options) -> io::Result<Self> {
-        let waker = place.waker.clone();
-        match place.driver {
-            Driver::Uring => Ok(Self::Uring(Box::new(Uring::new(waker, options)?))),
-            Driver::Epoll | Driver::Blocking => Ok(Self::Epoll(Epoll::new(waker, options)?)),
+    /// The driver of that place, which is then said to be epoll's where io_uring cannot be used.
+    pub fn new(place: &mut ShardPlace, options: Options) -> io::Result<Self> {
+        if place.driver == Driver::Uring {
+            match Uring::new(place.waker.clone(), options) {
+                Err(error) if UringRefusal::of(&error).is_some() => {}
+                made => return Ok(Self::Uring(Box::new(made?))),
+            }
         }
+        place.driver = Driver::Epoll;
+        Ok(Self::Epoll(Epoll::new(place.waker.clone(), options)?))
     }
 
     pub fn accept_from(self, listener: Listener) -> io::Result<Self> {

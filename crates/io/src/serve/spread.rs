@@ -19,12 +19,12 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     thread::scope(|scope| {
         let mut started: Vec<ShardThread<'_>> = Vec::new();
         let mut start = |(thread, listener)| {
-            let place = ShardPlace {
+            let mut place = ShardPlace {
                 thread,
                 driver: options.event_loop(),
                 waker: options.stopper.waker()?,
             };
-            let driver = EventLoop::new(&place, options.driver)?.accept_from(listener)?;
+            let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
             let drive = move |shard| driver.run(shard);
             started.push(threads::spawn(scope, options, make_shard, place, drive)?);
             Ok(())

@@ -3,6 +3,7 @@
 use crate::ring::Ring;
 use rustix::io::Errno;
 use std::fmt;
+use std::io;
 
 /// Why io_uring cannot be used on this machine, while epoll can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +22,12 @@ impl UringRefusal {
     /// Asks the machine, by making a ring and dropping it. `None`: it can be used, or what is in the
     /// way (no descriptors, no memory) would be in anybody's.
     pub fn ask() -> Option<Self> {
-        Self::of(Ring::new().err()?)
+        Self::of(&Ring::new().err()?.into())
     }
 
-    fn of(error: Errno) -> Option<Self> {
-        match error {
+    /// What the error of [`crate::Uring::new`] says; `None`: it is not about io_uring.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        match Errno::from_io_error(error)? {
             Errno::PERM | Errno::ACCESS => Some(Self::Forbidden),
             Errno::NOSYS => Some(Self::Missing),
             Errno::INVAL => Some(Self::TooOld),
@@ -53,11 +55,12 @@ mod tests {
 
     #[test]
     fn a_lack_that_is_anybodys_is_no_refusal() {
-        assert_eq!(UringRefusal::of(Errno::MFILE), None);
-        assert_eq!(UringRefusal::of(Errno::NOMEM), None);
-        let forbidden = UringRefusal::of(Errno::PERM).unwrap();
+        let refusal = |error: Errno| UringRefusal::of(&error.into());
+        assert_eq!(refusal(Errno::MFILE), None);
+        assert_eq!(refusal(Errno::NOMEM), None);
+        let forbidden = refusal(Errno::PERM).unwrap();
         assert!(forbidden.to_string().contains("seccomp"));
-        let too_old = UringRefusal::of(Errno::INVAL).unwrap();
+        let too_old = refusal(Errno::INVAL).unwrap();
         assert!(too_old.to_string().contains("6.1"));
     }
 }

@@ -33,6 +33,11 @@ const SERVER_ON_EPOLL: Setting = Setting {
     patience: GUARD,
 };
 
+const SERVER_ON_URING: Setting = Setting {
+    io: Io::Uring,
+    ..SERVER_ON_EPOLL
+};
+
 #[test]
 fn a_server_on_epoll_loses_the_connection_at_most() {
     check(SERVER_ON_EPOLL);
@@ -46,6 +51,29 @@ fn a_server_on_two_epolls_loses_the_connection_that_it_hands_out_at_most() {
         ..SERVER_ON_EPOLL
     };
     check_calls(setting, |call| ![Call::Receive, Call::Send].contains(&call));
+}
+
+#[test]
+fn a_server_on_io_uring_loses_the_connection_at_most() {
+    check(SERVER_ON_URING);
+}
+
+#[test]
+fn a_server_on_two_io_urings_loses_the_connection_that_it_hands_out_at_most() {
+    let setting = Setting {
+        threads: 2,
+        ..SERVER_ON_URING
+    };
+    check_calls(setting, |call| ![Call::Receive, Call::Send].contains(&call));
+}
+
+#[test]
+fn a_load_generator_on_io_uring_loses_the_connection_at_most() {
+    check(Setting {
+        side: Side::Load,
+        load: Driver::Uring,
+        ..SERVER_ON_EPOLL
+    });
 }
 
 #[test]

@@ -42,6 +42,18 @@ pub fn failures(call: Call) -> Vec<Failure> {
         Call::EpollModify => (&[], &[Errno::NOMEM]),
         Call::EpollWait => (&[Errno::INTR], &[]),
         Call::Poll => (&[Errno::INTR, Errno::AGAIN, Errno::NOMEM], &[]),
+        Call::RingSetup => (&[], &[Errno::MFILE, Errno::NOMEM]),
+        Call::RingRegister => (&[], &[Errno::NOMEM]),
+        Call::RingEnter => (
+            &[
+                Errno::INTR,
+                Errno::TIME,
+                Errno::BUSY,
+                Errno::AGAIN,
+                Errno::NOMEM,
+            ],
+            &[],
+        ),
         Call::Signal | Call::ClearSignal => (&[Errno::INTR], &[]),
         Call::Spawn => (&[], &[Errno::AGAIN]),
         Call::Reserve => (&[], &[Errno::NOMEM]),

@@ -46,7 +46,7 @@ impl Side {
     /// The beginnings of the names of its threads.
     fn threads(self) -> &'static [&'static str] {
         match self {
-            Self::Server => &["server", "epoll-", "blocking-", "answers"],
+            Self::Server => &["server", "epoll-", "uring-", "blocking-", "answers"],
             Self::Channel => &["caller", "bookend-channel"],
             Self::Load => &["load"],
         }
@@ -89,6 +89,12 @@ impl Setting {
             (_, Io::Epoll, Call::EpollAdd | Call::Spawn) => shards,
             (_, Io::Epoll, Call::Event) => 1 + shards,
             (_, Io::Blocking, Call::Event) => 1,
+            (_, Io::Uring, Call::RingSetup) => shards,
+            // The buffers, and the beginning.
+            (_, Io::Uring, Call::RingRegister) => 2 * shards,
+            (_, Io::Uring, Call::Event) if shards == 1 => 1,
+            (_, Io::Uring, Call::Spawn) => shards,
+            (_, Io::Uring, Call::Event) => 1 + shards,
             _ => 0,
         }
     }
@@ -305,7 +311,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
         threads: match driver {
             Driver::Blocking => LOAD_CONNECTIONS,
-            Driver::Epoll => 1,
+            Driver::Epoll | Driver::Uring => 1,
         },
         driver,
         wait: Wait::Sleep,
@@ -317,6 +323,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Limits::trusted().http2,
+        tls: None,
     }
 }
 

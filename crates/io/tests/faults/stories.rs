@@ -6,12 +6,13 @@ use crate::session::{Setting, Side, leaked_since, open_descriptors};
 use crate::{SERVER_ON_EPOLL, alone, clean, judge, play};
 use bookend_client::Code;
 use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{BLOCKING_CONNECTIONS_MAX, Io};
+use bookend_io::{BLOCKING_CONNECTIONS_MAX, Io, ServeOptions, Stopper};
 use bookend_load::plan::Driver;
 use rustix::io::Errno;
-use std::io::Read;
+use std::io::{ErrorKind, Read, Write};
+use std::num::NonZeroUsize;
 
-const DRIVERS: [Io; 2] = [Io::Epoll, Io::Blocking];
+const DRIVERS: [Io; 3] = [Io::Epoll, Io::Uring, Io::Blocking];
 const IN_A_ROW: u64 = 3;
 
 fn server_point(call: Call, first: u64, times: u64, error: Errno) -> Point {
@@ -42,6 +43,39 @@ fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
             );
         }
     }
+}
+
+#[test]
+fn a_server_without_io_uring_serves_on_epoll() {
+    let _alone = alone();
+    for error in [Errno::NOSYS, Errno::PERM, Errno::INVAL] {
+        let armed = Armed::new(&[server_point(Call::RingSetup, 1, u64::MAX, error)]);
+        let server = LineServer::start(Io::Uring);
+        assert!(is_answering(server.address));
+        assert_eq!(server.stop().unwrap().accepted, 1);
+        assert!(armed.hits() >= 1);
+        assert!(armed.calls(Call::EpollWait) >= 1);
+        assert_eq!(armed.calls(Call::RingEnter), 0);
+    }
+}
+
+#[test]
+fn a_refusal_is_said_with_its_reason() {
+    let _alone = alone();
+    let here = Point {
+        threads: &[""],
+        ..server_point(Call::RingSetup, 1, u64::MAX, Errno::PERM)
+    };
+    let armed = Armed::new(&[here]);
+    let mut options = ServeOptions::new(Stopper::new());
+    (options.io, options.threads) = (Io::Uring, NonZeroUsize::MIN);
+    let chosen = options.chosen();
+    drop(armed);
+    assert!(
+        chosen.starts_with("epoll on 1 thread(s): io_uring"),
+        "{chosen}"
+    );
+    assert!(chosen.contains("kernel.io_uring_disabled"), "{chosen}");
 }
 
 #[test]
@@ -84,16 +118,20 @@ fn threads_that_cannot_be_had_cost_a_connection_each_and_nothing_else() {
 #[test]
 fn a_server_that_may_not_wait_ends_with_the_reason() {
     let _alone = alone();
-    let armed = Armed::new(&[server_point(Call::EpollWait, 3, u64::MAX, Errno::INVAL)]);
-    let before = open_descriptors();
-    let server = LineServer::start(Io::Epoll);
-    let mut client = peer(server.address);
-    let gone = client.read(&mut [0]);
-    assert!(matches!(gone, Ok(0) | Err(_)));
-    drop(client);
-    let error = server.join().unwrap_err();
-    assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()));
-    assert_eq!((armed.hits(), leaked_since(before)), (1, 0));
+    for (io, call) in [(Io::Epoll, Call::EpollWait), (Io::Uring, Call::RingEnter)] {
+        let armed = Armed::new(&[server_point(call, 3, u64::MAX, Errno::INVAL)]);
+        let before = open_descriptors();
+        let server = LineServer::start(io);
+        let mut client = peer(server.address);
+        // Where the third wait is the one after that which brings this.
+        let _ = client.write_all(b"on\n");
+        let end = client.read_to_end(&mut Vec::new());
+        assert!(!end.is_err_and(|error| error.kind() == ErrorKind::WouldBlock));
+        drop(client);
+        let error = server.join().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()));
+        assert_eq!((armed.hits(), leaked_since(before)), (1, 0), "{io:?}");
+    }
 }
 
 #[test]
@@ -131,6 +169,7 @@ fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
     let _alone = alone();
     for (load, call) in [
         (Driver::Epoll, Call::EpollWait),
+        (Driver::Uring, Call::RingEnter),
         (Driver::Blocking, Call::Poll),
     ] {
         let setting = Setting {

@@ -381,8 +381,16 @@ fn of_rank(mut figures: Vec<f64>, rank: usize) -> Option<f64> {
     figures.get(rank).copied()
 }
 
-/// Of the logarithms, as long as every value has one.
+/// Of the logarithms, as long as every value has one. Values that are all the same have no spread,
+/// and are not to get one, or another place, from the rounding of their logarithms.
 fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    if let [first, rest @ ..] = values
+        && !rest.is_empty()
+        && rest.iter().all(|value| value == first)
+    {
+        let (low, high) = (*first, *first);
+        return Some(Interval { low, high });
+    }
     match values.iter().all(|value| *value > 0.0) {
         true => statistics::geometric_mean_interval_at(values, confidence),
         false => statistics::mean_interval_at(values, confidence),

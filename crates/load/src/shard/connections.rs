@@ -36,7 +36,7 @@ impl LoadShard {
             .plan
             .targets
             .of(self.first_connection + number as usize);
-        let (target, token) = self.sources.target(target, number);
+        let (target, token) = self.sources.target(&target, number);
         turn.connect(target, token.to_number());
     }
 
@@ -73,7 +73,7 @@ impl LoadShard {
             .plan
             .targets
             .of(self.first_connection + token.number as usize);
-        if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
+        if self.sources.has_another(&target, token, error) && self.course.will_make_calls() {
             return self.connect(token.number, turn);
         }
         let text = self.sources.explain(error);

@@ -2,6 +2,7 @@
 //! the server has seen of it. The servers write their own octets; nothing of `bookend-wire` is in
 //! them.
 
+mod attempts;
 mod behaviour;
 mod cases;
 mod channel;

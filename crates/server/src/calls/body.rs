@@ -38,7 +38,8 @@ impl Handling<'_> {
     fn gather(&mut self, sender: &mut Sender, stream: Stream, data: &[u8]) {
         self.calls.unfinished_bytes += data.len();
         let room = self.limits.max_unfinished_bytes;
-        let enough_room = self.calls.unfinished_bytes <= room;
+        let enough_room =
+            self.calls.unfinished_bytes <= room || self.calls.recount_unfinished() <= room;
         if let Phase::Awaiting = self.calls.call(stream).phase {
             self.calls.call(stream).phase = Phase::Gathering(Box::default());
             self.watch(stream);
@@ -87,11 +88,12 @@ impl Handling<'_> {
     ) {
         let encoding = self.calls.heads.head(head).encoding;
         let limit_bytes = self.limits.max_message_bytes;
+        let inflated_bytes = &mut self.calls.answers.tally.inflated_bytes;
         let result = gathered
             .message()
             .and_then(|message| match message.compressed {
                 true => encoding
-                    .inflate(message.octets, limit_bytes)
+                    .inflate(message.octets, limit_bytes, inflated_bytes)
                     .map(Whole::Inflated),
                 false => Ok(Whole::AsItCame(message.octets)),
             });
@@ -110,15 +112,17 @@ impl Handling<'_> {
     }
 
     /// Throws away what comes after the answer, up to a bound: then the client is told to stop, as
-    /// RFC 9113 section 8.1 provides.
+    /// RFC 9113 section 8.1 provides once the answer is out. What of it waits for the client's
+    /// windows would be lost.
     fn discard(&mut self, sender: &mut Sender, stream: Stream, bytes: usize, end_stream: bool) {
         /// A request whose rest is on its way already when the answer goes out: one usual window.
         const DISCARDED_BYTES_MAX: usize = 65_535;
         let Phase::Over { discarded_bytes } = &mut self.calls.call(stream).phase else {
             return;
         };
-        *discarded_bytes += bytes;
-        if *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream {
+        *discarded_bytes = discarded_bytes.saturating_add(bytes);
+        let is_too_much = *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream;
+        if is_too_much && sender.held_back_bytes(stream) == 0 {
             sender.reset(stream, ErrorCode::NO_ERROR);
         }
     }

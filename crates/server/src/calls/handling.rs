@@ -144,10 +144,15 @@ impl Handling<'_> {
     pub(super) fn may_wait(&mut self, sender: &mut Sender, stream: Stream) -> bool {
         let may = self.calls.answers.waiting < self.limits.running_handlers_max();
         if !may {
-            let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
-            self.calls.fail(sender, stream, &status);
+            self.too_many_wait(sender, stream);
         }
         may
+    }
+
+    #[cold]
+    fn too_many_wait(&mut self, sender: &mut Sender, stream: Stream) {
+        let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
+        self.calls.fail(sender, stream, &status);
     }
 
     /// Runs the handler of a unary call whose request is there.
@@ -171,6 +176,11 @@ impl Handling<'_> {
         let calls = &mut *self.calls;
         let head = calls.heads.head(index);
         match head.route.kind {
+            // Others may have begun to wait since its head came.
+            Kind::Deferred if calls.answers.waiting >= self.limits.running_handlers_max() => {
+                self.calls.heads.give_back(index);
+                return self.too_many_wait(sender, stream);
+            }
             Kind::Deferred => {
                 self.held.get_or_insert_with(HeldSignals::begin);
             }

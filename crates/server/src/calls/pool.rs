@@ -42,11 +42,14 @@ impl Handling<'_> {
         message: &[u8],
         was_compressed: bool,
     ) {
-        let request = Request {
-            octets: message.to_vec(),
-            was_compressed,
-        };
-        self.hand_to_pool(sender, stream, index, deadline_ns, Some(request));
+        // Others may have begun to wait since its head came.
+        if self.may_wait(sender, stream) {
+            let request = Request {
+                octets: message.to_vec(),
+                was_compressed,
+            };
+            self.hand_to_pool(sender, stream, index, deadline_ns, Some(request));
+        }
         self.calls.heads.give_back(index);
     }
 
@@ -82,12 +85,17 @@ impl Handling<'_> {
         }
         let progress = Progress::new(Default::default(), head.accepts_gzip);
         let call = StreamCall::new(Machine::Pool(side), head.encoding, progress);
-        let call = match is_whole {
+        let mut call = match is_whole {
             true => call.without_requests(),
             false => call,
         };
+        call.charged_bytes = call.unfinished_bytes();
+        calls.unfinished_bytes += call.charged_bytes;
         calls.answers.is_put_off();
         calls.call(stream).phase = Phase::Streaming(Box::new(call));
+        if calls.unfinished_bytes > self.limits.max_unfinished_bytes {
+            calls.make_room(sender, stream, self.limits);
+        }
         self.watch(stream);
     }
 }

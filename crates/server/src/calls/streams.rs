@@ -9,7 +9,7 @@ use bookend_wire::{Sender, Stream};
 use super::deadlines::exceeded;
 use super::{Calls, Handling};
 use crate::Context;
-use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES};
+use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES};
 use crate::call::Phase;
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
@@ -97,7 +97,9 @@ impl Calls {
     /// Gives each stream that waits for it one turn, as long as the connection's output has room.
     pub fn take_turns(&mut self, sender: &mut Sender, limits: &Limits) {
         for _ in 0..self.ready.len() {
-            if !self.is_ready() || sender.output.len() >= CONNECTION_OUTPUT_BYTES {
+            let has_inflated = self.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
+            let is_full = sender.output.len() >= CONNECTION_OUTPUT_BYTES;
+            if !self.is_ready() || is_full || has_inflated {
                 return;
             }
             let Some(stream) = self.ready.pop_front() else {
@@ -125,7 +127,6 @@ impl Calls {
             return;
         };
         let others_held_bytes = self.held_bytes - streaming.held_bytes;
-        self.unfinished_bytes -= streaming.unfinished_bytes();
         let mut outlet = Outlet {
             sender,
             answers: &mut self.answers,
@@ -137,10 +138,9 @@ impl Calls {
             self.panics += 1;
             streaming.fail(outlet.again(), internal("the handler panicked"));
         }
-        self.unfinished_bytes += streaming.unfinished_bytes();
-        if self.unfinished_bytes > limits.max_unfinished_bytes {
-            streaming.fail(outlet.again(), unary::no_room(limits.max_unfinished_bytes));
-        }
+        self.unfinished_bytes -= streaming.charged_bytes;
+        streaming.charged_bytes = streaming.unfinished_bytes();
+        self.unfinished_bytes += streaming.charged_bytes;
         streaming.held_bytes = sender.held_back_bytes(stream);
         self.held_bytes = others_held_bytes + streaming.held_bytes;
         sender.release(stream, streaming.take_releasable());
@@ -150,6 +150,41 @@ impl Calls {
             streaming.in_ready = true;
             self.ready.push_back(stream);
         }
+        if self.unfinished_bytes > limits.max_unfinished_bytes {
+            self.make_room(sender, stream, limits);
+        }
+    }
+
+    /// Ends a streaming call if there is indeed too much of requests, and it had brought the last.
+    #[cold]
+    pub(super) fn make_room(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+        if self.recount_unfinished() <= limits.max_unfinished_bytes {
+            return;
+        }
+        let Phase::Streaming(streaming) = &mut self.calls[stream.key as usize].phase else {
+            return;
+        };
+        let outlet = Outlet {
+            sender,
+            answers: &mut self.answers,
+            stream,
+            others_held_bytes: 0,
+        };
+        streaming.fail(outlet, unary::no_room(limits.max_unfinished_bytes));
+        self.leave_stream(sender, stream);
+    }
+
+    /// Counts again what is kept of requests: handlers on the pool take theirs without a word.
+    #[cold]
+    pub(super) fn recount_unfinished(&mut self) -> usize {
+        for call in &mut self.calls {
+            if let Phase::Streaming(streaming) = &mut call.phase {
+                self.unfinished_bytes -= streaming.charged_bytes;
+                streaming.charged_bytes = streaming.unfinished_bytes();
+                self.unfinished_bytes += streaming.charged_bytes;
+            }
+        }
+        self.unfinished_bytes
     }
 
     /// A streaming call is over; what it was not handed is no longer charged to its client.

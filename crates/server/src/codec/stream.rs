@@ -254,6 +254,7 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
             Requests::One(Some(_)) => reply.end(Err(unary::too_many_messages())),
             Requests::One(place) => {
                 let was_compressed = reply.request_was_compressed();
+                reply.progress.kept_bytes = message.len();
                 *place = Some(Kept {
                     request,
                     was_compressed,
@@ -264,6 +265,7 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
 
     fn on_end(&mut self, reply: &mut StreamReply<'_>) {
         self.end = End::Due;
+        reply.progress.kept_bytes = 0;
         if let Requests::One(request) = &mut self.requests {
             match request.take() {
                 None => reply.end(Err(unary::no_message())),

@@ -200,6 +200,11 @@ impl Channel {
         !state.shard_is_stopped
     }
 
+    /// Requests that their handler has not taken yet, bytes.
+    pub fn waiting_bytes(&self) -> usize {
+        self.lock().requests.bytes
+    }
+
     pub fn push_request(&self, request: Request) {
         self.lock().requests.push(request, Request::bytes);
         self.changed.notify_all();

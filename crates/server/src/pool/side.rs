@@ -30,6 +30,11 @@ impl PoolSide {
         self.channel.has_room()
     }
 
+    /// Requests that were handed over and not taken yet, bytes.
+    pub fn waiting_bytes(&self) -> usize {
+        self.channel.waiting_bytes()
+    }
+
     pub fn hand_over(&self, request: Request) {
         self.channel.push_request(request);
     }

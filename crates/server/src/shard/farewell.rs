@@ -76,10 +76,8 @@ impl ServerShard {
         self.appointments.add(Deadline { at_ns, whose });
         if self.appointments.are_to_be_swept() {
             let sessions = &mut self.sessions;
-            let is_there = |session| find(sessions, session).is_some();
-            let mut is_there = is_there;
             self.appointments
-                .sweep(|appointment| is_there(appointment.whose));
+                .sweep(|appointment| find(sessions, appointment.whose).is_some());
         }
     }
 
@@ -115,8 +113,7 @@ impl ServerShard {
         let Some(accepted) = find(&mut self.sessions, session) else {
             return;
         };
-        let is_final = accepted.leave.as_ref().is_some_and(|leave| leave.is_final);
-        if accepted.calls.farewell_heard && !is_final {
+        if accepted.calls.farewell_heard && !accepted.has_said_last() {
             accepted.say_last(turn);
         }
         accepted.leave_if_done(turn);
@@ -160,6 +157,10 @@ impl Accepted {
         true
     }
 
+    fn has_said_last(&self) -> bool {
+        self.leave.as_ref().is_some_and(|leave| leave.is_final)
+    }
+
     /// Names the last stream that is looked at.
     fn say_last(&mut self, turn: &mut Turn) {
         let Some(leave) = &mut self.leave else { return };
@@ -181,8 +182,7 @@ impl Accepted {
 
     #[cold]
     fn close_if_empty(&mut self, turn: &mut Turn) {
-        let is_final = self.leave.as_ref().is_some_and(|leave| leave.is_final);
-        if is_final && !self.is_ending && self.connection.sender.live_streams() == 0 {
+        if self.has_said_last() && !self.is_ending && self.connection.sender.live_streams() == 0 {
             self.is_ending = true;
             turn.close(self.session);
         }
@@ -198,7 +198,9 @@ impl Accepted {
         self.with_output(turn, |sender, calls| {
             ended = calls.cut_off(sender, status, limits);
         });
-        self.say_last(turn);
+        if !self.has_said_last() {
+            self.say_last(turn);
+        }
         self.is_ending = true;
         turn.close(self.session);
         ended

@@ -44,6 +44,9 @@ impl ServerShard {
         let mut any = false;
         for accepted in self.sessions.iter_mut().flatten() {
             any = true;
+            accepted.end_stalled(&self.limits, now_ns, turn);
+            accepted.calls.report(&mut self.counts);
+            accepted.leave_if_done(turn);
             let signs = accepted.signs(turn);
             match accepted.lapses.look(signs, &self.limits, now_ns) {
                 None => {}
@@ -135,6 +138,7 @@ impl Limits {
     fn has_timeouts(&self) -> bool {
         let timeouts = [
             self.input_timeout_ns,
+            self.request_timeout_ns,
             self.write_timeout_ns,
             self.window_timeout_ns,
             self.idle_timeout_ns,

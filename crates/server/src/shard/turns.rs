@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bookend_io::{Session, Turn};
+use bookend_io::{Session, Then, Turn};
 
 use super::{Accepted, ServerShard, find};
 use crate::budgets::CONNECTION_OUTPUT_BYTES;
@@ -12,13 +12,22 @@ use crate::limits::Limits;
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: VecDeque<Session>,
+    /// Connections that have had their turn while they were read: the rest comes in the next one.
+    resting: Vec<Session>,
 }
 
 impl Turns {
     /// Whether the shard is to be called again at once.
     #[inline]
     pub fn are_due(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || !self.resting.is_empty()
+    }
+
+    /// A connection has done enough for this turn: it is read on when the others were heard.
+    #[cold]
+    pub fn rest(&mut self, session: Session) -> Then {
+        self.resting.push(session);
+        Then::Pause
     }
 }
 
@@ -26,6 +35,9 @@ impl ServerShard {
     /// Gives each connection in the queue one turn. What takes longer than that comes after all
     /// others, and after what has come meanwhile.
     pub(super) fn take_turns(&mut self, turn: &mut Turn) {
+        for session in self.turns.resting.drain(..) {
+            turn.resume(session);
+        }
         for _ in 0..self.turns.waiting.len() {
             let Some(session) = self.turns.waiting.pop_front() else {
                 return;

@@ -6,9 +6,9 @@ use bookend_wire::frame::{flag, kind};
 use bookend_wire::grpc::gzip;
 
 use crate::figures;
-use crate::frames::{block, data, fields, frame, head, head_of, ids};
+use crate::frames::{block, data, fields, frame, head, head_of, ids, request};
 use crate::stage::{Stage, but};
-use crate::testing::ECHO;
+use crate::testing::{ECHO, SHOUT};
 
 const RESOURCE_EXHAUSTED: &str = "8";
 
@@ -109,4 +109,39 @@ fn control_without_the_bound_they_are_kept() {
     let outcome = stage.attack(&mut attacker, ids().map(half).take(250));
     assert_eq!(attacker.heard.statuses_of(RESOURCE_EXHAUSTED), 0);
     assert!(outcome.peak_bytes > figures::peak_bytes_of("halves of messages"));
+}
+
+/// Requests whose messages come to a megabyte each, a kilobyte on the wire.
+fn swelling_requests(count: usize) -> Vec<u8> {
+    let mut octets = Vec::new();
+    gzip::compress(&vec![0; 1_000_000], &mut octets);
+    let requests = ids().map(|id| frames_of(id, &octets, true).concat());
+    requests.take(count).collect::<Vec<_>>().concat()
+}
+
+/// Both send at once; how many requests of the first were handled before that of the second.
+fn handled_before_another(stage: &mut Stage, first: &[u8]) -> u64 {
+    let (first_peer, second_peer) = (stage.attacker(), stage.attacker());
+    let calls_before = stage.testing.calls();
+    stage.server.give_later(first_peer.session, first);
+    let shout = request(1, ECHO, SHOUT);
+    stage.server.give(second_peer.session, &shout);
+    stage.testing.calls_before_last_shout() - calls_before
+}
+
+#[test]
+fn who_sends_what_swells_waits_for_others_in_between() {
+    let mut stage = Stage::new(Limits::internet());
+    let before = handled_before_another(&mut stage, &swelling_requests(30));
+    assert!(before < 10, "{before} were handled first");
+    assert_eq!(stage.testing.calls(), stage.counts().answered_ok);
+    assert!(stage.testing.calls() >= 31, "all were handled in the end");
+}
+
+#[test]
+fn control_what_does_not_swell_is_handled_as_it_comes() {
+    let mut stage = Stage::new(Limits::internet());
+    let requests = ids().map(|id| request(id, ECHO, b"small"));
+    let requests = requests.take(100).collect::<Vec<_>>().concat();
+    assert_eq!(handled_before_another(&mut stage, &requests), 100);
 }

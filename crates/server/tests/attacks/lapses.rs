@@ -5,7 +5,8 @@ use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, flag, kind};
 
 use crate::frames::{
-    body, data, frame, frame_header, head, ids, ping, request, stream_window, update, wide_open,
+    body, data, frame, frame_header, head, head_with, ids, message, ping, request, stream_window,
+    update, wide_open,
 };
 use crate::stage::{Peer, Stage};
 use crate::testing::{CHAT, ECHO, FILL, WAIT};
@@ -135,12 +136,95 @@ fn connections_without_a_call_are_kept_for_an_hour_and_with_one_for_ever() {
     is_given(&mut stage, &mut idle, 3_600);
     let goaway = idle.heard.goaway.clone().expect("a goodbye");
     assert_eq!(goaway.0, ErrorCode::NO_ERROR);
-    stage.pass_seconds(24 * 3_600);
+    for _ in 0..24 * 360 {
+        stage.pass_seconds(10);
+        waiting.answer_pings(&mut stage.server);
+        chatting.answer_pings(&mut stage.server);
+    }
     assert!(stage.is_open(&waiting) && stage.is_open(&chatting));
     let end = frame(kind::DATA, flag::END_STREAM, 1, b"");
     stage.send(&mut chatting, &end);
     assert_eq!(chatting.heard.statuses_of("0"), 1);
     assert_eq!(stage.counts().broken_connections, 0);
+}
+
+const DEADLINE_EXCEEDED: &str = "4";
+
+#[test]
+fn a_request_that_comes_no_further_costs_its_call_and_nothing_else() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    let half = &message(b"half")[..7];
+    let begun = [
+        head(1, ECHO),
+        [head(3, ECHO), data(3, half)].concat(),
+        head(5, WAIT),
+        // Answered at once; its stream is open.
+        head(7, "/attack.Testing/Unknown"),
+        head(9, CHAT),
+        request(11, WAIT, b""),
+    ];
+    stage.send(&mut client, &begun.concat());
+    stage.pass_seconds(59);
+    client.read(&mut stage.server);
+    assert_eq!(client.heard.statuses_of(DEADLINE_EXCEEDED), 0);
+    assert_eq!(client.heard.resets_with(ErrorCode::NO_ERROR), 0);
+    stage.pass_seconds(2 + 2 * PATROL_SECONDS);
+    client.read(&mut stage.server);
+    assert_eq!(client.heard.statuses_of(DEADLINE_EXCEEDED), 3);
+    assert_eq!(client.heard.resets_with(ErrorCode::NO_ERROR), 4);
+    stage.pass_seconds(3_600);
+    let end = frame(kind::DATA, flag::END_STREAM, 9, b"");
+    stage.send(&mut client, &end);
+    stage.testing.answer_all();
+    stage.server.wake();
+    client.read(&mut stage.server);
+    assert_eq!(client.heard.statuses_of("0"), 2);
+    assert_eq!(stage.counts().answered_error, 4);
+}
+
+#[test]
+fn streams_that_are_opened_and_left_keep_no_connection() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    let heads: Vec<_> = ids().take(250).flat_map(|id| head(id, ECHO)).collect();
+    stage.send(&mut attacker, &heads);
+    stage.pass_seconds(60 + 2 * PATROL_SECONDS);
+    attacker.read(&mut stage.server);
+    assert_eq!(attacker.heard.statuses_of(DEADLINE_EXCEEDED), 250);
+    is_given(&mut stage, &mut attacker, 3_590);
+    let goaway = attacker.heard.goaway.expect("a goodbye");
+    assert_eq!(goaway.0, ErrorCode::NO_ERROR, "it had no call for an hour");
+}
+
+#[test]
+fn a_request_that_comes_slowly_is_waited_for() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    stage.send(&mut client, &head(1, ECHO));
+    let whole = message(b"octet by octet");
+    for octet in whole.chunks(1) {
+        stage.pass_seconds(50);
+        stage.send(&mut client, &data(1, octet));
+    }
+    stage.pass_seconds(50);
+    stage.send(&mut client, &frame(kind::DATA, flag::END_STREAM, 1, b""));
+    assert_eq!(client.heard.last_status, Some((1, "0".to_owned())));
+}
+
+#[test]
+fn a_deadline_ends_a_call_of_which_only_the_head_came() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut client = stage.attacker();
+    let head = head_with(1, ECHO, &[("grpc-timeout", "9S")]);
+    stage.send(&mut client, &head);
+    stage.pass_seconds(8);
+    client.read(&mut stage.server);
+    assert_eq!(client.heard.last_status, None);
+    stage.pass_seconds(2 + PATROL_SECONDS);
+    client.read(&mut stage.server);
+    let exceeded = Some((1, DEADLINE_EXCEEDED.to_owned()));
+    assert_eq!(client.heard.last_status, exceeded);
 }
 
 #[test]
@@ -159,10 +243,14 @@ fn control_trusted_clients_may_take_as_long_as_they_like() {
     let huge = request(1, FILL, &(2_u32 << 20).to_be_bytes());
     stage.server.give(deaf.session, &huge);
     let idle = stage.attacker();
+    let mut begun = stage.attacker();
+    stage.send(&mut begun, &head(1, ECHO));
     stage.pass_seconds(24 * 3_600);
     for peer in [&silent, &open, &half, &held, &deaf, &idle] {
         assert!(stage.is_open(peer));
     }
+    stage.send(&mut begun, &body(1, b"at last"));
+    assert_eq!(begun.heard.last_status, Some((1, "0".to_owned())));
 }
 
 #[test]
@@ -174,6 +262,7 @@ fn a_server_that_stops_says_so_and_lets_calls_end() {
     client.read(&mut stage.server);
     let goaway = client.heard.goaway.clone().expect("a goodbye");
     assert_eq!(goaway.0, ErrorCode::NO_ERROR);
+    client.answer_pings(&mut stage.server);
     for id in ids().skip(1).take(1_000) {
         stage.send(&mut client, &[head(id, ECHO), body(id, b"late")].concat());
     }

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use bookend_server::io::{BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, RECEIVE_BUFFER_BYTES};
-use bookend_server::limits::{PATROL_NS, Rate};
+use bookend_server::io::{
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, LAST_WORDS_NS, RECEIVE_BUFFER_BYTES,
+};
+use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, PATROL_NS, Rate};
 use bookend_server::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_QUEUED_CALLS, POOL_THREADS,
     STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
@@ -95,7 +97,7 @@ fn sizes() -> Vec<Row> {
         row(
             "unfinished requests together",
             |limits| bytes(limits.max_unfinished_bytes),
-            "four of the largest messages; a thousand streams of a megabyte",
+            "four of the largest messages; a thousand streams of a megabyte. Whole ones that wait for a thread of the pool, or for their client to end the stream, count",
         ),
     ]
 }
@@ -113,6 +115,11 @@ fn times_and_rates() -> Vec<Row> {
             "Apache's RequestReadTimeout gives headers as long",
         ),
         row(
+            "a request of one message comes no further",
+            |limits| time(limits.request_timeout_ns),
+            "nginx's client_body_timeout",
+        ),
+        row(
             "nothing is taken of what is written",
             |limits| time(limits.write_timeout_ns),
             "nginx's send_timeout",
@@ -125,7 +132,22 @@ fn times_and_rates() -> Vec<Row> {
         row(
             "no call",
             |limits| time(limits.idle_timeout_ns),
-            "Envoy's idle_timeout",
+            "Envoy's idle_timeout; the client is asked to leave and loses no call",
+        ),
+        row(
+            "silence before a PING asks for a sign of life",
+            |limits| time(limits.keepalive.map(|keepalive| keepalive.time_ns)),
+            "grpc-go's servers",
+        ),
+        row(
+            "silence behind that PING",
+            |limits| time(limits.keepalive.map(|keepalive| keepalive.timeout_ns)),
+            "grpc-go's and grpc-java's",
+        ),
+        row(
+            "age of a connection",
+            |limits| time(limits.connection_age.as_ref().map(|age| age.max_ns)),
+            "grpc-go's default; with one, ages differ by up to 10 % either way",
         ),
         row(
             "streams reset, by either side",
@@ -220,9 +242,19 @@ fn constants_of_time() -> Vec<Constant> {
             "the times of the presets last up to so much longer",
         ),
         (
-            "a server that stops goes on writing for",
+            "a client that is asked to leave has, to answer the PING",
+            time(Some(GOAWAY_PING_TIMEOUT_NS)),
+            "grpc-go's, and Envoy's drain_timeout",
+        ),
+        (
+            "calls go on for, when the server is told to stop",
             time(Some(DRAIN_NS)),
-            "half of what the lab waits before it kills",
+            "Docker kills after 10 s, Kubernetes after 30 s; `Bound::drain` changes it",
+        ),
+        (
+            "and what they are told then is written for",
+            format!("{} ms", LAST_WORDS_NS / 1_000_000),
+            "a few frames a connection; 1 s and this are less than the 2 s after which the lab kills",
         ),
         (
             "making a connection",

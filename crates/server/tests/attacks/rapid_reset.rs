@@ -5,7 +5,7 @@ use bookend_server::Limits;
 use bookend_wire::ErrorCode;
 
 use crate::figures;
-use crate::frames::{head, ids, request, reset};
+use crate::frames::{body, head, ids, request, reset};
 use crate::stage::{Stage, but};
 use crate::testing::{ECHO, WAIT};
 
@@ -40,6 +40,30 @@ fn handlers_that_run_are_counted_and_not_streams_that_are_open() {
         beyond - refused <= 1,
         "the last was cut: {refused} of {beyond}"
     );
+}
+
+#[test]
+fn heads_that_came_before_the_handlers_ran_give_no_more_of_them() {
+    let mut stage = Stage::new(Limits::internet());
+    let mut attacker = stage.attacker();
+    let begin = |ids: &[u32]| {
+        ids.iter()
+            .flat_map(|id| head(*id, WAIT))
+            .collect::<Vec<_>>()
+    };
+    let ids: Vec<_> = ids().take(499).collect();
+    let (first, more) = ids.split_at(249);
+    stage.send(&mut attacker, &begin(first));
+    for id in first {
+        stage.send(&mut attacker, &[body(*id, b"x"), reset(*id)].concat());
+    }
+    assert_eq!(stage.testing.running(), 249);
+    stage.send(&mut attacker, &begin(more));
+    for id in more {
+        stage.send(&mut attacker, &body(*id, b"x"));
+    }
+    assert_eq!(stage.testing.running(), 250);
+    assert_eq!(attacker.heard.statuses_of("8"), 249);
 }
 
 #[test]

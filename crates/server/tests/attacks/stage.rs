@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bookend_server::io::simulated::{End, Simulated};
 use bookend_server::io::{Session, Waker};
 use bookend_server::{Counts, Limits, Server, ServerShard};
-use bookend_wire::frame::{PREFACE, kind};
+use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
 use bookend_wire::{Config, ErrorCode};
 
@@ -45,6 +45,8 @@ pub struct Peer {
     unread: Vec<u8>,
     decoder: Decoder,
     next_id: u32,
+    /// PINGs that it has not answered.
+    asked: Vec<Vec<u8>>,
     pub heard: Heard,
 }
 
@@ -228,8 +230,18 @@ impl Peer {
             unread: Vec::new(),
             decoder: Decoder::new(4_096),
             next_id: 1,
+            asked: Vec::new(),
             heard: Heard::default(),
         }
+    }
+
+    /// Reads what there is, and answers the PINGs that have come.
+    pub fn answer_pings(&mut self, server: &mut Simulated<ServerShard>) {
+        self.read(server);
+        for payload in std::mem::take(&mut self.asked) {
+            server.give(self.session, &frame(kind::PING, flag::ACK, 0, &payload));
+        }
+        self.read(server);
     }
 
     fn greeted(server: &mut Simulated<ServerShard>) -> Self {
@@ -249,6 +261,9 @@ impl Peer {
             }
             self.unread.extend(octets);
             for (header, payload) in take_frames(&mut self.unread) {
+                if header.kind == kind::PING && !header.has(flag::ACK) {
+                    self.asked.push(payload.clone());
+                }
                 self.hear(header.kind, header.stream_id, &payload);
             }
         }

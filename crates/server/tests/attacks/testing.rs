@@ -44,13 +44,22 @@ const METHODS: &[Method] = &[
 #[derive(Clone, Default)]
 pub struct Testing {
     calls: Arc<AtomicU64>,
+    calls_before_last_shout: Arc<AtomicU64>,
     waiting: Arc<Mutex<Vec<Answerer>>>,
 }
+
+/// A request to which the service listens up.
+pub const SHOUT: &[u8] = b"is anybody there?";
 
 impl Testing {
     /// Handlers that were called.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Handlers that were called before the one that was last given [`SHOUT`].
+    pub fn calls_before_last_shout(&self) -> u64 {
+        self.calls_before_last_shout.load(Ordering::Relaxed)
     }
 
     /// Handlers that run.
@@ -76,7 +85,11 @@ impl Service for Testing {
     }
 
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+        let calls_before = self.calls.fetch_add(1, Ordering::Relaxed);
+        if request == SHOUT {
+            self.calls_before_last_shout
+                .store(calls_before, Ordering::Relaxed);
+        }
         match METHODS[method].name {
             "Fill" => {
                 let octets = request.try_into().map_or(0, u32::from_be_bytes);

@@ -12,7 +12,7 @@ mod reflection;
 mod shop;
 mod streams;
 
-use bookend_server::io::Shard;
+use bookend_server::io::{Closed, Shard};
 use bookend_server::prost::Message;
 use bookend_server::{Code, Counts, Limits, Rate, Status};
 use bookend_wire::{Config, ErrorCode};
@@ -449,6 +449,8 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     responder.send(Ok(Money { cents: 3 }));
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
+    assert!(pair.shard.awaits_others(), "the connection is to be closed");
+    pair.shard.closed(pair.session, Closed::Us, &mut pair.turn);
     assert!(!pair.shard.awaits_others());
 }
 

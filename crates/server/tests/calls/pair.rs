@@ -359,9 +359,11 @@ impl Pair {
 pub fn without_patrols() -> Limits {
     Limits {
         input_timeout_ns: None,
+        request_timeout_ns: None,
         write_timeout_ns: None,
         window_timeout_ns: None,
         idle_timeout_ns: None,
+        keepalive: None,
         ..Limits::internet()
     }
 }

@@ -141,6 +141,10 @@ struct Test {
 
 impl Test {
     fn new(io: Io, pool: PoolLimits) -> Self {
+        Self::with(io, pool, Limits::internet())
+    }
+
+    fn with(io: Io, pool: PoolLimits, limits: Limits) -> Self {
         let (gate, passing) = mpsc::channel();
         let (saying, events) = mpsc::channel();
         let gated = Gated {
@@ -152,7 +156,7 @@ impl Test {
         let builder = Server::builder()
             .add_service(gated)
             .pool(pool)
-            .limits(Limits::internet());
+            .limits(limits);
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
         Test {
             server: bound.spawn().unwrap(),
@@ -286,6 +290,38 @@ fn beyond_threads_and_queue_calls_end_at_once() {
     let counts = test.end();
     assert_eq!((counts.answered_ok, counts.answered_error), (3, 2));
     assert_eq!(counts.late, 0, "nobody had begun with what was given up");
+}
+
+#[test]
+fn requests_that_wait_for_a_thread_count_as_unfinished_until_it_takes_them() {
+    let one_thread = PoolLimits {
+        threads: 1,
+        ..PoolLimits::default()
+    };
+    let limits = Limits {
+        max_unfinished_bytes: 100_000,
+        ..Limits::internet()
+    };
+    let test = Test::with(Io::Epoll, one_thread, limits);
+    let mut client = test.connect();
+    let name = "x".repeat(30_000);
+    let running = client.start(&gated("Wait"), &name);
+    client.flush();
+    test.expect(Event::Begun);
+    let queued: Vec<_> = (0..3)
+        .map(|_| {
+            let queued = client.start(&gated("Wait"), &name);
+            round_trip(&mut client);
+            queued
+        })
+        .collect();
+    let refused = client.start(&gated("Wait"), &name);
+    assert_eq!(client.wait_for(refused).code(), Code::ResourceExhausted);
+    (0..4).for_each(|_| test.open_gate());
+    for call in [vec![running], queued].concat() {
+        assert_eq!(client.wait_for(call).cents(), [30_000]);
+    }
+    assert_eq!(test.end().answered_error, 1);
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! A service written by hand, which does what generated code does not.
 
-use bookend_server::{Code, Context, InlineStream, Kind, Method, Reply, Service, StreamReply};
+use bookend_server::{
+    Code, Context, InlineStream, Kind, Limits, Method, Reply, Service, Status, StreamReply,
+};
+use bookend_wire::{Config, ErrorCode};
 
 use crate::pair::{Pair, fields, framed};
+
+/// The last message of a stream: more than the usual window.
+const PARTING_BYTES: usize = 100_000;
 
 const METHODS: &[Method] = &[
     Method {
@@ -56,11 +62,16 @@ impl Service for Raw {
     }
 }
 
-/// Echoes until it is asked to break.
+/// Echoes until it is asked to break, or to end.
 impl InlineStream for Raw {
     fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
         match message {
             b"break" => replies.message(broken_encoder),
+            b"fail well" => replies.end(Err(Status::new(Code::Ok, "a mistake"))),
+            b"part" => {
+                replies.message(|output| output.resize(output.len() + PARTING_BYTES, 7));
+                replies.end(Ok(()));
+            }
             _ => replies.message(|output| output.extend_from_slice(message)),
         }
     }
@@ -128,7 +139,7 @@ fn an_encoder_that_panics_leaves_the_connection_whole() {
     let body = [framed(b"one"), framed(b"break"), framed(b"two")].concat();
     let stream = call(&mut pair, "Follow", &body);
     assert_eq!(pair.heard(stream).code(), Code::Internal);
-    assert_eq!(pair.heard(stream).messages[0], b"one");
+    assert_eq!(pair.heard(stream).messages, [b"one"]);
     let stream = call(&mut pair, "Follow", &framed(b"three"));
     assert_eq!(pair.heard(stream).code(), Code::Ok);
 }
@@ -144,4 +155,37 @@ fn what_flow_control_holds_back_arrives_when_the_window_opens() {
         assert_eq!(pair.heard(stream).code(), Code::Ok);
         assert_eq!(pair.heard(stream).messages, [message]);
     }
+}
+
+#[test]
+fn a_stream_that_fails_with_the_status_ok_ends_with_internal() {
+    let mut pair = Pair::new();
+    let at_once = call(&mut pair, "Follow", &framed(b"fail well"));
+    assert_eq!(pair.heard(at_once).code(), Code::Internal);
+    let body = [framed(b"one"), framed(b"fail well")].concat();
+    let later = call(&mut pair, "Follow", &body);
+    assert_eq!(pair.heard(later).code(), Code::Internal);
+    assert_eq!(pair.heard(later).messages, [b"one"]);
+}
+
+#[test]
+fn an_answer_that_waits_for_its_client_is_not_lost_to_what_the_client_still_sends() {
+    const WINDOW_BYTES: usize = 65_535;
+    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    pair.listener.idles = true;
+    let stream = pair.open(&fields("/test.Raw/Follow"), false);
+    pair.client.sender.data(stream, &framed(b"part"), false);
+    pair.pump();
+    for _ in 0..3 {
+        pair.client.sender.data(stream, &[0; WINDOW_BYTES], false);
+        pair.pump();
+    }
+    assert_eq!(pair.heard(stream).reset, None);
+    pair.read_on();
+    assert_eq!(pair.heard(stream).code(), Code::Ok);
+    assert_eq!(pair.heard(stream).messages[0].len(), PARTING_BYTES);
+    // Now there is nothing to lose.
+    pair.client.sender.data(stream, b"more", false);
+    pair.pump();
+    assert_eq!(pair.heard(stream).reset, Some(ErrorCode::NO_ERROR));
 }

@@ -12,7 +12,7 @@ use bookend_server::{
 };
 use bookend_wire::{Config, ErrorCode, Stream};
 
-use crate::pair::{Pair, fields, framed};
+use crate::pair::{Pair, fields, framed, without_patrols};
 
 /// What a method is to send back for one request.
 #[derive(Clone, PartialEq, Message)]
@@ -394,4 +394,43 @@ fn a_method_of_one_reply_gives_exactly_one() {
         assert_eq!(pair.heard(stream).code(), code, "{replies} replies");
         assert!(received(&pair, stream) <= 1);
     }
+}
+
+/// An octet string that methods do not know, and leave out.
+#[derive(Clone, PartialEq, Message)]
+struct Ballast {
+    #[prost(bytes = "vec", tag = "15")]
+    octets: Vec<u8>,
+}
+
+#[test]
+fn a_request_that_is_kept_until_it_is_the_only_one_counts_as_unfinished() {
+    let limits = Limits {
+        max_unfinished_bytes: 100_000,
+        ..without_patrols()
+    };
+    let mut pair = Pair::with(limits, &Config::trusted());
+    let ask = Ask {
+        replies: 1,
+        bytes: 1,
+    };
+    let octets = vec![7; 30_000];
+    let request = [ask.encode_to_vec(), Ballast { octets }.encode_to_vec()].concat();
+    let begin = |pair: &mut Pair| {
+        let stream = pair.open(&fields("/test.Streams/List"), false);
+        pair.client.sender.data(stream, &framed(&request), false);
+        pair.pump();
+        stream
+    };
+    let kept = [(); 3].map(|()| begin(&mut pair));
+    let refused = begin(&mut pair);
+    assert_eq!(pair.heard(refused).code(), Code::ResourceExhausted);
+    for stream in kept {
+        assert!(pair.heard_nothing(stream));
+        pair.client.sender.data(stream, b"", true);
+        pair.pump();
+        assert_eq!(pair.heard(stream).code(), Code::Ok);
+    }
+    let next = [(); 3].map(|()| begin(&mut pair));
+    assert!(next.iter().all(|stream| pair.heard_nothing(*stream)));
 }

@@ -1,5 +1,6 @@
 //! Clients that do what is known to hurt HTTP/2 servers, one connection after the other.
 
+use std::env;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -161,8 +162,12 @@ fn attack_in_turn(address: SocketAddr, mut source: Source, over: &AtomicBool) ->
         cut_off: 0,
     };
     let mut done: Vec<_> = ATTACKS.iter().map(nothing).collect();
+    let wanted = env::var("SOAK_ATTACK").ok().map(|name| numbered(&name));
     while !over.load(Ordering::Relaxed) {
-        let number = source.below(ATTACKS.len() as u64) as usize;
+        let number = match wanted {
+            Some(number) => number,
+            None => source.below(ATTACKS.len() as u64) as usize,
+        };
         let Some(mut attacker) = Attacker::connect(address, source.number()) else {
             continue;
         };
@@ -171,6 +176,11 @@ fn attack_in_turn(address: SocketAddr, mut source: Source, over: &AtomicBool) ->
         done[number].cut_off += u64::from(attacker.is_cut_off);
     }
     done
+}
+
+fn numbered(name: &str) -> usize {
+    let number = ATTACKS.iter().position(|(attack, _)| *attack == name);
+    number.unwrap_or_else(|| panic!("SOAK_ATTACK={name}: there is no such attack"))
 }
 
 struct Attacker {

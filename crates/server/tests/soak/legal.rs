@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bookend_client::{
     Call, Channel, ChannelOptions, Client, Code, Encoding, Options, StreamCall, UnaryCall,
@@ -23,6 +23,8 @@ pub struct Made {
     /// Calls that ended as they had to.
     pub right: u64,
     pub first_wrong: Option<String>,
+    /// The longest that calls made together took.
+    pub slowest: Duration,
 }
 
 /// One client: makes calls once, and says of each whether it ended as it had to.
@@ -79,9 +81,13 @@ fn be_a_customer(mut customer: Customer, client: &'static str, go: Go, over: &At
         calls: 0,
         right: 0,
         first_wrong: None,
+        slowest: Duration::ZERO,
     };
     while !over.load(Ordering::Relaxed) {
-        for result in go(&mut customer) {
+        let began = Instant::now();
+        let results = go(&mut customer);
+        made.slowest = made.slowest.max(began.elapsed());
+        for result in results {
             made.calls += 1;
             match result {
                 Ok(()) => made.right += 1,

@@ -116,11 +116,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}", self.seed)?;
         for made in &self.made {
-            let (client, path, calls) = (made.client, made.path, made.calls);
+            let (client, path, calls, right) = (made.client, made.path, made.calls, made.right);
+            let slowest_ms = made.slowest.as_millis();
             writeln!(
                 f,
-                "{client:<20} {path:<18} {calls:>9} calls, {} right",
-                made.right
+                "{client:<20} {path:<18} {calls:>9} calls, {right} right, slowest {slowest_ms} ms"
             )?;
         }
         for (attack, (connections, cut_off)) in &self.attacks {

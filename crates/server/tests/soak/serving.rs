@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bookend_server::{
     Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Server, Service, StreamReply,
@@ -34,7 +34,7 @@ const fn method(name: &'static str, kind: Kind) -> Method {
 pub const FILL_MESSAGE_BYTES: usize = 16 << 10;
 
 /// How long `Stall` keeps a call: longer than its clients wait.
-const STALL: Duration = Duration::from_millis(300);
+const STALL: Duration = Duration::from_secs(2);
 
 /// What the server's handlers were given, by the path of the method.
 pub type Handled = BTreeMap<String, u64>;
@@ -119,7 +119,7 @@ struct Soaked {
     name: &'static str,
     calls: Vec<Arc<AtomicU64>>,
     later: Sender<(Answerer, Vec<u8>)>,
-    stalled: Sender<Answerer>,
+    stalled: Sender<(Instant, Answerer)>,
 }
 
 impl Soaked {
@@ -130,10 +130,10 @@ impl Soaked {
                 answerer.message(message);
             }
         });
-        let (stalled, to_stall) = mpsc::channel::<Answerer>();
+        let (stalled, to_stall) = mpsc::channel::<(Instant, Answerer)>();
         thread::spawn(move || {
-            for answerer in to_stall {
-                thread::sleep(STALL);
+            for (at, answerer) in to_stall {
+                thread::sleep(at.saturating_duration_since(Instant::now()));
                 answerer.message(Vec::new());
             }
         });
@@ -173,7 +173,10 @@ impl Service for Soaked {
                 let answer = (reply.defer(), request.to_vec());
                 self.later.send(answer).expect("somebody answers");
             }
-            "Stall" => self.stalled.send(reply.defer()).expect("somebody answers"),
+            "Stall" => {
+                let answer = (Instant::now() + STALL, reply.defer());
+                self.stalled.send(answer).expect("somebody answers");
+            }
             _ => reply.message(|output| output.extend_from_slice(request)),
         }
     }

@@ -11,6 +11,10 @@ const LEVEL: u8 = 6;
 /// Room that is made at a time: never by what the peer declares.
 const STEP_BYTES: usize = 32 << 10;
 
+/// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for
+/// 64 MiB of those. An empty one takes 20 octets, and as much work as inflating 64 KiB.
+const MEMBERS_MAX: usize = 1_024;
+
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const METHOD_DEFLATE: u8 = 8;
 const OS_UNKNOWN: u8 = 255;
@@ -84,12 +88,13 @@ pub fn decompress(
 /// One member behind the other, RFC 1952 section 2.2.
 fn members(mut octets: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
     let end = output.len().saturating_add(limit_bytes);
-    loop {
+    for _ in 0..MEMBERS_MAX {
         octets = member(octets, end, limit_bytes, output)?;
         if octets.is_empty() {
             return Ok(());
         }
     }
+    Err(GzipError::Corrupt("it has too many members"))
 }
 
 /// Appends one member, and returns what stands behind it.
@@ -224,6 +229,14 @@ mod tests {
             inflated(&twice, 21),
             Err(GzipError::TooLarge { limit_bytes: 21 })
         );
+    }
+
+    #[test]
+    fn a_message_is_made_of_so_many_members_and_no_more() {
+        let member = compressed(b"");
+        let most = member.repeat(MEMBERS_MAX);
+        assert_eq!(inflated(&most, 0), Ok(vec![]));
+        assert!(inflated(&[most, member].concat(), 0).is_err());
     }
 
     #[test]

@@ -313,7 +313,8 @@ impl Receiver {
     #[cold]
     fn is_later(&self, sender: &mut Sender, id: u32) -> Result<bool, ConnectionError> {
         let last_id = sender.last_peer_id;
-        if sender.passed_over.contains(id) {
+        // Runs that were joined hold ids that were opened; those that we reset may still hear.
+        if sender.passed_over.contains(id) && !sender.is_ignored(id) {
             let reason = "a stream that is opened after a later one";
             return Err(ConnectionError::protocol(reason));
         }

@@ -6,6 +6,7 @@ use crate::exchange::{DEADLINE_PASSED, told_by_goaway, told_by_reset};
 use crate::verdict::Plain;
 use bookend_io::clock_ns;
 use bookend_wire::grpc::Code;
+use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
 
 /// The calls on a connection, and what was heard of it.
@@ -17,6 +18,8 @@ pub(super) struct Talk {
     pub greeted: bool,
     pub answered: bool,
     pub goaway: Option<String>,
+    /// The server had too many PINGs.
+    pub asked_too_often: bool,
     /// Streams that may send on.
     pub drained: Vec<Stream>,
     /// Streams that are over for us and may not be for the server.
@@ -40,6 +43,7 @@ impl Talk {
             greeted: false,
             answered: false,
             goaway: None,
+            asked_too_often: false,
             drained: Vec::new(),
             given_up: Vec::new(),
             answered_early: Vec::new(),
@@ -195,7 +199,9 @@ impl Visitor for Hearing<'_> {
         // The window of a stream stands for what its readers have not read, and stays shut where
         // nobody reads. That of the connection is for all: it waits for none of them.
         match self.talk.receiving(stream) {
-            Some(Receiving::Unary(_)) => sender.release(stream, data.len()),
+            Some(receiving) if receiving.is_consumed_at_once() => {
+                sender.release(stream, data.len());
+            }
             _ => sender.release_connection_of(stream, data.len()),
         }
         self.hear(sender, stream, end_stream, |receiving| {
@@ -216,6 +222,8 @@ impl Visitor for Hearing<'_> {
     }
 
     fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
+        self.talk.asked_too_often |=
+            code == ErrorCode::ENHANCE_YOUR_CALM && debug == TOO_MANY_PINGS.as_bytes();
         self.talk.goaway = Some(told_by_goaway(code, debug));
     }
 

@@ -70,6 +70,15 @@ impl Receiving {
         }
     }
 
+    /// Whether the body is read, or thrown away, as it comes. Else it waits for its readers.
+    #[inline]
+    pub fn is_consumed_at_once(&self) -> bool {
+        match self {
+            Self::Unary(_) => true,
+            Self::Streaming(streaming) => !streaming.verdict.has_messages(),
+        }
+    }
+
     /// What ends the call, once that is clear.
     pub fn into_answer(self) -> Option<Answer> {
         match self {
@@ -78,10 +87,11 @@ impl Receiving {
         }
     }
 
-    /// The server has not looked at the call. Whether everything is there to send it again.
+    /// The server says that it has not looked at the call. Whether that can be, and everything is
+    /// there to send it again: who has begun to answer has looked.
     pub fn take_back(self) -> bool {
         match self {
-            Self::Unary(_) => true,
+            Self::Unary(response) => !response.has_begun(),
             Self::Streaming(streaming) => streaming.take_back(),
         }
     }

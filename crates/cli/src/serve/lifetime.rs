@@ -1,0 +1,133 @@
+//! How long connections live, and how they and the server end.
+
+use std::time::Duration;
+
+use bookend_load::duration;
+use bookend_server::io;
+use bookend_server::limits::{DRAIN_NS, KEEPALIVE_TIMEOUT_NS};
+use bookend_server::{Bound, ConnectionAge, Keepalive, Limits};
+use clap::Args;
+
+/// The flags about ends.
+#[derive(Args, Clone, Debug)]
+pub struct Lifetime {
+    /// Calls may go on for so long when the server is to end [default: 8s; 1s if the lab started it]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    drain: Option<Duration>,
+    /// Ask a client that has said nothing for so long whether it is there; 0 is never [default: as
+    /// the preset: 2h]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    keepalive: Option<Duration>,
+    /// And close the connection if nothing comes for so long after that [default: 20s]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "keepalive")]
+    keepalive_timeout: Option<Duration>,
+    /// Have clients make another connection when one has lasted so long, give or take a tenth
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    max_connection_age: Option<Duration>,
+    /// And end the calls that are left on it after so much more [default: when they end]
+    #[arg(
+        long, value_name = "TIME", value_parser = duration::parse,
+        requires = "max_connection_age"
+    )]
+    max_connection_age_grace: Option<Duration>,
+    /// Have clients leave that make no call for so long; 0 is never [default: as the preset: 1h]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    max_connection_idle: Option<Duration>,
+}
+
+impl Lifetime {
+    /// The limits, but for what was asked for.
+    pub fn change(&self, mut limits: Limits) -> Limits {
+        if let Some(time) = self.keepalive {
+            let timeout_ns = self
+                .keepalive_timeout
+                .map_or(KEEPALIVE_TIMEOUT_NS, nanoseconds);
+            limits.keepalive = unless_zero(time).map(|time_ns| Keepalive {
+                time_ns,
+                timeout_ns,
+            });
+        }
+        if let Some(time) = self.max_connection_age {
+            limits.connection_age = Some(ConnectionAge {
+                grace_ns: self.max_connection_age_grace.map(nanoseconds),
+                ..ConnectionAge::new(time)
+            });
+        }
+        if let Some(time) = self.max_connection_idle {
+            limits.idle_timeout_ns = unless_zero(time);
+        }
+        limits
+    }
+
+    /// The lab kills who has not ended after two seconds.
+    pub fn drain(&self, server: Bound, is_of_the_lab: bool) -> Bound {
+        let usual_ns = match is_of_the_lab {
+            true => io::DRAIN_NS,
+            false => DRAIN_NS,
+        };
+        server.drain(self.drain.unwrap_or(Duration::from_nanos(usual_ns)))
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn unless_zero(time: Duration) -> Option<u64> {
+    (!time.is_zero()).then(|| nanoseconds(time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        lifetime: Lifetime,
+    }
+
+    fn changed(words: &[&str]) -> Limits {
+        let line = Line::parse_from([&["serve"], words].concat());
+        line.lifetime.change(Limits::internet())
+    }
+
+    #[test]
+    fn what_is_not_given_stays_as_the_preset_has_it() {
+        let (changed, preset) = (changed(&[]), Limits::internet());
+        assert_eq!(changed.keepalive, preset.keepalive);
+        assert_eq!(changed.idle_timeout_ns, preset.idle_timeout_ns);
+        assert!(changed.connection_age.is_none());
+    }
+
+    #[test]
+    fn flags_change_the_times_of_connections() {
+        let limits = changed(&[
+            "--keepalive=30s",
+            "--keepalive-timeout=5s",
+            "--max-connection-age=1m",
+            "--max-connection-age-grace=2s",
+            "--max-connection-idle=0",
+        ]);
+        let keepalive = limits.keepalive.expect("it was asked for");
+        assert_eq!(
+            (keepalive.time_ns, keepalive.timeout_ns),
+            (30_000_000_000, 5_000_000_000)
+        );
+        let age = limits.connection_age.expect("it was asked for");
+        assert_eq!(
+            (age.max_ns, age.grace_ns),
+            (60_000_000_000, Some(2_000_000_000))
+        );
+        assert_eq!(limits.idle_timeout_ns, None);
+        assert_eq!(changed(&["--keepalive=0"]).keepalive, None);
+    }
+
+    #[test]
+    fn a_grace_without_an_age_is_refused() {
+        for lonely in ["--max-connection-age-grace=2s", "--keepalive-timeout=2s"] {
+            assert!(Line::try_parse_from(["serve", lonely]).is_err(), "{lonely}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A channel's shard in virtual time, before a server that is made by hand.
+
+use super::{ChannelShard, Server};
+use crate::channel::calls::{Mail, Pending, RequestHead, Work};
+use crate::channel::gate::Gate;
+use crate::channel::on_answer::OnAnswer;
+use crate::channel::{ChannelOptions, Keepalive};
+use crate::encoding::Encoding;
+use crate::metadata::Metadata;
+use bookend_io::simulated::{End, Simulated};
+use bookend_io::{Mailbox, Session, Waker};
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
+use bookend_wire::grpc::{Code, Status};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+struct Story {
+    channel: Simulated<ChannelShard>,
+    mailbox: Mailbox<Mail>,
+    session: Session,
+    has_greeted: bool,
+}
+
+impl Story {
+    /// A channel that has connected, to a server that has greeted.
+    fn with(keepalive: Option<Keepalive>) -> Self {
+        let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
+        let server = Server {
+            target: "localhost:1".into(),
+            addresses: vec![([127, 0, 0, 1], 1).into()],
+            tries: 0,
+        };
+        let options = ChannelOptions {
+            keepalive,
+            ..ChannelOptions::default()
+        };
+        let gate = Arc::new(Gate::new(9));
+        let shard = ChannelShard::new(server, options, mailbox.clone(), gate);
+        let mut channel = Simulated::new(shard, SECOND_NS);
+        let session = channel.connect().expect("it connects at once");
+        let mut story = Story {
+            channel,
+            mailbox,
+            session,
+            has_greeted: false,
+        };
+        story.greet();
+        story
+    }
+
+    fn greet(&mut self) {
+        self.has_greeted = false;
+        self.say(kind::SETTINGS, 0, 0, &[]);
+        self.heard();
+    }
+
+    fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let mut octets = Vec::new();
+        write_frame(&mut octets, kind, flags, stream, payload);
+        self.channel.give(self.session, &octets);
+    }
+
+    fn call(&mut self) -> Receiver<Status> {
+        let (tell, told) = channel();
+        let head = RequestHead {
+            path: "/a/b".into(),
+            metadata: Metadata::new(),
+            encoding: Encoding::Identity,
+            waits_for_ready: false,
+        };
+        let on_answer = OnAnswer::new(move |answer| tell.send(answer.status).unwrap());
+        let pending = Pending::new(head, Work::Unary(Vec::new(), on_answer), None);
+        self.mailbox.push(Mail::Call(pending));
+        self.channel.wake();
+        told
+    }
+
+    /// The types of the frames that have come from the channel, without acknowledgements.
+    fn heard(&mut self) -> Vec<u8> {
+        let octets = self.channel.take(self.session, usize::MAX);
+        let mut rest = match self.has_greeted {
+            true => &octets[..],
+            false => &octets[PREFACE.len()..],
+        };
+        self.has_greeted = true;
+        let mut kinds = Vec::new();
+        while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(head);
+            if matches!(header.kind, kind::HEADERS | kind::DATA) || !header.has(flag::ACK) {
+                kinds.push(header.kind);
+            }
+            rest = &behind[header.length..];
+        }
+        kinds
+    }
+
+    /// PINGs that come while so many seconds pass, each of which is answered.
+    fn pings_in(&mut self, seconds: u64) -> usize {
+        let mut pings = 0;
+        for _ in 0..seconds {
+            self.channel.pass_ns(SECOND_NS);
+            for _ in self.heard().iter().filter(|heard| **heard == kind::PING) {
+                pings += 1;
+                self.say(kind::PING, flag::ACK, 0, &[0; 8]);
+            }
+        }
+        pings
+    }
+
+    fn go_away(&mut self, debug: &str) {
+        let code = [0, 0, 0, 11];
+        let payload = [&[0, 0, 0, 0][..], &code, debug.as_bytes()].concat();
+        self.say(kind::GOAWAY, 0, 0, &payload);
+    }
+}
+
+fn keepalive(seconds: u64) -> Option<Keepalive> {
+    Some(Keepalive::after(Duration::from_secs(seconds)))
+}
+
+#[test]
+fn a_server_that_vanishes_while_a_call_waits_is_given_up() {
+    let mut story = Story::with(keepalive(60));
+    let told = story.call();
+    assert_eq!(story.heard(), [kind::HEADERS, kind::DATA]);
+    story.channel.pass_ns(59 * SECOND_NS);
+    assert_eq!(story.heard(), []);
+    story.channel.pass_ns(SECOND_NS);
+    assert_eq!(story.heard(), [kind::PING]);
+    story.channel.pass_ns(19 * SECOND_NS);
+    assert!(told.try_recv().is_err());
+    story.channel.pass_ns(SECOND_NS);
+    let status = told.try_recv().expect("it has ended");
+    assert_eq!(status.code, Code::Unavailable);
+    assert!(status.message.contains("keepalive PING"), "{status}");
+    assert_eq!(story.channel.end(story.session), Some(End::Reset));
+    assert!(story.channel.connect().is_some(), "another one is made");
+}
+
+#[test]
+fn who_answers_is_kept_and_asked_again() {
+    let mut story = Story::with(keepalive(60));
+    let told = story.call();
+    let pings = story.pings_in(3_600);
+    assert!((40..=60).contains(&pings), "{pings}");
+    assert!(told.try_recv().is_err());
+}
+
+#[test]
+fn without_a_call_nobody_is_asked_and_without_the_option_neither() {
+    for (keepalive, calls) in [(keepalive(60), false), (None, true)] {
+        let mut story = Story::with(keepalive);
+        let _told = calls.then(|| story.call());
+        assert_eq!(story.pings_in(3_600), 0);
+    }
+}
+
+#[test]
+fn nobody_asks_more_often_than_every_ten_seconds() {
+    let mut story = Story::with(keepalive(1));
+    let _told = story.call();
+    assert!(story.pings_in(1_000) <= 100);
+}
+
+#[test]
+fn who_was_asked_too_often_is_asked_half_as_often_from_then_on() {
+    for (debug, slower) in [("too_many_pings", true), ("calm down", false)] {
+        let mut story = Story::with(keepalive(60));
+        story.go_away(debug);
+        story.channel.pass_ns(SECOND_NS);
+        story.session = story.channel.connect().expect("another one is made");
+        story.greet();
+        let _told = story.call();
+        let pings = story.pings_in(3_600);
+        assert_eq!(pings <= 30, slower, "{debug}: {pings}");
+        assert!(pings >= 20, "{pings}");
+    }
+}

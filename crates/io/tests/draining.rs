@@ -1,0 +1,160 @@
+//! What a driver that was told to stop still does, and for how long.
+
+mod support;
+
+use bookend_io::{
+    Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, Stopper, Then, Turn,
+    listen, serve,
+};
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use support::*;
+
+/// Waits for ever, and says goodbye once the drain time is over. How often that was seen is counted.
+fn waits_and_says_goodbye(overs: Arc<AtomicU64>) -> impl FnMut(&Event, &mut Stage) + Send {
+    let mut open = None;
+    move |event, stage| match event {
+        Event::Opened(session, _) => {
+            open = Some(*session);
+            *stage.awaits_others = true;
+        }
+        Event::Woken { .. } if stage.turn.drain_is_over() => {
+            overs.fetch_add(1, Ordering::SeqCst);
+            if let Some(session) = open.take() {
+                stage.turn.output(session).extend_from_slice(b"last words");
+                stage.turn.close(session);
+            }
+            *stage.awaits_others = false;
+        }
+        _ => echo(event, stage),
+    }
+}
+
+#[test]
+fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
+    for kind in KINDS {
+        let overs = Arc::new(AtomicU64::new(0));
+        let options = Options {
+            drain_ns: 300_000_000,
+            ..Options::default()
+        };
+        let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
+        let mut client = peer(server.address);
+        server.opened();
+        server.waker.stop();
+        server.find(|event| matches!(event, Event::Woken { stopping: true }));
+        let mut echoed = [0; 4];
+        client.write_all(b"more").unwrap();
+        client.read_exact(&mut echoed).unwrap();
+        assert_eq!(&echoed, b"more", "{kind:?}");
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, b"last words", "{kind:?}");
+        server.join();
+        assert!(overs.load(Ordering::SeqCst) > 0);
+    }
+}
+
+#[test]
+fn who_is_hurried_does_not_wait_for_the_drain() {
+    for kind in KINDS {
+        let overs = Arc::new(AtomicU64::new(0));
+        let options = Options {
+            drain_ns: u64::MAX,
+            ..Options::default()
+        };
+        let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
+        let mut client = peer(server.address);
+        server.opened();
+        server.waker.stop();
+        server.find(|event| matches!(event, Event::Woken { stopping: true }));
+        assert_eq!(overs.load(Ordering::SeqCst), 0);
+        server.waker.stop_now();
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, b"last words", "{kind:?}");
+        server.join();
+    }
+}
+
+#[test]
+fn a_shard_that_awaits_nothing_hears_of_no_drain() {
+    for kind in KINDS {
+        let overs = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&overs);
+        let server = accepting(kind, Options::default(), move |_, stage| {
+            seen.fetch_add(u64::from(stage.turn.drain_is_over()), Ordering::SeqCst);
+        });
+        let client = peer(server.address);
+        server.opened();
+        server.stop();
+        drop(client);
+        assert_eq!(overs.load(Ordering::SeqCst), 0);
+    }
+}
+
+/// Waits for one message of each connection, echoes and closes.
+#[derive(Default)]
+struct OnceEach {
+    open: usize,
+}
+
+impl Shard for OnceEach {
+    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {
+        self.open += 1;
+    }
+
+    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+        turn.output(session).extend_from_slice(bytes);
+        Received {
+            consumed: bytes.len(),
+            then: Then::Close,
+        }
+    }
+
+    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {
+        self.open -= 1;
+    }
+
+    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn woken(&mut self, _: &mut Turn) {}
+
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+
+    fn awaits_others(&self) -> bool {
+        self.open > 0
+    }
+}
+
+#[test]
+fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() {
+    const CLIENTS: u64 = 9;
+    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+        for threads in [1, 3] {
+            let listener = listen(loopback()).unwrap();
+            let mut clients: Vec<_> = (0..CLIENTS)
+                .map(|_| peer(listener.local_address().tcp().unwrap()))
+                .collect();
+            let stopper = Stopper::new();
+            let mut options = ServeOptions::new(stopper.clone());
+            options.io = io;
+            options.threads = NonZeroUsize::new(threads).unwrap();
+            options.driver.drain_ns = u64::MAX;
+            stopper.stop();
+            let server = thread::spawn(move || serve(listener, &options, |_| OnceEach::default()));
+            for client in &mut clients {
+                client.write_all(b"still there?").unwrap();
+                let mut answer = Vec::new();
+                client.read_to_end(&mut answer).unwrap();
+                assert_eq!(answer, b"still there?", "{io:?} on {threads}");
+            }
+            let statistics = server.join().unwrap().unwrap();
+            assert_eq!(statistics.accepted, CLIENTS, "{io:?} on {threads}");
+        }
+    }
+}

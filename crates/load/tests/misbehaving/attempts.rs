@@ -1,0 +1,66 @@
+//! Connections that cannot be made again while the last calls are on their way: they cost no call.
+
+use super::frames::{
+    DATA, END_HEADERS, END_STREAM, Frame, GOOD_HEAD, HEADERS, OK_TRAILERS, PREFACE, SETTINGS, put,
+};
+use super::load::{measure, plan};
+use bookend_load::plan::{Driver, Plan};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+fn greet(mut socket: TcpStream) -> TcpStream {
+    socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
+    let mut settings = Vec::new();
+    put(&mut settings, SETTINGS, 0, 0, &[]);
+    socket.write_all(&settings).unwrap();
+    socket
+}
+
+/// Waits for a whole call.
+fn call(socket: &mut TcpStream) -> u32 {
+    loop {
+        let frame = Frame::read(socket).expect("a call comes");
+        if matches!(frame.kind, HEADERS | DATA) && frame.has(END_STREAM) {
+            return frame.stream_id;
+        }
+    }
+}
+
+fn answer(socket: &mut TcpStream, stream_id: u32) {
+    let mut octets = Vec::new();
+    put(&mut octets, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
+    put(&mut octets, DATA, 0, stream_id, &[0; 5]);
+    let flags = END_HEADERS | END_STREAM;
+    put(&mut octets, HEADERS, flags, stream_id, OK_TRAILERS);
+    // A client that has given up hears nothing more.
+    let _ = socket.write_all(&octets);
+}
+
+#[test]
+fn a_connection_for_which_no_call_is_left_costs_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = thread::spawn(move || {
+        let [mut slow, mut dying] = [(), ()].map(|()| greet(listener.accept().unwrap().0));
+        let awaited = call(&mut slow);
+        call(&mut dying);
+        drop(dying);
+        // Made again, it comes to nothing; when it is tried once more, that has been counted.
+        drop(listener.accept().unwrap());
+        let next = listener.accept().unwrap();
+        answer(&mut slow, awaited);
+        (slow, next)
+    });
+    let outcome = measure(Plan {
+        connections: 2,
+        driver: Driver::Epoll,
+        ..plan(address, 2, 2)
+    })
+    .unwrap();
+    // Nobody may have tried once more.
+    drop(TcpStream::connect(address));
+    drop(serving.join().unwrap());
+    assert_eq!((outcome.ok, outcome.errors.total()), (1, 1));
+    assert_eq!((outcome.drained, outcome.unfinished), (0, 0));
+}

@@ -1,0 +1,11 @@
+//! How connections and servers end: no call is lost that a client sent before it could know, and
+//! both ends count the same.
+//!
+//! Virtual time where time matters, real sockets where the drivers' part is told.
+
+mod age;
+mod client;
+mod keepalive;
+mod service;
+mod sockets;
+mod stopping;

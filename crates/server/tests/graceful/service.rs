@@ -1,0 +1,101 @@
+//! A service that counts what its handlers are given, in every kind of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bookend_server::{
+    Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Service, StreamReply,
+};
+
+pub const INLINE: &str = "/graceful.Testing/Inline";
+/// Answers when it is let.
+pub const DEFERRED: &str = "/graceful.Testing/Deferred";
+/// Echoes each message of a stream.
+pub const STREAM: &str = "/graceful.Testing/Stream";
+/// Answers from a thread of the pool.
+pub const POOL: &str = "/graceful.Testing/Pool";
+
+pub const PATHS: [&str; 4] = [INLINE, DEFERRED, STREAM, POOL];
+
+const METHODS: &[Method] = &[
+    method("Inline", Kind::Inline),
+    method("Deferred", Kind::Deferred),
+    method("Stream", Kind::Stream),
+    method("Pool", Kind::Pool),
+];
+
+const fn method(name: &'static str, kind: Kind) -> Method {
+    Method { name, kind }
+}
+
+/// The service, and what it has done.
+#[derive(Clone, Default)]
+pub struct Testing {
+    begun: Arc<AtomicU64>,
+    waiting: Arc<Mutex<Vec<Answerer>>>,
+}
+
+impl Testing {
+    /// Handlers that were called.
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    /// Deferred calls that are not answered.
+    pub fn waiting(&self) -> usize {
+        self.waiting.lock().unwrap().len()
+    }
+
+    /// Answers one of the calls that wait.
+    pub fn answer_one(&self, number: usize) {
+        let answerer = self.waiting.lock().unwrap().swap_remove(number);
+        answerer.message(Vec::new());
+    }
+
+    pub fn answer_all(&self) {
+        for answerer in self.waiting.lock().unwrap().drain(..) {
+            answerer.message(Vec::new());
+        }
+    }
+}
+
+impl Service for Testing {
+    fn name(&self) -> &'static str {
+        "graceful.Testing"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        METHODS
+    }
+
+    fn call(&self, method: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        match METHODS[method].kind {
+            Kind::Deferred => self.waiting.lock().unwrap().push(reply.defer()),
+            _ => reply.message(|output| output.extend_from_slice(request)),
+        }
+    }
+
+    fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        Some(Box::new(Echo))
+    }
+
+    fn work(&self, _: usize, call: PoolCall) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let result = call.send(Vec::new());
+        call.finish(result.map_err(Into::into));
+    }
+}
+
+struct Echo;
+
+impl InlineStream for Echo {
+    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
+        replies.message(|output| output.extend_from_slice(message));
+    }
+
+    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
+        replies.end(Ok(()));
+    }
+}
