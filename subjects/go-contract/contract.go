@@ -8,7 +8,9 @@ import (
 	"log"
 	"net"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -41,6 +43,15 @@ func Unsupported(reason string, details ...any) {
 	os.Exit(89)
 }
 
+// Transport tells what carries the connections, and ends the process if that is not supported.
+func Transport(supported ...string) string {
+	asked := Text("TRANSPORT", "h2c")
+	if !slices.Contains(supported, asked) {
+		Unsupported("no connections over %s here, only over %s", asked, strings.Join(supported, ", "))
+	}
+	return asked
+}
+
 // awaitEndOfInput returns when the lab closes standard input; without a lab, never.
 func awaitEndOfInput() {
 	if Text("CONTRACT", "0") != "1" {
@@ -52,16 +63,28 @@ func awaitEndOfInput() {
 
 // Serve runs a server until the lab ends it, and prints how many calls it answered.
 func Serve(serve func(net.Listener) error, served *atomic.Int64) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	network, address := "tcp", "127.0.0.1:0"
+	if Text("TRANSPORT", "") == "unix" {
+		network, address = "unix", Text("UNIX_SOCKET", "")
+	}
+	listener, err := net.Listen(network, address)
 	if err != nil {
 		log.Fatal(err)
 	}
 	counting := &countingListener{Listener: listener}
 	go func() { log.Fatal(serve(counting)) }()
-	fmt.Println("ready", listener.Addr().(*net.TCPAddr).Port)
+	fmt.Println("ready", port(listener.Addr()))
 	awaitEndOfInput()
 	fmt.Println("served", served.Load())
 	fmt.Println("note connections_accepted", counting.accepted.Load())
+}
+
+// port is 0 for a socket with a path.
+func port(address net.Addr) int {
+	if tcp, ok := address.(*net.TCPAddr); ok {
+		return tcp.Port
+	}
+	return 0
 }
 
 type countingListener struct {

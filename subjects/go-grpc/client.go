@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -22,16 +21,22 @@ import (
 const method = "main.Hello/Say"
 
 type client struct {
-	target   string
-	deadline time.Duration
-	request  *message
+	target      string
+	credentials grpc.DialOption
+	deadline    time.Duration
+	request     *message
 }
 
 func measure(connectionPerCall bool) {
 	if asked := contract.Text("METHOD", method); asked != method {
 		contract.Unsupported("the client of go-grpc calls %s, not %s", method, asked)
 	}
-	c := client{contract.Text("TARGET", ""), contract.Milliseconds("DEADLINE_MS", 0), readRequest()}
+	c := client{
+		target:      contract.Text("TARGET", ""),
+		credentials: grpc.WithTransportCredentials(clientCredentials()),
+		deadline:    contract.Milliseconds("DEADLINE_MS", 0),
+		request:     readRequest(),
+	}
 	contract.Run(func() []contract.Caller { return c.callers(connectionPerCall) }, code)
 }
 
@@ -101,8 +106,7 @@ func (c client) context() (context.Context, context.CancelFunc) {
 
 // dial begins to connect. Whether that goes well is seen by the calls.
 func (c client) dial() *grpc.ClientConn {
-	plaintext := grpc.WithTransportCredentials(insecure.NewCredentials())
-	connection, err := grpc.NewClient(c.target, plaintext)
+	connection, err := grpc.NewClient(c.target, c.credentials)
 	if err != nil {
 		log.Fatal(err)
 	}

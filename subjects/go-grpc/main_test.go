@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -80,6 +81,34 @@ func TestBothEndsCountTheSameCallsAndConnections(t *testing.T) {
 	}
 }
 
+func TestEveryTransportCarriesTheSameCalls(t *testing.T) {
+	for _, transport := range [][]string{secured(t), sock(t)} {
+		server := trial.Start(t, append(transport, "ROLE=server")...)
+		to := append(transport, server.Target(), requestFile(t), "ROLE=client", "CALLS=20")
+		long := trial.Run(t, append(to, "VARIANT=long")...)
+		short := trial.Run(t, append(to, "VARIANT=short")...)
+		counts := server.End()
+		if long["ok"] != 20 || short["ok"] != 20 || counts["served"] != 40 {
+			t.Errorf("%s: %v, %v, %v", transport[0], long, short, counts)
+		}
+		if counts["note connections_accepted"] != 1+20 {
+			t.Errorf("%s: %v", transport[0], counts)
+		}
+	}
+}
+
+func TestACertificateOfNobodyIsRefused(t *testing.T) {
+	server := trial.Start(t, append(secured(t), "ROLE=server")...)
+	stranger := append(secured(t), server.Target(), requestFile(t), "ROLE=client", "CALLS=1")
+	client := trial.Run(t, stranger...)
+	if client["ok"] != 0 || client["error UNAVAILABLE"] != 1 {
+		t.Errorf("%v", client)
+	}
+	if counts := server.End(); counts["served"] != 0 {
+		t.Errorf("%v", counts)
+	}
+}
+
 func TestAServerThatIsNotThereIsUnavailable(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +132,8 @@ func TestEveryServiceAnswers(t *testing.T) {
 	server := newServer()
 	defer server.Stop()
 	go func() { _ = server.Serve(listener) }()
-	connection := client{target: listener.Addr().String()}.dial()
+	plaintext := grpc.WithTransportCredentials(clientCredentials())
+	connection := client{target: listener.Addr().String(), credentials: plaintext}.dial()
 	defer connection.Close()
 
 	hello, err := helloworld.NewGreeterClient(connection).SayHello(

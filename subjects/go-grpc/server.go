@@ -32,7 +32,7 @@ func serve(growthPercent int) {
 }
 
 func newServer() *grpc.Server {
-	server := grpc.NewServer()
+	server := grpc.NewServer(grpc.Creds(serverCredentials()))
 	benchmark.RegisterHelloServer(server, hello{})
 	helloworld.RegisterGreeterServer(server, greeter{})
 	complex.RegisterGreeterServer(server, complexGreeter{})

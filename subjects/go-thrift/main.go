@@ -16,6 +16,7 @@ func main() {
 		return
 	}
 	runtime.GOMAXPROCS(contract.Number("CPUS", runtime.NumCPU()))
+	contract.Transport("h2c")
 	watch := contract.StartWatch()
 	role, variant := contract.Text("ROLE", "server"), contract.Text("VARIANT", "default")
 	switch role + " " + variant {

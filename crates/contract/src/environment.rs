@@ -1,5 +1,6 @@
 //! The variables with which the lab starts a process (docs/subject-contract.md).
 
+use crate::transport::{Carrier, TlsFiles, Transport};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ pub const CPUS: &str = "BOOKEND_CPUS";
 pub const METHOD: &str = "BOOKEND_METHOD";
 /// A file with the bytes of the request message, without gRPC's prefix.
 pub const REQUEST_FILE: &str = "BOOKEND_REQUEST_FILE";
-/// `host:port` of the server to call.
+/// Where the server to call listens: `host:port`, or `unix:PATH`.
 pub const TARGET: &str = "BOOKEND_TARGET";
 /// `host:port` of the server behind the server under test.
 pub const BACKEND: &str = "BOOKEND_BACKEND";
@@ -37,6 +38,16 @@ pub const CALLS: &str = "BOOKEND_CALLS";
 pub const DEADLINE_MS: &str = "BOOKEND_DEADLINE_MS";
 /// `1`: the process is recorded with a profiler.
 pub const PROFILE: &str = "BOOKEND_PROFILE";
+/// What carries the connections: a [`Transport`].
+pub const TRANSPORT: &str = "BOOKEND_TRANSPORT";
+/// PEM: the authority that has signed the certificates of both ends.
+pub const TLS_CA: &str = "BOOKEND_TLS_CA";
+/// PEM: the certificate of the process itself.
+pub const TLS_CERTIFICATE: &str = "BOOKEND_TLS_CERTIFICATE";
+/// PEM: the private key of that certificate.
+pub const TLS_KEY: &str = "BOOKEND_TLS_KEY";
+/// Path of the Unix domain socket.
+pub const UNIX_SOCKET: &str = "BOOKEND_UNIX_SOCKET";
 
 /// What a measured process is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +87,7 @@ pub struct Environment {
     pub method: Option<String>,
     /// The file with the request message's bytes.
     pub request_file: Option<PathBuf>,
-    /// `host:port` of the server to call.
+    /// Where the server to call listens: `host:port`, or `unix:PATH`.
     pub target: Option<String>,
     /// `host:port` of the server behind this one.
     pub backend: Option<String>,
@@ -95,6 +106,8 @@ pub struct Environment {
     /// A profiler records the process: keep frame pointers, and write down the names of code that
     /// is compiled while it runs, where that must be asked for.
     pub profile: bool,
+    /// What carries the connections.
+    pub carrier: Carrier,
 }
 
 /// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
@@ -143,6 +156,7 @@ impl Environment {
             extent: None,
             deadline_ms: None,
             profile: false,
+            carrier: Carrier::H2c,
         }
     }
 
@@ -175,6 +189,7 @@ impl Environment {
             extent: found.extent()?,
             deadline_ms: found.number(DEADLINE_MS)?,
             profile: found.flag(PROFILE)?,
+            carrier: found.carrier()?,
         })
     }
 
@@ -186,6 +201,7 @@ impl Environment {
             Some(Extent::Calls(count)) => (None, Some(count)),
             None => (None, None),
         };
+        let [transport, ca, certificate, key, socket] = carrier_values(&self.carrier);
         let all = [
             (CONTRACT, flag(self.contract)),
             (ROLE, text(Some(self.role))),
@@ -203,6 +219,11 @@ impl Environment {
             (CALLS, text(calls)),
             (DEADLINE_MS, text(self.deadline_ms)),
             (PROFILE, flag(self.profile)),
+            (TRANSPORT, transport),
+            (TLS_CA, ca),
+            (TLS_CERTIFICATE, certificate),
+            (TLS_KEY, key),
+            (UNIX_SOCKET, socket),
         ];
         let set = all.into_iter();
         set.filter_map(|(name, value)| Some((name, value?)))
@@ -212,6 +233,24 @@ impl Environment {
 
 fn text(value: Option<impl ToString>) -> Option<OsString> {
     value.map(|value| OsString::from(value.to_string()))
+}
+
+/// The values of `BOOKEND_TRANSPORT` and of those that belong to it, in this order.
+fn carrier_values(carrier: &Carrier) -> [Option<OsString>; 5] {
+    let transport = text(Some(carrier.transport()));
+    let path = |path: &PathBuf| Some(path.clone().into_os_string());
+    match carrier {
+        // The default, which goes without saying.
+        Carrier::H2c => Default::default(),
+        Carrier::Tls(files) => [
+            transport,
+            path(&files.ca),
+            path(&files.certificate),
+            path(&files.key),
+            None,
+        ],
+        Carrier::Unix(socket) => [transport, None, None, None, path(socket)],
+    }
 }
 
 /// The variables that are the contract's, as they were found.
@@ -285,6 +324,25 @@ impl Found {
     fn role(&self) -> Result<Role, VariableError> {
         let role = self.parsed(ROLE, "server, client, backend or instrument")?;
         role.ok_or(VariableErrorKind::Missing.of(ROLE))
+    }
+
+    fn carrier(&self) -> Result<Carrier, VariableError> {
+        let transport = self.parsed(TRANSPORT, "h2c, tls or unix")?;
+        Ok(match transport.unwrap_or_default() {
+            Transport::H2c => Carrier::H2c,
+            Transport::Tls => Carrier::Tls(TlsFiles {
+                ca: self.path(TLS_CA)?,
+                certificate: self.path(TLS_CERTIFICATE)?,
+                key: self.path(TLS_KEY)?,
+            }),
+            Transport::Unix => Carrier::Unix(self.path(UNIX_SOCKET)?),
+        })
+    }
+
+    /// A path that the transport cannot do without.
+    fn path(&self, variable: &'static str) -> Result<PathBuf, VariableError> {
+        let value = self.value(variable).map(PathBuf::from);
+        value.ok_or(VariableErrorKind::Missing.of(variable))
     }
 
     fn extent(&self) -> Result<Option<Extent>, VariableError> {
@@ -405,6 +463,45 @@ mod tests {
             assert_eq!(full.to_variables().len(), 15);
             assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
         }
+    }
+
+    #[test]
+    fn a_transport_comes_with_the_files_that_it_needs() {
+        let files = TlsFiles {
+            ca: "/tmp/ca.pem".into(),
+            certificate: "/tmp/server.pem".into(),
+            key: "/tmp/server.key".into(),
+        };
+        let unix = Carrier::Unix("/tmp/server.sock".into());
+        for (carrier, variables) in [(Carrier::H2c, 2), (Carrier::Tls(files), 6), (unix, 4)] {
+            let said = Environment {
+                carrier,
+                ..Environment::of(Role::Server)
+            };
+            assert_eq!(said.to_variables().len(), variables);
+            assert_eq!(Environment::from_variables(said.to_variables()), Ok(said));
+        }
+        let plain = [
+            (ROLE, "server"),
+            (TRANSPORT, "h2c"),
+            (TLS_CA, "/tmp/ca.pem"),
+        ];
+        let read = Environment::from_variables(plain).unwrap();
+        assert_eq!(read.carrier, Carrier::H2c);
+    }
+
+    #[test]
+    fn a_transport_without_its_files_names_the_first_that_is_missing() {
+        assert_eq!(error_of(&[(TRANSPORT, "quic")]).variable, TRANSPORT);
+        assert_eq!(error_of(&[(TRANSPORT, "tls")]).variable, TLS_CA);
+        let without_key = [
+            (TRANSPORT, "tls"),
+            (TLS_CA, "/ca"),
+            (TLS_CERTIFICATE, "/own"),
+        ];
+        assert_eq!(error_of(&without_key).variable, TLS_KEY);
+        let error = error_of(&[(TRANSPORT, "unix")]);
+        assert_eq!(error.to_string(), "BOOKEND_UNIX_SOCKET is not set");
     }
 
     #[test]

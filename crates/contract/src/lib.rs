@@ -11,4 +11,5 @@ pub mod exit;
 pub mod latency;
 pub mod lines;
 pub mod report;
+pub mod transport;
 pub mod verdict;

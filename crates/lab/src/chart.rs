@@ -103,7 +103,9 @@ impl Chart {
         Ok(Self {
             title,
             subtitle: format!(
-                "{case}: requests per second, median of {} rounds",
+                "C={} {}: requests per second, median of {} rounds",
+                case.connections,
+                table.streams(case),
                 rounds(&cells)
             ),
             groups: groups.collect(),
@@ -134,8 +136,12 @@ impl Group {
         let bars = cells
             .iter()
             .map(|cell| Bar::of(cell, series(cell).unwrap_or_default()));
+        let spins = |cell: &&Cell| cell.summary().is_some_and(|one| one.spinning.generator);
         Self {
-            name: instrument.to_owned(),
+            name: match cells.iter().any(spins) {
+                true => format!("{instrument} (spins)"),
+                false => instrument.to_owned(),
+            },
             bars: bars.collect(),
             remark: remark(cells),
         }
@@ -147,7 +153,10 @@ impl Bar {
         let name = cell.id.subject.clone();
         match &cell.result {
             CellResult::Measured(summary) => Self {
-                name,
+                name: match summary.spinning.server {
+                    true => format!("{name} (spins)"),
+                    false => name,
+                },
                 series,
                 rate: Ok(summary.requests_per_second),
                 interval: summary.requests_per_second_interval,

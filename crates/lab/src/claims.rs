@@ -66,6 +66,8 @@ pub struct SuiteLedger {
 pub struct SuiteClaims {
     /// What the document is, for a heading.
     pub title: String,
+    /// There is no document: what is claimed is expected by us, of sources that the claims name.
+    pub are_expectations: bool,
     /// How it was measured.
     pub conditions: Conditions,
     /// Models of its runs.

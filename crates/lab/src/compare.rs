@@ -6,11 +6,11 @@ mod condition;
 pub use condition::{Condition, ConditionError};
 
 use crate::measurement::{CellId, Row};
-use crate::statistics::{NoRatio, Ratio, paired_ratio};
+use crate::statistics::{NoRatio, Ratio};
 use crate::store::RunId;
 use crate::table::layout::{Layout, column};
-use crate::table::round::paired_figures;
-use crate::table::{RoundFigures, significant_text};
+use crate::table::round::{cost_ratio_of, paired_figures, ratio_of};
+use crate::table::significant_text;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -160,7 +160,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         return Err(CompareError::NothingInCommon);
     }
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: paired_ratio(&metric.pairs((&a_cell, a.rows), (&b_cell, b.rows))),
+        ratio: metric.ratio((&a_cell, a.rows), (&b_cell, b.rows)),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
@@ -228,15 +228,11 @@ impl Side<'_> {
 }
 
 impl Metric {
-    fn pairs(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Vec<(f64, f64)> {
-        let both = paired_figures(a, b).into_iter();
-        both.map(|(a, b)| (self.of(&a), self.of(&b))).collect()
-    }
-
-    fn of(self, figures: &RoundFigures) -> f64 {
+    fn ratio(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Result<Ratio, NoRatio> {
+        let both = paired_figures(a, b);
         match self {
-            Self::RequestsPerCpuSecond => figures.requests_per_cpu_second,
-            Self::RequestsPerSecond => figures.requests_per_second,
+            Self::RequestsPerCpuSecond => cost_ratio_of(&both),
+            Self::RequestsPerSecond => ratio_of(&both, |figures| figures.requests_per_second),
         }
     }
 

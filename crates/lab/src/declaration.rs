@@ -1,10 +1,12 @@
 //! Reading the TOML files in which people declare suites and subjects. Every complaint names the
 //! file, the line and, where a word is misspelt, the nearest right word.
 
+use bookend_contract::transport::Transport;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 /// Why a declaration could not be used. Always the fault of the file's author or of the file
 /// system, never of the lab.
@@ -168,6 +170,31 @@ pub(crate) fn is_method(text: &str) -> bool {
     parts.is_some_and(|(service, name)| {
         !service.is_empty() && !name.is_empty() && !name.contains('/')
     })
+}
+
+/// A list of transports: at least one, each once.
+pub(crate) fn transports(
+    source: Source<'_>,
+    declared: &Spanned<Vec<String>>,
+) -> Result<Vec<Transport>, DeclarationError> {
+    let mut transports = Vec::new();
+    for word in declared.as_ref() {
+        let complain = |message| source.invalid(declared.span(), message);
+        let transport: Transport = word
+            .parse()
+            .map_err(|error| complain(format!("`{word}`: {error}")))?;
+        if transports.contains(&transport) {
+            return Err(complain(format!("the transport `{word}` is named twice")));
+        }
+        transports.push(transport);
+    }
+    match transports.is_empty() {
+        false => Ok(transports),
+        true => {
+            let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
+            Err(source.invalid(declared.span(), message.to_owned()))
+        }
+    }
 }
 
 /// Takes apart serde's "unknown field `x`, expected one of `a`, `b`": the words stand in backticks.

@@ -11,6 +11,7 @@ pub use definitions::{Definition, DefinitionError, definitions};
 
 use crate::subject::{Protocol, Role, Subject, Variant};
 use crate::suite::{Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject};
+use bookend_contract::transport::Transport;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -43,6 +44,7 @@ struct Check {
     side: Side,
     backend: Option<String>,
     method: String,
+    transport: Transport,
 }
 
 /// Checks that one suite can hold.
@@ -50,6 +52,7 @@ struct Check {
 struct Group {
     method: String,
     backend: Option<String>,
+    transport: Transport,
     /// A program that can be both ends may meet itself, once as either.
     is_client: bool,
 }
@@ -59,6 +62,7 @@ impl Group {
         Self {
             method: check.method.clone(),
             backend: check.backend.clone(),
+            transport: check.transport,
             is_client: check.side == Side::Client,
         }
     }
@@ -129,8 +133,15 @@ pub fn check_ups(
 fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<Check, String>> {
     let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
     let played = roles.into_iter().filter(|&role| variant.plays(role));
-    played
-        .map(|role| check(subject, variant, role, all))
+    let over = played.flat_map(|role| {
+        let transports = match role {
+            // What stands behind a server is called in one way.
+            Role::Backend => &[Transport::H2c],
+            _ => variant.transports.as_slice(),
+        };
+        transports.iter().map(move |&transport| (role, transport))
+    });
+    over.map(|(role, transport)| check(subject, variant, role, transport, all))
         .collect()
 }
 
@@ -138,6 +149,7 @@ fn check(
     subject: &Subject,
     variant: &Variant,
     role: Role,
+    transport: Transport,
     all: &[Subject],
 ) -> Result<Check, String> {
     let name = name_of(subject, variant);
@@ -150,19 +162,24 @@ fn check(
         side,
         backend,
         method,
+        transport,
+    };
+    let peer = Peer {
+        protocol: variant.protocol,
+        transport,
     };
     match role {
         Role::Server => {
-            let caller = caller_of(subject, variant, all)?;
+            let caller = caller_of(subject, peer, all)?;
             let backend = variant.needs_backend.clone();
             Ok(checked(own, caller, Side::Server, backend, method))
         }
         Role::Client => {
-            let (witness, _) = server_for(subject, variant.protocol, &method, all)?;
+            let (witness, _) = server_for(subject, peer, &method, all)?;
             Ok(checked(own, witness, Side::Client, None, method))
         }
         Role::Instrument => {
-            let (server, _) = server_for(subject, variant.protocol, &method, all)?;
+            let (server, _) = server_for(subject, peer, &method, all)?;
             Ok(checked(server, own, Side::Server, None, method))
         }
         Role::Backend => {
@@ -182,29 +199,46 @@ fn method_of(variant: &Variant) -> String {
     .to_owned()
 }
 
-fn caller_of(subject: &Subject, variant: &Variant, all: &[Subject]) -> Result<String, String> {
-    if variant.protocol == Protocol::Grpc {
+/// What the other end of a check must be able to do.
+#[derive(Clone, Copy)]
+struct Peer {
+    protocol: Protocol,
+    transport: Transport,
+}
+
+impl Peer {
+    fn understands(self, other: &Variant) -> bool {
+        other.protocol == self.protocol && other.speaks_over(self.transport)
+    }
+}
+
+fn caller_of(subject: &Subject, peer: Peer, all: &[Subject]) -> Result<String, String> {
+    let Peer {
+        protocol,
+        transport,
+    } = peer;
+    if protocol == Protocol::Grpc {
         return Ok(CALLER.to_owned());
     }
     let found = nearest_first(subject, all)
-        .find(|(_, other)| other.protocol == variant.protocol && other.plays(Role::Client));
+        .find(|(_, other)| peer.understands(other) && other.plays(Role::Client));
     let found = found.map(|(subject, other)| name_of(subject, other).0);
-    found.ok_or_else(|| format!("no client speaks {}", variant.protocol))
+    found.ok_or_else(|| format!("no client speaks {protocol} over {transport}"))
 }
 
 /// A server that can be called without anything behind it, of the same subject if there is one.
 fn server_for(
     subject: &Subject,
-    protocol: Protocol,
+    peer: Peer,
     method: &str,
     all: &[Subject],
 ) -> Result<(String, String), String> {
     let found = nearest_first(subject, all).find(|(_, other)| {
-        let answers = other.protocol == protocol && other.knows(method);
+        let answers = peer.understands(other) && other.knows(method);
         answers && other.plays(Role::Server) && other.needs_backend.is_none()
     });
     let found = found.map(|(subject, other)| (name_of(subject, other).0, method.to_owned()));
-    found.ok_or_else(|| format!("no server here serves {method}"))
+    found.ok_or_else(|| format!("no server here serves {method} over {}", peer.transport))
 }
 
 /// A server that needs something behind it, and what it serves.
@@ -266,7 +300,10 @@ fn suite(
     folder: &Path,
 ) -> Suite {
     let Group {
-        method, backend, ..
+        method,
+        backend,
+        transport,
+        ..
     } = group;
     let window = if backend.is_some() {
         WINDOW_WITH_BACKEND
@@ -274,6 +311,7 @@ fn suite(
         WINDOW
     };
     let case = Case::new(1, 1).expect("one stream on one connection is a case");
+    let case = case.over(transport);
     Suite {
         name: "doctor".to_owned(),
         title: format!("one call of {method}"),

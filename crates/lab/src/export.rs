@@ -7,9 +7,10 @@ use crate::measurement::Row;
 use crate::store::Run;
 use crate::suite::{Plan, Suite};
 use crate::table::{
-    Cell, Table, cost_table, instrument_table, ledger_table, marks, published_table,
-    resource_table, skipped_lines,
+    Cell, Table, connection_table, cost_table, instrument_table, ledger_table, marks,
+    published_table, resource_table, skipped_lines, spinning_lines,
 };
+use bookend_contract::transport::Transport;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,10 +65,13 @@ impl<'a> Report<'a> {
         text.push_str(&published_table(&self.table));
         text.push('\n');
         text.push_str(&cost_table(&self.table));
-        for line in skipped_lines(&self.table) {
+        for line in self.remarks() {
             text.push_str(&format!("{line}\n"));
         }
         text.push('\n');
+        if let Some(connections) = connection_table(&self.table) {
+            text.push_str(&format!("{connections}\n"));
+        }
         if let Some(instruments) = instrument_table(&self.table) {
             text.push_str(&format!("{instruments}\n"));
         }
@@ -76,6 +80,12 @@ impl<'a> Report<'a> {
             text.push_str(&format!("mark: {mark}\n"));
         }
         text
+    }
+
+    /// What must be known of the figures of costs, a line each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let skipped = skipped_lines(&self.table).into_iter();
+        skipped.chain(spinning_lines(&self.table)).collect()
     }
 
     /// A page with everything that is known about the run.
@@ -123,6 +133,7 @@ impl<'a> Report<'a> {
         let by_time = plan.cases.iter().any(|case| case.calls.is_none());
         let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
         let mut lines = vec![format!("method: {}", plan.request.method)];
+        lines.extend(transports(plan));
         lines.extend(window);
         lines.extend([
             format!("warm-up: {} ms", plan.warmup_ms),
@@ -153,6 +164,17 @@ impl<'a> Report<'a> {
             Err(_) => (name.clone(), String::new()),
         }
     }
+}
+
+/// Which transports a run compares, where it is not plain text alone.
+fn transports(plan: &Plan) -> Option<String> {
+    let used = |transport: &Transport| plan.cases.iter().any(|case| case.transport == *transport);
+    let used: Vec<&str> = Transport::ALL
+        .iter()
+        .filter(|transport| used(transport))
+        .map(|transport| transport.word())
+        .collect();
+    (used != [Transport::H2c.word()]).then(|| format!("transports: {}", used.join(", ")))
 }
 
 #[derive(Serialize)]

@@ -13,6 +13,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod certificates;
 pub mod chart;
 pub mod claims;
 pub mod compare;

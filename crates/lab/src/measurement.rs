@@ -1,7 +1,8 @@
 //! What one cell of one round yields: the raw figures from which every table is made.
 
 use crate::steady::Steady;
-use crate::suite::Side;
+use crate::suite::{Case, Side};
+use bookend_contract::transport::Transport;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +17,14 @@ pub struct CellId {
     /// Name of the other end: of the instrument that made the load, `bookend-load`; for a client
     /// under test, of the server that it called.
     pub instrument: String,
+}
+
+impl CellId {
+    /// What carries the connections of its case.
+    pub fn transport(&self) -> Transport {
+        let case = self.case.parse::<Case>();
+        case.map(|case| case.transport).unwrap_or_default()
+    }
 }
 
 /// How a cell ended. Unsupported, failed and missing are three words; no row is dropped.
@@ -166,6 +175,25 @@ pub struct Measurement {
     /// What the calling end noted beside its figures: `connections_opened` -> 64.
     #[serde(default)]
     pub notes: BTreeMap<String, f64>,
+    /// Who looked again and again while there was nothing to do.
+    #[serde(default, skip_serializing_if = "Spinning::is_nobody")]
+    pub spinning: Spinning,
+}
+
+/// The ends that spin where others sleep, as their declarations say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spinning {
+    /// The server does.
+    pub server: bool,
+    /// The calling end does.
+    pub generator: bool,
+}
+
+impl Spinning {
+    /// Whether both ends sleep.
+    pub fn is_nobody(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Measurement {
@@ -173,6 +201,14 @@ impl Measurement {
     pub fn client_cpu(&self) -> f64 {
         let share = self.generator_cpu_seconds / self.window_seconds;
         self.client_cpu_mean.unwrap_or(share)
+    }
+
+    /// Whether the end under test spins: then its CPU time says nothing about requests.
+    pub fn tested_end_spins(&self) -> bool {
+        match self.side {
+            Side::Server => self.spinning.server,
+            Side::Client => self.spinning.generator,
+        }
     }
 
     /// CPU time of the end under test, seconds.
@@ -276,7 +312,8 @@ impl Row {
     pub fn shares_server_with(&self, other: &Row) -> bool {
         let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
         let shared = !self.has_own_server && !other.has_own_server;
-        same_round && (shared || self.cell == other.cell)
+        let is_alike = || shared && self.cell.transport() == other.cell.transport();
+        same_round && (self.cell == other.cell || is_alike())
     }
 }
 
@@ -302,6 +339,8 @@ mod tests {
         let (own, alike) = (row("C=1 S=3", true), row("C=1 S=4", true));
         assert!(first.shares_server_with(&second) && own.shares_server_with(&own));
         assert!(!own.shares_server_with(&alike) && !first.shares_server_with(&own));
+        let (tls, more) = (row("C=1 S=1 tls", false), row("C=1 S=2 tls", false));
+        assert!(tls.shares_server_with(&more) && !tls.shares_server_with(&first));
         let later = Row {
             round: 4,
             ..row("C=1 S=1", false)
@@ -319,6 +358,28 @@ mod tests {
         assert_eq!(measurement.tested_cpu_seconds(), 1.0);
         measurement.side = Side::Client;
         assert_eq!(measurement.tested_cpu_seconds(), 2.0);
+    }
+
+    #[test]
+    fn who_spins_is_kept_where_somebody_does() {
+        let asleep = serde_json::to_string(&Measurement::default()).expect("JSON");
+        assert!(!asleep.contains("spinning"), "{asleep}");
+        let spun = Measurement {
+            spinning: Spinning {
+                server: false,
+                generator: true,
+            },
+            ..Measurement::default()
+        };
+        let text = serde_json::to_string(&spun).expect("JSON");
+        let read: Measurement = serde_json::from_str(&text).expect("readable");
+        assert_eq!(read, spun);
+        assert!(!read.tested_end_spins());
+        let of_client = Measurement {
+            side: Side::Client,
+            ..read
+        };
+        assert!(of_client.tested_end_spins());
     }
 
     #[test]

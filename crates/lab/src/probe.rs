@@ -20,11 +20,12 @@ pub const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 const TEXT_LIMIT_BYTES: usize = 1 << 20;
 
 /// The command of a verified call to a server. Its words are those of instruments.
-pub const CALL: [&str; 7] = [
+pub const CALL: [&str; 8] = [
     "{bookend}",
     "probe",
     "{target}",
-    "--insecure",
+    "--insecure{if_plaintext}",
+    "--cacert={tls_ca}",
     "--call={method}",
     "--proto={proto}",
     "--binary-file={request_file}",

@@ -1,6 +1,7 @@
 //! One round: every server started afresh, every cell measured once in random order, every server
 //! asked at the end how much it served.
 
+mod address;
 mod cell;
 mod closing;
 mod ends;
@@ -16,6 +17,7 @@ mod shuffle;
 mod tally;
 mod watch;
 
+pub use address::Carriers;
 pub(crate) use cell::Cell;
 pub use ends::{Ends, backend_name, member, side};
 pub use load::{CALL_PATIENCE, Load};
@@ -36,6 +38,7 @@ use crate::process::interrupt::Interrupt;
 use crate::stop::Stop;
 use crate::subject::Placeholders;
 use crate::suite::{Case, Plan, PlannedCell, Side};
+use bookend_contract::transport::Transport;
 use ends::outcome_of;
 use shuffle::Shuffle;
 use std::collections::BTreeMap;
@@ -82,6 +85,8 @@ pub struct Bench {
     pub probe: Option<Probe>,
     /// The call that is made.
     pub request: RequestFiles,
+    /// What transports need: sockets and certificates.
+    pub carriers: Carriers,
     /// How long the lab waits.
     pub patience: Patience,
     /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
@@ -153,16 +158,19 @@ pub fn measure_round(
     measuring.finish()
 }
 
+/// A server of a round: its name, and what carries its connections.
+type ServerKey<'a> = (&'a str, Transport);
+
 struct Round<'a> {
     bench: &'a Bench,
     plan: &'a Plan,
     crew: &'a Crew,
     round: u32,
     /// Servers that serve all their cells of the round.
-    servers: BTreeMap<&'a str, Result<RunningServer, Outcome>>,
+    servers: BTreeMap<ServerKey<'a>, Result<RunningServer, Outcome>>,
     result: RoundResult,
-    /// For every row with such a server, its name.
-    served_by: BTreeMap<usize, &'a str>,
+    /// For every row with such a server, which.
+    served_by: BTreeMap<usize, ServerKey<'a>>,
     /// Cells in a row that were repeated in vain.
     vain: u32,
 }
@@ -174,12 +182,12 @@ impl<'a> Round<'a> {
             if let Ok(ends) = Ends::of(self.plan, self.crew, cell)
                 && !ends.has_own_server(cell.case)
             {
-                stations.insert(ends.server, ends.station);
+                stations.insert(ends.key(), ends.station);
             }
         }
-        for (name, station) in stations {
+        for (key, station) in stations {
             let started = self.start(&station)?;
-            self.servers.insert(name, started);
+            self.servers.insert(key, started);
         }
         Ok(())
     }
@@ -213,10 +221,11 @@ impl<'a> Round<'a> {
 
     /// With the server that serves all cells of the round.
     fn measure_shared(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
-        let server = match self.servers.remove(ends.server) {
+        let key = ends.key();
+        let server = match self.servers.remove(&key) {
             Some(Ok(server)) => server,
             Some(Err(outcome)) => {
-                self.servers.insert(ends.server, Err(outcome.clone()));
+                self.servers.insert(key, Err(outcome.clone()));
                 self.add_row(cell, outcome);
                 return Ok(());
             }
@@ -226,8 +235,8 @@ impl<'a> Round<'a> {
             }
         };
         let (measured, server) = self.measure(cell, ends, server);
-        self.servers.insert(ends.server, server);
-        self.served_by.insert(self.result.rows.len(), ends.server);
+        self.servers.insert(key, server);
+        self.served_by.insert(self.result.rows.len(), key);
         self.add_row(cell, measured?);
         Ok(())
     }
@@ -315,23 +324,23 @@ impl<'a> Round<'a> {
         for server in self.servers.values_mut().flatten() {
             server.close_input();
         }
-        for (name, server) in std::mem::take(&mut self.servers) {
+        for (key, server) in std::mem::take(&mut self.servers) {
             match server {
                 Ok(server) => {
                     let tally = server.tally;
                     let end = server.end(self.bench.patience.drain);
-                    closing::close(&mut self.rows_of(name), &end, &tally);
+                    closing::close(&mut self.rows_of(key), &end, &tally);
                 }
-                Err(how) => closing::close_uncounted(&mut self.rows_of(name), &how),
+                Err(how) => closing::close_uncounted(&mut self.rows_of(key), &how),
             }
         }
         self.result
     }
 
-    fn rows_of(&mut self, name: &str) -> Vec<&mut Row> {
+    fn rows_of(&mut self, key: ServerKey<'_>) -> Vec<&mut Row> {
         let served_by = &self.served_by;
         let rows = self.result.rows.iter_mut().enumerate();
-        let of_it = rows.filter(|(index, _)| served_by.get(index) == Some(&name));
+        let of_it = rows.filter(|(index, _)| served_by.get(index) == Some(&key));
         of_it.map(|(_, row)| row).collect()
     }
 }
@@ -470,6 +479,7 @@ mod tests {
             bookend: PathBuf::new(),
             probe: None,
             request: RequestFiles::default(),
+            carriers: Carriers::default(),
             patience: Patience::default(),
             profile: false,
         }

@@ -3,12 +3,13 @@
 mod circumstances;
 mod crew;
 mod profile;
-mod request;
+mod scratch;
 mod summary;
 
 pub use profile::profile;
 pub use summary::RunSummary;
 
+use crate::certificates::CertificateError;
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
 use crate::launch::Launcher;
@@ -20,9 +21,9 @@ use crate::progress::Progress;
 use crate::round::{Bench, Crew, Patience, RunningServer, Station, measure_round};
 use crate::stop::Stop;
 use crate::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
-use crate::subject::{Command, Placeholders, Protocol, Role, Variant};
+use crate::subject::{Command, Protocol, Role, Variant};
 use crate::suite::{Plan, PlannedSubject, Side, Suite};
-use request::RequestFolder;
+use scratch::Scratch;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -69,6 +70,8 @@ pub enum RunError {
     Store(StoreError),
     /// A file of the suite cannot be read, or the temporary folder not be written.
     Request(std::io::Error),
+    /// A case is over TLS, and no certificates can be made for it.
+    Certificates(CertificateError),
     /// There is no run of this suite that was not finished.
     NothingToResume(String),
     /// The kernel does not let daemons come back to the lab.
@@ -90,9 +93,9 @@ pub fn run(
     crate::process::adopt_daemons().map_err(RunError::Subreaper)?;
     let resumed = resumed(settings, store)?;
     let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
-    let request = RequestFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
+    let scratch = Scratch::write(&settings.suite, &plan.request, settings.message.as_deref())
         .map_err(RunError::Request)?;
-    let bench = bench(settings, plan, &request);
+    let bench = bench(settings, plan, &scratch)?;
     let Ok(crew) = crew::prepare(settings, plan, progress) else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
@@ -124,7 +127,7 @@ fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, RunErro
     }
 }
 
-fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench {
+fn bench(settings: &RunSettings, plan: &Plan, scratch: &Scratch) -> Result<Bench, RunError> {
     let (groups, placement) = match settings.isolation {
         true => (
             ControlGroups::prepare(),
@@ -137,7 +140,7 @@ fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench 
         launcher: settings.launcher.clone(),
         cpus: placement.generator.clone(),
     });
-    Bench {
+    Ok(Bench {
         launcher: settings.launcher.clone(),
         groups,
         placement,
@@ -148,10 +151,11 @@ fn bench(settings: &RunSettings, plan: &Plan, request: &RequestFolder) -> Bench 
         interrupt: settings.interrupt.clone(),
         bookend: settings.bookend.clone(),
         probe,
-        request: request.files().clone(),
+        request: scratch.files().clone(),
+        carriers: scratch.carriers(plan).map_err(RunError::Certificates)?,
         patience: patience(settings, plan),
         profile: false,
-    }
+    })
 }
 
 fn patience(settings: &RunSettings, plan: &Plan) -> Patience {
@@ -269,11 +273,7 @@ impl Running<'_> {
             launcher: self.bench.launcher.clone(),
             cpus: self.bench.placement.generator.clone(),
         };
-        let words = Placeholders {
-            target: Some(server.target()),
-            ..self.bench.words()
-        };
-        let probed = probe.run(&words, &self.bench.interrupt);
+        let probed = probe.run(&server.words(self.bench), &self.bench.interrupt);
         server.end(self.bench.patience.drain);
         Ok(probed?.findings)
     }
@@ -366,6 +366,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Store(error) => error.fmt(out),
             RunError::Request(error) => write!(out, "the request of the suite: {error}"),
+            RunError::Certificates(error) => error.fmt(out),
             RunError::NothingToResume(suite) => {
                 write!(
                     out,

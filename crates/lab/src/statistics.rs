@@ -45,6 +45,19 @@ impl Ratio {
     pub fn is_indistinct(&self) -> bool {
         self.interval.is_none_or(|interval| interval.contains(1.0))
     }
+
+    /// The same with the two exchanged.
+    pub fn reciprocal(&self) -> Self {
+        let turned = |interval: Interval| Interval {
+            low: 1.0 / interval.high,
+            high: 1.0 / interval.low,
+        };
+        Self {
+            median: 1.0 / self.median,
+            interval: self.interval.map(turned),
+            pairs: self.pairs,
+        }
+    }
 }
 
 /// Why there is no ratio.
@@ -55,6 +68,9 @@ pub enum NoRatio {
     /// A value is zero, negative or not a number. One such round spoils all: leaving it out would
     /// flatter whoever failed in it.
     NotPositive,
+    /// An end spun while it waited: its CPU time says nothing, and rates of those who spin and of
+    /// those who sleep are not of the same thing.
+    Spinning,
 }
 
 impl fmt::Display for NoRatio {
@@ -62,6 +78,7 @@ impl fmt::Display for NoRatio {
         f.write_str(match self {
             Self::NoPairs => "no round has both",
             Self::NotPositive => "a round yielded nothing",
+            Self::Spinning => "one of them spins while it waits",
         })
     }
 }

@@ -8,6 +8,7 @@ pub use build_state::{BuildState, SourceFingerprint};
 pub use template::{Placeholders, TemplateError};
 
 use crate::declaration::{DeclarationError, nearest_word, read_text};
+use bookend_contract::transport::Transport;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -106,6 +107,22 @@ pub struct Variant {
     pub protocol: Protocol,
     /// The subject that must stand behind it, where the suite does not name another.
     pub needs_backend: Option<String>,
+    /// What may carry its connections. Never empty.
+    pub transports: Vec<Transport>,
+    /// What it does while there is nothing to do.
+    pub wait: Wait,
+}
+
+/// What a process does while there is nothing to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// The kernel wakes it up.
+    #[default]
+    Sleep,
+    /// It looks again and again. Then its CPU time says nothing, and the wake-ups that it saves
+    /// are not its peer's merit.
+    Spin,
 }
 
 /// What a server and its callers speak with each other.
@@ -147,9 +164,15 @@ impl Variant {
     }
 
     /// Whether it can be told that every call has a connection of its own: by variables, which
-    /// those that get the number of connections on their command line do not read.
-    pub fn is_told_connections_by_variables(&self) -> bool {
-        !template::names(&self.run, "connections")
+    /// those that get the number of connections on their command line do not read, or there.
+    pub fn can_connect_per_call(&self) -> bool {
+        let is_told = |word| template::names(&self.run, word);
+        !is_told("connections") || is_told("if_per_call")
+    }
+
+    /// Whether `transport` can carry its connections.
+    pub fn speaks_over(&self, transport: Transport) -> bool {
+        self.transports.contains(&transport)
     }
 
     /// Whether it serves or calls `method`. Methods of another protocol than gRPC have names of

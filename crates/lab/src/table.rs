@@ -1,5 +1,6 @@
 //! From the rows of all rounds to the tables that people read.
 
+mod connections;
 mod doubts;
 mod figures;
 mod instruments;
@@ -11,6 +12,7 @@ pub(crate) mod round;
 mod shape;
 mod summary;
 
+pub use connections::connection_table;
 pub(crate) use doubts::rules_of;
 pub use figures::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
@@ -19,11 +21,14 @@ pub use instruments::{InstrumentCost, instrument_table};
 pub use latency::LatencySummary;
 pub use ledger::Ledger;
 pub use round::RoundFigures;
-pub use shape::{cost_table, ledger_table, marks, published_table, resource_table, skipped_lines};
-pub use summary::{RatioOutcome, Summary};
+pub use shape::{
+    cost_table, ledger_table, marks, published_table, resource_table, skipped_lines, spinning_lines,
+};
+pub use summary::{Compared, RatioOutcome, Summary};
 
 use crate::measurement::{CellId, Measurement, Outcome, Row};
 use crate::suite::{Case, Plan, PlannedSubject};
+use bookend_contract::transport::Transport;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -139,6 +144,7 @@ impl Table {
             });
         }
         add_ratios(plan, rows, &mut cells);
+        add_connection_ratios(rows, &mut cells);
         instruments::compare_instruments(rows, &mut cells);
         Self {
             cells,
@@ -167,6 +173,15 @@ impl Table {
             }
         }
         cases
+    }
+
+    /// A case, everything but its connections; with its transport where the table has several.
+    pub fn streams(&self, case: Case) -> String {
+        let is_other = |cell: &Cell| cell.case.transport != Transport::H2c;
+        match self.cells.iter().any(is_other) {
+            true => case.streams_and_transport(),
+            false => case.streams(),
+        }
     }
 
     /// Whether some planned cell has no figures or has fewer rounds than planned.
@@ -276,7 +291,28 @@ fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
             continue;
         };
         if cell.id.subject != baseline.name {
-            summary.compare(&cell.id, &other, rows);
+            summary.compare(Compared::of(&cell.id, &other, rows));
+        }
+    }
+}
+
+/// Each subject against itself with connections of the plainest kind, where the plan has that.
+fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
+    let planned: Vec<CellId> = cells.iter().map(|cell| cell.id.clone()).collect();
+    for cell in cells {
+        let against = |case: Case| {
+            let other = CellId {
+                case: case.to_string(),
+                ..cell.id.clone()
+            };
+            let is_there = other != cell.id && planned.contains(&other);
+            is_there.then(|| Compared::of(&cell.id, &other, rows))
+        };
+        let over_h2c = against(cell.case.over(Transport::H2c));
+        let over_lasting = against(cell.case.lasting());
+        if let CellResult::Measured(summary) = &mut cell.result {
+            summary.over_h2c = over_h2c.unwrap_or(summary.over_h2c);
+            summary.over_lasting = over_lasting.unwrap_or(summary.over_lasting);
         }
     }
 }

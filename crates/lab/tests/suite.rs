@@ -53,8 +53,8 @@ fn the_published_grid_is_measured_whole() {
     assert_eq!(cases.len(), 12);
     assert_eq!(cases.first().map(String::as_str), Some("C=1 S=1"));
     assert_eq!(cases.last().map(String::as_str), Some("C=100 S=100000"));
-    // Seven subjects in twelve cases, and two of them through ghz in four.
-    assert_eq!(plan.cells().len(), 92);
+    // Eight subjects in twelve cases, and two of them through ghz in four.
+    assert_eq!(plan.cells().len(), 104);
     assert_eq!(
         (plan.warmup_ms, plan.window_ms, plan.rounds),
         (5_000, 20_000, 10)

@@ -54,12 +54,26 @@ func Start(t *testing.T, variables ...string) *Process {
 // Target waits until the server is ready, and returns the variable that leads a client to it.
 func (p *Process) Target() string {
 	if p.output.Scan() {
-		if port, ready := strings.CutPrefix(p.output.Text(), "ready "); ready {
+		port, ready := strings.CutPrefix(p.output.Text(), "ready ")
+		if socket := p.variable("UNIX_SOCKET"); ready && port == "0" && socket != "" {
+			return "TARGET=unix:" + socket
+		}
+		if ready {
 			return "TARGET=127.0.0.1:" + port
 		}
 	}
 	p.t.Fatalf("not ready: %q", p.output.Text())
 	return ""
+}
+
+func (p *Process) variable(name string) string {
+	value := ""
+	for _, variable := range p.Env {
+		if found, ok := strings.CutPrefix(variable, "BOOKEND_"+name+"="); ok {
+			value = found
+		}
+	}
+	return value
 }
 
 // Run lets a client run to its end, and returns its counts by their names; see End.

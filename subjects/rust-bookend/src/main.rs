@@ -22,6 +22,7 @@ use std::{
 };
 
 use bookend_server::io::UringRefusal;
+use bookend_server::tls::{ConfigError, Identity, ServerConfig};
 use bookend_server::{Builder, Io, Limits, Server, Statistics};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
@@ -100,12 +101,18 @@ fn serve(
     served: fn(&Statistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let threads = variable("BOOKEND_CPUS", "0").parse()?;
-    let server = services
-        // A thousand streams a connection, as pajamax offers; the default for strangers is 250.
-        .limits(Limits::trusted())
-        .bind((Ipv4Addr::LOCALHOST, 0))?
-        .io(io)
-        .threads(threads);
+    // A thousand streams a connection, as pajamax offers; the default for strangers is 250.
+    let services = services.limits(Limits::trusted());
+    let server = match variable("BOOKEND_TRANSPORT", "h2c").as_str() {
+        "h2c" => services.bind((Ipv4Addr::LOCALHOST, 0))?,
+        "tls" => services.bind((Ipv4Addr::LOCALHOST, 0))?.tls(tls()?),
+        "unix" => services.bind_unix(variable("BOOKEND_UNIX_SOCKET", ""))?,
+        other => {
+            eprintln!("rust-bookend has no transport {other}");
+            return Ok(ExitCode::from(NOT_SUPPORTED));
+        }
+    };
+    let server = server.io(io).threads(threads);
     let stopper = server.stopper();
     if variable("BOOKEND_CONTRACT", "") == "1" {
         thread::spawn(move || {
@@ -117,7 +124,19 @@ fn serve(
     println!("ready {}", server.port().unwrap_or_default());
     let statistics = server.serve()?;
     println!("served {}", served(&statistics));
+    println!("note tls_handshakes_full {}", statistics.handshakes.full);
+    println!(
+        "note tls_handshakes_resumed {}",
+        statistics.handshakes.resumed
+    );
     Ok(ExitCode::SUCCESS)
+}
+
+fn tls() -> Result<ServerConfig, ConfigError> {
+    let certificate = variable("BOOKEND_TLS_CERTIFICATE", "");
+    let key = variable("BOOKEND_TLS_KEY", "");
+    let identity = Identity::read(certificate.as_ref(), key.as_ref())?;
+    ServerConfig::new(identity, None)
 }
 
 /// What the lab has said; a variable that is set to nothing is not set.

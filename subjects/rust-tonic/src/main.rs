@@ -5,13 +5,16 @@
 use std::{
     env,
     error::Error,
+    fs, io,
     process::ExitCode,
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use tokio::net::UnixListener;
+use tokio_stream::wrappers::UnixListenerStream;
 use tonic::{
     Request, Response, Status,
-    transport::{Server, server::TcpIncoming},
+    transport::{Identity, Server, ServerTlsConfig, server::TcpIncoming},
 };
 
 mod helloworld {
@@ -24,6 +27,13 @@ mod complex_proto {
 
 /// The contract's "not supported".
 const NOT_SUPPORTED: u8 = 89;
+
+/// What can be asked for, the default first.
+const SUPPORTED: [(&str, &[&str]); 3] = [
+    ("BOOKEND_ROLE", &["server"]),
+    ("BOOKEND_VARIANT", &["default"]),
+    ("BOOKEND_TRANSPORT", &["h2c", "tls", "unix"]),
+];
 
 /// Calls that reached a handler, for the line `served N`.
 static SERVED: AtomicU64 = AtomicU64::new(0);
@@ -59,9 +69,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("tonic {}", env!("LIBRARY_VERSION"));
         return Ok(ExitCode::SUCCESS);
     }
-    for (name, supported) in [("BOOKEND_ROLE", "server"), ("BOOKEND_VARIANT", "default")] {
-        let asked = variable(name, supported);
-        if asked != supported {
+    for (name, supported) in SUPPORTED {
+        let asked = variable(name, supported[0]);
+        if !supported.contains(&asked.as_str()) {
+            let supported = supported.join(", ");
             eprintln!("{name}={asked} is not supported; rust-tonic has {supported}");
             return Ok(ExitCode::from(NOT_SUPPORTED));
         }
@@ -86,15 +97,32 @@ fn variable(name: &str, default: &str) -> String {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into())?.with_nodelay(Some(true));
-    println!("ready {}", incoming.local_addr()?.port());
-    Server::builder()
+    let transport = variable("BOOKEND_TRANSPORT", "h2c");
+    let mut server = Server::builder();
+    if transport == "tls" {
+        server = server.tls_config(ServerTlsConfig::new().identity(identity()?))?;
+    }
+    let router = server
         .add_service(helloworld::greeter_server::GreeterServer::new(Greeter))
-        .add_service(complex_proto::greeter_server::GreeterServer::new(Greeter))
-        .serve_with_incoming_shutdown(incoming, leash())
-        .await?;
+        .add_service(complex_proto::greeter_server::GreeterServer::new(Greeter));
+    if transport == "unix" {
+        let listener = UnixListener::bind(variable("BOOKEND_UNIX_SOCKET", ""))?;
+        println!("ready 0");
+        let incoming = UnixListenerStream::new(listener);
+        router.serve_with_incoming_shutdown(incoming, leash()).await?;
+    } else {
+        let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into())?.with_nodelay(Some(true));
+        println!("ready {}", incoming.local_addr()?.port());
+        router.serve_with_incoming_shutdown(incoming, leash()).await?;
+    }
     println!("served {}", SERVED.load(Ordering::Relaxed));
     Ok(())
+}
+
+fn identity() -> io::Result<Identity> {
+    let certificate = fs::read(variable("BOOKEND_TLS_CERTIFICATE", ""))?;
+    let key = fs::read(variable("BOOKEND_TLS_KEY", ""))?;
+    Ok(Identity::from_pem(certificate, key))
 }
 
 /// Ends when the lab closes our standard input; never when nobody holds the other end.

@@ -3,6 +3,7 @@
 use bookend_lab::doctor::VariantName;
 use bookend_lab::measurement::{Outcome, Row};
 use bookend_load::contract::exit;
+use bookend_load::contract::transport::Transport;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -32,6 +33,16 @@ impl Finding {
             Outcome::Missing { reason } => Finding::Missing(reason.clone()),
             Outcome::Failed { error, .. } => Finding::Failed(error.clone()),
             Outcome::Unsupported { reason } => Finding::Failed(format!("unsupported: {reason}")),
+        }
+    }
+
+    /// What went wrong may be the transport's fault: it is named, unless it is the usual one.
+    fn over(self, transport: Transport) -> Finding {
+        match self {
+            Finding::Failed(error) if transport != Transport::H2c => {
+                Finding::Failed(format!("over {transport}: {error}"))
+            }
+            other => other,
         }
     }
 
@@ -70,7 +81,8 @@ impl Findings {
             let row = rows.iter().find(own);
             for variant in variants {
                 let version = versions.get(&variant.0).map_or("", String::as_str);
-                let finding = row.map_or_else(Finding::uncalled, |row| Finding::of(row, version));
+                let of_row = |row: &Row| Finding::of(row, version).over(row.cell.transport());
+                let finding = row.map_or_else(Finding::uncalled, of_row);
                 self.note(variant.clone(), finding);
             }
         }
@@ -183,6 +195,28 @@ mod tests {
         ];
         assert_eq!(findings, found(&uncalled));
         assert_eq!(findings.exit_status(false), exit::SOME_ROWS_FAILED);
+    }
+
+    #[test]
+    fn what_failed_over_another_transport_names_it() {
+        let about = BTreeMap::from([(
+            ("a".to_owned(), "load".to_owned()),
+            vec![VariantName("a".to_owned())],
+        )]);
+        let said = |case: &str| {
+            let cell = CellId {
+                subject: "a".to_owned(),
+                case: case.to_owned(),
+                instrument: "load".to_owned(),
+            };
+            let mut findings = Findings::default();
+            let row = Row::new(0, cell, Outcome::failed("no answer"));
+            findings.judge(&about, &[row], &BTreeMap::new());
+            findings
+        };
+        let failed = |error: &str| found(&[("a", Finding::Failed(error.to_owned()))]);
+        assert_eq!(said("C=1 S=1"), failed("no answer"));
+        assert_eq!(said("C=1 S=1 tls"), failed("over tls: no answer"));
     }
 
     #[test]

@@ -34,6 +34,8 @@ struct DeclaredFile {
 #[serde(deny_unknown_fields)]
 struct DeclaredDocument {
     title: String,
+    #[serde(default)]
+    expectations: bool,
     server_cpus: Option<f64>,
     server_memory: Option<Spanned<String>>,
     client_cpus: Option<f64>,
@@ -127,6 +129,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Checked<SuiteClaims> {
     Ok(SuiteClaims {
         conditions: conditions(source, &declared.document)?,
         title: declared.document.title,
+        are_expectations: declared.document.expectations,
         models,
         claims,
     })

@@ -101,16 +101,26 @@ fn section(suite: &SuiteLedger, judgements: &[Judgement<'_>]) -> String {
 
 fn provenance(suite: &SuiteLedger) -> String {
     let name = &suite.suite;
-    match &suite.record {
-        None => format!("Suite [{name}](../suites/{name}). There is no record of a full run yet."),
+    let ours = match &suite.record {
+        None => "There is no record of a full run yet.".to_owned(),
         Some(record) => format!(
-            "Suite [{name}](../suites/{name}). Ours: `{}`, {}, {}.",
+            "Ours: `{}`, {}, {}.",
             record.facts.command,
             rounds(record.rounds()),
             record.facts.started
         ),
-    }
+    };
+    let whose = match suite.claims.are_expectations {
+        true => EXPECTATIONS,
+        false => "",
+    };
+    format!("Suite [{name}](../suites/{name}). {whose}{ours}")
 }
+
+/// What a reader must know of claims that stand in no document.
+const EXPECTATIONS: &str = "\
+No document has these figures: each claim is what its source, which it names, makes one expect of these \
+servers, and its bounds are ours. ";
 
 fn rounds(count: u32) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -151,12 +151,7 @@ impl Quantity {
             return Vec::new();
         }
         let of_case = |case: &String| {
-            let divisor = match &self.over {
-                Some(Over::Subject(other)) => Some((other, case)),
-                Some(Over::Case(other)) => Some((&self.of, other)),
-                Some(Over::Metric(_) | Over::Model(_)) | None => None,
-            };
-            let cells = std::iter::once((&self.of, case)).chain(divisor);
+            let cells = std::iter::once((&self.of, case)).chain(self.divisor_cell(case));
             let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
             for row in cells.flat_map(|(name, case)| cell_rows(rows, name, case)) {
                 if matches!(row.outcome, Outcome::Measured(_)) {
@@ -166,6 +161,15 @@ impl Quantity {
             rounds
         };
         self.cases.iter().map(of_case).collect()
+    }
+
+    /// The other cell that its figure in `case` is divided by the same of.
+    fn divisor_cell<'a>(&'a self, case: &'a String) -> Option<(&'a SubjectName, &'a String)> {
+        match &self.over {
+            Some(Over::Subject(other)) => Some((other, case)),
+            Some(Over::Case(other)) => Some((&self.of, other)),
+            Some(Over::Metric(_) | Over::Model(_)) | None => None,
+        }
     }
 
     /// Works it out.
@@ -233,7 +237,7 @@ impl Quantity {
 
     fn of_case(
         &self,
-        case: &str,
+        case: &String,
         figures: Figures<'_>,
         models: &[DeclaredModel],
     ) -> Result<Series, String> {
@@ -252,6 +256,9 @@ impl Quantity {
                 Series::Bounded(Span::exact(predicted(&self.metric, &prediction)?))
             }
         };
+        if let Some((name, other)) = self.divisor_cell(case) {
+            figures.check_alike((&self.of, case), (name, other))?;
+        }
         own.over(&divisor)
             .ok_or_else(|| format!("{} at {case} cannot be divided", self.of))
     }
@@ -423,6 +430,31 @@ impl Figures<'_> {
                 let figure = |row: &Row| metric.of_row(row, *deadline_ns);
                 recorded(rows, metric.name(), figure, name, case)
             }
+        }
+    }
+}
+
+impl Figures<'_> {
+    /// Who spins while it waits is never held against who sleeps.
+    fn check_alike(
+        &self,
+        own: (&SubjectName, &str),
+        other: (&SubjectName, &str),
+    ) -> Result<(), String> {
+        let Self::Recorded { rows, .. } = self else {
+            return Ok(());
+        };
+        let spinning = |(name, case)| {
+            let cell = cell_rows(rows, name, case);
+            let mut windows = cell.iter().filter_map(|row| row.outcome.window());
+            windows.next().map(|window| window.spinning)
+        };
+        match spinning(own) == spinning(other) {
+            true => Ok(()),
+            false => Err(format!(
+                "{} at {} and {} at {}: an end spins in one of them and sleeps in the other",
+                own.0, own.1, other.0, other.1
+            )),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::table::{Cell, CellResult, LatencySummary, RatioOutcome, Standing, Sum
 type Field = (&'static str, fn(&Summary) -> Option<f64>);
 
 /// The figures of a measured cell, by column.
-const FIGURES: [Field; 41] = [
+const FIGURES: [Field; 53] = [
     ("requests_per_second", |s| Some(s.requests_per_second)),
     ("requests_per_second_low", |s| {
         Some(s.requests_per_second_interval?.low)
@@ -27,6 +27,22 @@ const FIGURES: [Field; 41] = [
     ("rate_ratio", |s| median(&s.rate_ratio)),
     ("rate_ratio_low", |s| low(&s.rate_ratio)),
     ("rate_ratio_high", |s| high(&s.rate_ratio)),
+    ("over_h2c_cost_ratio", |s| median(&s.over_h2c.cost)),
+    ("over_h2c_cost_ratio_low", |s| low(&s.over_h2c.cost)),
+    ("over_h2c_cost_ratio_high", |s| high(&s.over_h2c.cost)),
+    ("over_h2c_rate_ratio", |s| median(&s.over_h2c.rate)),
+    ("over_h2c_rate_ratio_low", |s| low(&s.over_h2c.rate)),
+    ("over_h2c_rate_ratio_high", |s| high(&s.over_h2c.rate)),
+    ("over_lasting_cost_ratio", |s| median(&s.over_lasting.cost)),
+    ("over_lasting_cost_ratio_low", |s| low(&s.over_lasting.cost)),
+    ("over_lasting_cost_ratio_high", |s| {
+        high(&s.over_lasting.cost)
+    }),
+    ("over_lasting_rate_ratio", |s| median(&s.over_lasting.rate)),
+    ("over_lasting_rate_ratio_low", |s| low(&s.over_lasting.rate)),
+    ("over_lasting_rate_ratio_high", |s| {
+        high(&s.over_lasting.rate)
+    }),
     ("server_cpu_share", |s| Some(s.server_cpu)),
     ("server_cpu_share_max", |s| Some(s.server_cpu_max)),
     ("generator_cpu_share", |s| Some(s.generator_cpu)),
@@ -78,6 +94,7 @@ pub(super) fn sheet(report: &Report<'_>) -> String {
         "concurrency",
         "connection_per_call",
         "calls",
+        "transport",
         "subject",
         "instrument",
         "standing",
@@ -85,6 +102,7 @@ pub(super) fn sheet(report: &Report<'_>) -> String {
         "rounds_measured",
         "result",
         "verdict",
+        "spinning",
     ];
     heading.extend(FIGURES.iter().map(|(name, _)| *name));
     let mut sheet = format!("{}\r\n", heading.join(","));
@@ -117,6 +135,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
         cell.case
             .calls
             .map_or_else(String::new, |calls| calls.to_string()),
+        cell.case.transport.to_string(),
         cell.id.subject.clone(),
         cell.id.instrument.clone(),
         standing.to_owned(),
@@ -124,6 +143,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
         cell.rounds.measured.to_string(),
         result,
         verdict,
+        spinning(cell),
     ];
     fields.extend(
         FIGURES
@@ -131,6 +151,18 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
             .map(|(_, of)| number(cell.summary().and_then(of))),
     );
     fields
+}
+
+/// The ends that spin, `server` and `generator`; empty where both sleep.
+fn spinning(cell: &Cell) -> String {
+    let spinning = cell.summary().map(|summary| summary.spinning);
+    let spinning = spinning.unwrap_or_default();
+    let ends = [
+        (spinning.server, "server"),
+        (spinning.generator, "generator"),
+    ];
+    let names = ends.iter().filter(|(spins, _)| *spins);
+    names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
 }
 
 /// An empty field where there is no figure.

@@ -1,8 +1,8 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
 use super::{
-    Report, cost_table, instrument_table, ledger_table, marks, published_table, resource_table,
-    skipped_lines,
+    Report, connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
+    resource_table,
 };
 use crate::table::layout::one_line;
 
@@ -27,8 +27,11 @@ pub(super) fn page(report: &Report<'_>) -> String {
     ));
     page.push_str(&section(
         "What a request costs",
-        &fenced(&(cost_table(&report.table) + &lines(&skipped_lines(&report.table)))),
+        &fenced(&(cost_table(&report.table) + &lines(&report.remarks()))),
     ));
+    if let Some(connections) = connection_table(&report.table) {
+        page.push_str(&section("What connections cost", &fenced(&connections)));
+    }
     if let Some(instruments) = instrument_table(&report.table) {
         let title = "What a request costs the instrument";
         page.push_str(&section(title, &fenced(&instruments)));

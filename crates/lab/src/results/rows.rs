@@ -136,6 +136,7 @@ pub(super) fn ratio_text(outcome: &RatioOutcome) -> String {
     match outcome {
         RatioOutcome::NotCompared => NONE.to_owned(),
         RatioOutcome::Impossible => "no ratio".to_owned(),
+        RatioOutcome::Spinning => "spins".to_owned(),
         RatioOutcome::Of(ratio) if ratio.is_indistinct() => {
             format!("~{}", significant_text(ratio.median))
         }

@@ -6,10 +6,10 @@ use super::observer::Observer;
 use super::server::RunningServer;
 use super::{Bench, Load};
 use crate::build::Prepared;
-use crate::measurement::{EndUsage, Measurement, Outcome};
+use crate::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use crate::sampler::Used;
 use crate::stop::Stop;
-use crate::subject::InstrumentOutput;
+use crate::subject::{InstrumentOutput, Wait};
 use crate::suite::Side;
 use bookend_contract::latency;
 
@@ -55,7 +55,7 @@ impl Cell<'_> {
     fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
         if self.caller.variant.output == InstrumentOutput::Lines {
             let run = self.run(server, self.load)?;
-            return measurement(self.bench, run, self.under_test, 0);
+            return self.measurement(server, run, 0);
         }
         let warmed_up = match self.load.warmup_ms {
             0 => 0,
@@ -67,7 +67,29 @@ impl Cell<'_> {
             }
         };
         let window = self.run(server, self.load.window_alone())?;
-        measurement(self.bench, window, self.under_test, warmed_up)
+        self.measurement(server, window, warmed_up)
+    }
+
+    fn measurement(
+        &self,
+        server: &RunningServer,
+        run: Run,
+        warmed_up: u64,
+    ) -> Result<Measurement, Stop> {
+        // Who says so is believed without a declaration.
+        let says_so = run.said.own.as_ref().is_some_and(|own| own.spins);
+        let spinning = Spinning {
+            server: server.spins(),
+            generator: says_so || self.caller.variant.wait == Wait::Spin,
+        };
+        let window = Measurement {
+            spinning,
+            ..measurement(self.bench, run, self.under_test, warmed_up)
+        };
+        match window.ok {
+            0 => Err(no_answer(window)),
+            _ => Ok(window),
+        }
     }
 
     fn unobserved(&self) -> Self {
@@ -87,12 +109,7 @@ impl Cell<'_> {
     }
 }
 
-fn measurement(
-    bench: &Bench,
-    run: Run,
-    under_test: Side,
-    warmed_up: u64,
-) -> Result<Measurement, Stop> {
+fn measurement(bench: &Bench, run: Run, under_test: Side, warmed_up: u64) -> Measurement {
     let Run { said, watched } = run;
     let (server, generator) = (&watched.server, &watched.generator);
     let (tested, opposite) = match under_test {
@@ -112,7 +129,7 @@ fn measurement(
         generator: generator_cpu + beside_generator(bench, backend.as_ref()),
         lab: watched.lab_seconds,
     };
-    let window = Measurement {
+    Measurement {
         side: under_test,
         window_seconds: said.window_seconds.unwrap_or(server.seconds),
         ok: said.ok,
@@ -149,10 +166,7 @@ fn measurement(
         steady: own.map(|own| own.steady).unwrap_or_default(),
         notes: said.notes.into_map(),
         marks: marks(&watched.ledger, &bench.placement, &worked),
-    };
-    match window.ok {
-        0 => Err(no_answer(window)),
-        _ => Ok(window),
+        spinning: Spinning::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::measurement::Outcome;
 use crate::stop::Stop;
 use crate::subject::{Role, Variant};
 use crate::suite::{Case, Plan, PlannedCell, PlannedSubject, Side};
+use bookend_contract::transport::Transport;
 
 /// The two ends of a cell, and what stands behind the server.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +48,15 @@ impl<'a> Ends<'a> {
                 server,
                 backend: behind(crew, backend_name(planned, &server.variant))?,
                 is_tested: side == Side::Server,
+                transport: cell.case.transport,
             },
             caller,
         })
+    }
+
+    /// Which server of a round it is: a process listens in one way.
+    pub fn key(&self) -> (&'a str, Transport) {
+        (self.server, self.station.transport)
     }
 
     /// Whether the server is started for this cell alone: as the witness of a client, and where an
@@ -60,7 +67,8 @@ impl<'a> Ends<'a> {
 }
 
 impl<'a> Station<'a> {
-    /// A planned subject as a server under test, apart from any cell.
+    /// A planned subject as a server under test, apart from any cell: in plain text over TCP, if
+    /// it can.
     ///
     /// # Errors
     /// It is missing, or what must stand behind it is.
@@ -70,7 +78,16 @@ impl<'a> Station<'a> {
             server,
             backend: behind(crew, backend_name(Some(planned), &server.variant))?,
             is_tested: true,
+            transport: first_transport(&server.variant),
         })
+    }
+}
+
+/// The transport that most programs have, else the first that is declared.
+fn first_transport(server: &Variant) -> Transport {
+    match server.speaks_over(Transport::H2c) {
+        true => Transport::H2c,
+        false => server.transports.first().copied().unwrap_or_default(),
     }
 }
 
@@ -116,7 +133,14 @@ fn check(
         let reason = format!("{name} cannot be told a number of calls: it has no `run_calls`");
         return Err(Stop::unsupported(reason));
     }
-    if cell.case.connection_per_call && !caller.variant.is_told_connections_by_variables() {
+    let mute = [(server, "serve"), (caller, "call")].into_iter();
+    let mut mute = mute.filter(|(end, _)| !end.variant.speaks_over(cell.case.transport));
+    if let Some((end, does)) = mute.next() {
+        let name = end.subject.row_name(&end.variant);
+        let reason = format!("{name} does not {does} over {}", cell.case.transport);
+        return Err(Stop::unsupported(reason));
+    }
+    if cell.case.connection_per_call && !caller.variant.can_connect_per_call() {
         let reason = format!("{name} cannot be told that each call has a connection of its own");
         return Err(Stop::unsupported(reason));
     }
@@ -173,7 +197,7 @@ pub fn outcome_of(stop: Stop) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::{InstrumentOutput, Protocol};
+    use crate::subject::{InstrumentOutput, Protocol, Wait};
 
     fn variant(roles: &[Role]) -> Variant {
         Variant {
@@ -187,7 +211,21 @@ mod tests {
             methods: vec![],
             protocol: Protocol::Grpc,
             needs_backend: None,
+            transports: vec![Transport::H2c],
+            wait: Wait::Sleep,
         }
+    }
+
+    #[test]
+    fn a_server_that_is_looked_at_alone_speaks_plain_text_if_it_can() {
+        let over = |transports: &[Transport]| Variant {
+            transports: transports.to_vec(),
+            ..variant(&[Role::Server])
+        };
+        let both = over(&[Transport::Tls, Transport::H2c]);
+        assert_eq!(first_transport(&both), Transport::H2c);
+        let other = over(&[Transport::Unix, Transport::Tls]);
+        assert_eq!(first_transport(&other), Transport::Unix);
     }
 
     #[test]

@@ -211,7 +211,6 @@ fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, 
         ..
     } = *cell;
     let words = Placeholders {
-        target: Some(server.target()),
         connections: Some(load.case.connections),
         concurrency: Some(load.case.concurrency),
         streams_per_connection: Some(load.case.concurrency.div_ceil(load.case.connections)),
@@ -223,7 +222,8 @@ fn process_plan(cell: &Cell<'_>, server: &RunningServer) -> Result<ProcessPlan, 
             .map(|window| window.saturating_add(load.warmup_ms)),
         calls: load.case.calls,
         deadline_ms: load.deadline_ms,
-        ..bench.words()
+        connection_per_call: load.case.connection_per_call,
+        ..server.words(bench)
     };
     let template = caller.variant.run_command(load.case.calls);
     let template = template.ok_or_else(|| Stop::unsupported("it has no `run_calls`"))?;
@@ -261,6 +261,7 @@ fn environment(cell: &Cell<'_>, server: &RunningServer) -> Environment {
         extent: Some(load.extent()),
         deadline_ms: load.deadline_ms,
         profile: bench.profile && cell.under_test == Side::Client,
+        carrier: server.carrier().clone(),
         ..Environment::of(role)
     }
 }

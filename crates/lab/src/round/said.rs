@@ -50,6 +50,8 @@ pub struct OwnFigures {
     pub requests_per_write: f64,
     /// When the rate became steady.
     pub steady: Steady,
+    /// Its threads look again and again while there is nothing to do.
+    pub spins: bool,
 }
 
 /// What an instrument said cannot be used.
@@ -181,6 +183,7 @@ impl Said {
                 requests_per_read: own.requests_per_read,
                 requests_per_write: own.requests_per_write,
                 steady: own.intervals.as_ref().map(Steady::of).unwrap_or_default(),
+                spins: own.wait == "spin",
             }),
             ..Said::default()
         })

@@ -1,6 +1,7 @@
 //! A server of one round: started, found, verified, and at the end asked how much it served.
 
 use super::Bench;
+use super::address::Address;
 use super::last_words::LastWords;
 use super::tally::{CountMismatch, Tally};
 use crate::build::Prepared;
@@ -9,9 +10,10 @@ use crate::process::listening::listening_port;
 use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
-use crate::subject::{Placeholders, Protocol};
+use crate::subject::{Placeholders, Protocol, Wait};
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::{Line, LineError};
+use bookend_contract::transport::{Carrier, Transport};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -34,8 +36,11 @@ const VERIFIED_CALLS: &str = "verified_calls";
 pub struct RunningServer {
     own: Listening,
     backend: Option<Listening>,
+    /// What its callers need for the transport.
+    carrier: Carrier,
     /// Whether the lab has called it.
     is_verified: bool,
+    spins: bool,
     /// What the calling ends know of its calls.
     pub tally: Tally,
 }
@@ -44,7 +49,7 @@ pub struct RunningServer {
 #[derive(Debug)]
 struct Listening {
     process: Process,
-    port: u16,
+    address: Address,
 }
 
 /// What is to be started as one server.
@@ -56,6 +61,8 @@ pub struct Station<'a> {
     pub backend: Option<&'a Prepared>,
     /// Only a server under test is limited.
     pub is_tested: bool,
+    /// What carries its connections. Those to what stands behind it are in plain text over TCP.
+    pub transport: Transport,
 }
 
 /// What a server said at its end.
@@ -94,21 +101,47 @@ impl RunningServer {
             started.map_err(|stop| stop.in_front("its backend: "))
         });
         let backend = backend.transpose()?;
-        let mut post = Post::of_server(bench, station.is_tested);
-        post.backend = backend.as_ref().map(Listening::target);
+        let carrier = bench.carriers.of_server(station.transport)?;
+        let post = Post {
+            backend: backend.as_ref().map(|backend| backend.address.target()),
+            carrier: carrier.clone(),
+            ..Post::of_server(bench, station.is_tested)
+        };
         let mut server = RunningServer {
             own: Listening::start(bench, station.server, &post)?,
             backend,
+            carrier: bench.carriers.of_caller(&carrier)?,
             is_verified: station.server.variant.protocol == Protocol::Grpc,
+            spins: station.server.variant.wait == Wait::Spin,
             tally: Tally::default(),
         };
         server.verify(bench)?;
         Ok(server)
     }
 
-    /// `host:port`.
+    /// The words of `bench`, and those that say how to call this server.
+    pub fn words(&self, bench: &Bench) -> Placeholders {
+        Placeholders {
+            target: Some(self.target()),
+            authority: Some(self.own.address.authority()),
+            carrier: self.carrier.clone(),
+            ..bench.words()
+        }
+    }
+
+    /// `host:port` or `unix:PATH`.
     pub fn target(&self) -> String {
-        self.own.target()
+        self.own.address.target()
+    }
+
+    /// What its callers need for the transport.
+    pub fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+
+    /// Whether it looks again and again while there is nothing to do.
+    pub fn spins(&self) -> bool {
+        self.spins
     }
 
     /// Its process.
@@ -178,11 +211,7 @@ impl RunningServer {
         let Some(probe) = bench.probe.as_ref().filter(|_| self.is_verified) else {
             return Ok(());
         };
-        let words = Placeholders {
-            target: Some(self.target()),
-            ..bench.words()
-        };
-        let probed = probe.run(&words, &bench.interrupt)?;
+        let probed = probe.run(&self.words(bench), &bench.interrupt)?;
         self.tally.add_probe(probed.calls);
         Ok(())
     }
@@ -197,18 +226,14 @@ impl Listening {
             .patience
             .ready
             .unwrap_or(prepared.subject.ready_timeout());
-        match wait_ready(&mut process, bench, timeout)? {
-            Some(port) => Ok(Listening { process, port }),
+        match wait_ready(&mut process, bench, timeout, &post.carrier)? {
+            Some(address) => Ok(Listening { process, address }),
             None => Err(Stop::of_end(&process.end(Duration::ZERO, |_| {}))),
         }
     }
 
-    fn target(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
-    }
-
     fn last_words(self, who: &'static str, drain: Duration) -> LastWords {
-        let mut said = LastWords::of(who, self.port);
+        let mut said = LastWords::of(who, self.address.port());
         said.hear(self.process, drain);
         said
     }
@@ -221,6 +246,7 @@ struct Post {
     cpus: Option<u32>,
     method: Option<String>,
     backend: Option<String>,
+    carrier: Carrier,
     limits: Limits,
 }
 
@@ -232,6 +258,7 @@ impl Post {
             cpus: Some(bench.server_threads()),
             method: Some(bench.request.method.clone()),
             backend: None,
+            carrier: Carrier::H2c,
             limits: bench.server_limits(is_tested),
         }
     }
@@ -247,6 +274,7 @@ impl Post {
                 .filter(|&cpus| cpus > 0),
             method: None,
             backend: None,
+            carrier: Carrier::H2c,
             limits,
         }
     }
@@ -271,12 +299,14 @@ fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Proce
         request_file: bench.request.bytes.clone(),
         backend: post.backend.clone(),
         profile: bench.profile && post.is_tested,
+        carrier: post.carrier.clone(),
         ..Environment::of(post.role)
     };
-    let command = bench
-        .words()
-        .fill(&prepared.variant.run)
-        .map_err(Stop::failed)?;
+    let words = Placeholders {
+        carrier: post.carrier.clone(),
+        ..bench.words()
+    };
+    let command = words.fill(&prepared.variant.run).map_err(Stop::failed)?;
     let variables = environment.to_variables().into_iter();
     Ok(ProcessPlan {
         command: command.into_iter().map(OsString::from).collect(),
@@ -289,19 +319,20 @@ fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Proce
     })
 }
 
-/// The port, or nothing when the process has ended.
+/// Where it listens, or nothing when the process has ended.
 fn wait_ready(
     process: &mut Process,
     bench: &Bench,
     timeout: Duration,
-) -> Result<Option<u16>, Stop> {
+    carrier: &Carrier,
+) -> Result<Option<Address>, Stop> {
     let deadline = Instant::now() + timeout;
     let mut listening_since = None;
     loop {
         let look = deadline.min(Instant::now() + PORT_INTERVAL);
         match process.next_event(look, &bench.interrupt) {
             Event::Output(output) => match parse(&output).map_err(Stop::failed)? {
-                Line::Ready(port) => return Ok(Some(port)),
+                Line::Ready(port) => return Address::said(port, carrier).map(Some),
                 line => {
                     return Err(Stop::failed(format!(
                         "the server said `{line}` before ready"
@@ -315,7 +346,7 @@ fn wait_ready(
             }
             Event::TimedOut => {
                 if let Some(port) = silent_port(process, &mut listening_since) {
-                    return Ok(Some(port));
+                    return Address::said(port, carrier).map(Some);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The pass after the measured rounds in which the subjects are recorded.
 
 use super::crew::{self, Interrupted};
-use super::{RequestFolder, RunError, RunSettings, bench};
+use super::{RunError, RunSettings, Scratch, bench};
 use crate::profile::{self, NoPerf, Profile, ProfileSettings};
 use crate::progress::Progress;
 use crate::round::Bench;
@@ -20,11 +20,11 @@ pub fn profile(
 ) -> Result<Option<Result<Profile, NoPerf>>, RunError> {
     crate::process::adopt_daemons().map_err(RunError::Subreaper)?;
     let plan = &settings.plan;
-    let request = RequestFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
+    let scratch = Scratch::write(&settings.suite, &plan.request, settings.message.as_deref())
         .map_err(RunError::Request)?;
     let bench = Bench {
         profile: true,
-        ..bench(settings, plan, &request)
+        ..bench(settings, plan, &scratch)?
     };
     match crew::prepare(settings, plan, progress) {
         Ok(crew) => Ok(Some(profile::run(&bench, plan, &crew, how, progress))),

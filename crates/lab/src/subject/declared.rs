@@ -1,21 +1,18 @@
 //! From the letters of `subject.toml` to a checked [`Subject`].
 
+mod dependency;
+
+use self::dependency::{DeclaredDependency, dependencies};
 use super::template::{self, TemplateError};
-use super::{
-    Command, Dependency, InstrumentOutput, Protocol, Role, SUBJECT_FILE, Subject, Variant,
-};
-use crate::declaration::{DeclarationError, Source, is_method};
-use regex::RegexBuilder;
+use super::{Command, InstrumentOutput, Protocol, Role, SUBJECT_FILE, Subject, Variant, Wait};
+use crate::declaration::{DeclarationError, Source, is_method, transports};
+use bookend_contract::transport::Transport;
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
 
 /// The name of the only variant of a subject that declares none.
 const DEFAULT_VARIANT: &str = "default";
-
-/// Bound of a compiled dependency pattern: a version pattern takes a few kilobytes, and a file
-/// from elsewhere must not make the lab compile an automaton of gigabytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +29,8 @@ struct DeclaredSubject {
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
     needs_backend: Option<Spanned<String>>,
+    transports: Option<Spanned<Vec<String>>>,
+    wait: Option<Wait>,
     #[serde(default)]
     inputs: Vec<String>,
     #[serde(default)]
@@ -53,14 +52,8 @@ struct DeclaredVariant {
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
     needs_backend: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeclaredDependency {
-    command: Spanned<Command>,
-    regex: Option<Spanned<String>>,
-    install: String,
+    transports: Option<Spanned<Vec<String>>>,
+    wait: Option<Wait>,
 }
 
 pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationError> {
@@ -198,6 +191,8 @@ fn resolve(
     let methods = own.and_then(|own| own.methods.as_ref());
     let protocol = own.and_then(|own| own.protocol).or(subject.protocol);
     let needs_backend = own.and_then(|own| own.needs_backend.as_ref());
+    let transports = own.and_then(|own| own.transports.as_ref());
+    let wait = own.and_then(|own| own.wait).or(subject.wait);
     let run = required_command(source, run, "run", name)?;
     let roles = roles(source, own_roles.or(subject.roles.as_ref()), name)?;
     if roles.contains(&Role::Instrument) {
@@ -216,6 +211,8 @@ fn resolve(
         methods: methods_of(source, methods.or(subject.methods.as_ref()))?,
         protocol: protocol.unwrap_or_default(),
         needs_backend: backend(source, needs_backend.or(subject.needs_backend.as_ref()))?,
+        transports: transports_of(source, transports.or(subject.transports.as_ref()))?,
+        wait: wait.unwrap_or_default(),
     })
 }
 
@@ -247,6 +244,14 @@ fn methods_of(
         }
         None => Ok(methods.as_ref().clone()),
     }
+}
+
+/// Who says nothing speaks plain text over TCP, as every program of before there were others.
+fn transports_of(
+    source: Source<'_>,
+    declared: Option<&Spanned<Vec<String>>>,
+) -> Result<Vec<Transport>, DeclarationError> {
+    declared.map_or(Ok(vec![Transport::H2c]), |list| transports(source, list))
 }
 
 fn backend(
@@ -304,31 +309,6 @@ fn check_command<T>(
 fn check_template(source: Source<'_>, run: &Spanned<Command>) -> Result<(), DeclarationError> {
     let complain = |error: TemplateError| source.invalid(run.span(), error.to_string());
     template::check(run.as_ref()).map_err(complain)
-}
-
-fn dependencies(
-    source: Source<'_>,
-    declared: &[DeclaredDependency],
-) -> Result<Vec<Dependency>, DeclarationError> {
-    let check = |one: &DeclaredDependency| dependency(source, one);
-    declared.iter().map(check).collect()
-}
-
-fn dependency(
-    source: Source<'_>,
-    declared: &DeclaredDependency,
-) -> Result<Dependency, DeclarationError> {
-    check_command(source, declared.command.as_ref(), &declared.command)?;
-    let compile = |pattern: &Spanned<String>| {
-        let mut builder = RegexBuilder::new(pattern.as_ref());
-        let compiled = builder.size_limit(PATTERN_BYTES_MAX).build();
-        compiled.map_err(|error| source.invalid(pattern.span(), error.to_string()))
-    };
-    Ok(Dependency {
-        command: declared.command.as_ref().clone(),
-        pattern: declared.regex.as_ref().map(compile).transpose()?,
-        install: declared.install.clone(),
-    })
 }
 
 #[cfg(test)]
@@ -416,8 +396,39 @@ install = "https://rustup.rs"
             complaint(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
              name, version, build, run, run_calls, output, roles, methods, protocol, \
-             needs_backend"
+             needs_backend, transports, wait"
         );
+    }
+
+    #[test]
+    fn transports_are_plain_text_unless_declared() {
+        let of =
+            |text: &str| read(text).map(|subject| subject.default_variant().transports.clone());
+        assert_eq!(of(TONIC), Ok(vec![Transport::H2c]));
+        let with = |list: &str| {
+            let line = format!("transports = {list}\n[[variants]]");
+            TONIC.replace("[[variants]]", &line)
+        };
+        let all = with("[\"h2c\", \"tls\", \"unix\"]");
+        assert_eq!(of(&all), Ok(Transport::ALL.to_vec()));
+        for (list, part) in [
+            ("[]", "at least one transport"),
+            ("[\"tls\", \"tls\"]", "`tls` is named twice"),
+            ("[\"quic\"]", "`quic`: a transport is h2c, tls or unix"),
+        ] {
+            let said = complaint(&with(list));
+            assert!(said.contains("subject.toml:6: "), "{said}");
+            assert!(said.contains(part), "{said}");
+        }
+    }
+
+    #[test]
+    fn who_waits_by_spinning_says_so() {
+        let wait = |text: &str| read(text).map(|subject| subject.default_variant().wait);
+        assert_eq!(wait(TONIC), Ok(Wait::Sleep));
+        assert_eq!(wait(&format!("wait = \"spin\"{TONIC}")), Ok(Wait::Spin));
+        let said = complaint(&format!("wait = \"yield\"{TONIC}"));
+        assert!(said.contains("`sleep` or `spin`"), "{said}");
     }
 
     #[test]
@@ -495,7 +506,7 @@ install = "https://rustup.rs"
         let variant = timed.default_variant();
         assert_eq!(variant.run_command(None), Some(&variant.run));
         assert_eq!(variant.run_command(Some(9)), None);
-        assert!(!variant.is_told_connections_by_variables());
+        assert!(!variant.can_connect_per_call());
 
         let in_all = read(&ghz.replace("measure_ms", "total_ms")).expect("well-formed");
         assert_eq!(in_all.default_variant().run_command(Some(9)), None);
@@ -508,7 +519,7 @@ install = "https://rustup.rs"
         let told = read(TONIC).expect("well-formed");
         let variant = told.default_variant();
         assert_eq!(variant.run_command(Some(9)), Some(&variant.run));
-        assert!(variant.is_told_connections_by_variables());
+        assert!(variant.can_connect_per_call());
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use super::Command;
 use crate::declaration::nearest_word;
+use bookend_contract::transport::{Carrier, TlsFiles, Transport};
 use std::fmt;
+use std::path::Path;
 
 /// What the words in braces of an instrument's `run` stand for. An argument whose word has no
 /// value in this run is left out whole, so `--calls={calls}` and `--duration={measure_ms}ms` can
@@ -41,10 +43,17 @@ pub struct Placeholders {
     pub calls: Option<u64>,
     /// `{deadline_ms}`: deadline of one call, milliseconds; absent where there is none.
     pub deadline_ms: Option<u64>,
+    /// `{authority}`: `host:port` for a URI, whatever carries the connection.
+    pub authority: Option<String>,
+    /// What carries the connection: `{scheme}`, `{tls_ca}`, `{tls_certificate}`, `{tls_key}`,
+    /// `{unix_socket}`, `{if_plaintext}` and `{if_tcp}`.
+    pub carrier: Carrier,
+    /// `{if_per_call}`: every call has a connection of its own.
+    pub connection_per_call: bool,
 }
 
 /// The words that may stand in braces, in the order of [`Placeholders`].
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 25] = [
     "bookend",
     "target",
     "method",
@@ -61,6 +70,15 @@ const WORDS: [&str; 16] = [
     "total_ms",
     "calls",
     "deadline_ms",
+    "authority",
+    "scheme",
+    "tls_ca",
+    "tls_certificate",
+    "tls_key",
+    "unix_socket",
+    "if_plaintext",
+    "if_tcp",
+    "if_per_call",
 ];
 
 impl Placeholders {
@@ -112,9 +130,50 @@ impl Placeholders {
             "total_ms" => self.total_ms.map(|n| n.to_string()),
             "calls" => self.calls.map(|n| n.to_string()),
             "deadline_ms" => self.deadline_ms.map(|n| n.to_string()),
+            "authority" => self.authority.clone(),
+            "scheme" => Some(self.scheme().to_owned()),
+            "tls_ca" => self.tls_files().map(|files| text(&files.ca)),
+            "tls_certificate" => self.tls_files().map(|files| text(&files.certificate)),
+            "tls_key" => self.tls_files().map(|files| text(&files.key)),
+            "unix_socket" => self.unix_socket().map(text),
+            "if_plaintext" => condition(self.carrier.transport() != Transport::Tls),
+            "if_tcp" => condition(self.carrier.transport() != Transport::Unix),
+            "if_per_call" => condition(self.connection_per_call),
             _ => return Err(TemplateError::UnknownWord(word.to_owned())),
         })
     }
+}
+
+impl Placeholders {
+    fn scheme(&self) -> &'static str {
+        match self.carrier {
+            Carrier::Tls(_) => "https",
+            Carrier::H2c | Carrier::Unix(_) => "http",
+        }
+    }
+
+    fn tls_files(&self) -> Option<&TlsFiles> {
+        match &self.carrier {
+            Carrier::Tls(files) => Some(files),
+            Carrier::H2c | Carrier::Unix(_) => None,
+        }
+    }
+
+    fn unix_socket(&self) -> Option<&Path> {
+        match &self.carrier {
+            Carrier::Unix(socket) => Some(socket),
+            Carrier::H2c | Carrier::Tls(_) => None,
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A word that stands for nothing: its argument is there where the condition holds.
+fn condition(holds: bool) -> Option<String> {
+    holds.then(String::new)
 }
 
 /// Why a template cannot be used.
@@ -225,6 +284,45 @@ mod tests {
         let json = words(&["ghz", "--data={\"name\": \"{}\"}", "{", "a{b", "{A}"]);
         assert_eq!(check(&json), Ok(()));
         assert_eq!(Placeholders::default().fill(&json), Ok(json.clone()));
+    }
+
+    #[test]
+    fn an_argument_can_depend_on_what_carries_the_connection() {
+        let template = words(&[
+            "load",
+            "--insecure{if_plaintext}",
+            "--cacert={tls_ca}",
+            "--base-uri=unix:{unix_socket}",
+            "--port=0{if_tcp}",
+            "--one-shot{if_per_call}",
+            "{scheme}://{authority}/",
+        ]);
+        let filled = |carrier, connection_per_call| {
+            let run = Placeholders {
+                carrier,
+                connection_per_call,
+                authority: Some("localhost".to_owned()),
+                ..Placeholders::default()
+            };
+            run.fill(&template).expect("every word exists")[1..].to_vec()
+        };
+        let plain = ["--insecure", "--port=0", "http://localhost/"];
+        assert_eq!(filled(Carrier::H2c, false), words(&plain));
+        let tls = TlsFiles {
+            ca: "/ca.pem".into(),
+            certificate: "/own.pem".into(),
+            key: "/own.key".into(),
+        };
+        let secured = [
+            "--cacert=/ca.pem",
+            "--port=0",
+            "--one-shot",
+            "https://localhost/",
+        ];
+        assert_eq!(filled(Carrier::Tls(tls), true), words(&secured));
+        let local = ["--insecure", "--base-uri=unix:/s.sock", "http://localhost/"];
+        let unix = Carrier::Unix("/s.sock".into());
+        assert_eq!(filled(unix, false), words(&local));
     }
 
     #[test]

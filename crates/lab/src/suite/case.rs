@@ -1,6 +1,7 @@
 //! A point of the grid, and how it is written.
 
 use super::CONCURRENCY_MAX;
+use bookend_contract::transport::Transport;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +15,9 @@ const PER_CALL: &str = "per-call";
 /// The beginning of the word for a fixed number of calls.
 const CALLS: &str = "calls=";
 
-/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`, with `per-call` and
-/// `calls=10000` after it where they are meant, in this order.
+/// A point of the grid. `Display` and `FromStr` use the form `C=1 S=100`, with the transport,
+/// `per-call` and `calls=10000` after it where they are meant, in this order. Without a transport
+/// it is `h2c`, which is read and not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Case {
@@ -27,6 +29,8 @@ pub struct Case {
     pub connection_per_call: bool,
     /// The window lasts until so many calls have ended. `None`: as long as the schedule says.
     pub calls: Option<u64>,
+    /// What carries the connections.
+    pub transport: Transport,
 }
 
 impl Case {
@@ -40,6 +44,7 @@ impl Case {
             concurrency,
             connection_per_call: false,
             calls: None,
+            transport: Transport::H2c,
         };
         if connections == 0 || concurrency < connections {
             return Err(CaseError::TooFewStreams(case));
@@ -64,6 +69,19 @@ impl Case {
         }
     }
 
+    /// The same over another transport.
+    pub fn over(self, transport: Transport) -> Self {
+        Self { transport, ..self }
+    }
+
+    /// The same on connections that outlive their calls.
+    pub fn lasting(self) -> Self {
+        Self {
+            connection_per_call: false,
+            ..self
+        }
+    }
+
     /// The same until `calls` have ended.
     ///
     /// # Errors
@@ -83,7 +101,18 @@ impl Case {
 impl Case {
     /// Everything but the connections, for a heading below theirs: `S=5000 calls=10000`.
     pub fn streams(&self) -> String {
+        self.streams_over((self.transport != Transport::H2c).then_some(self.transport))
+    }
+
+    /// The same with the transport, whichever it is: `S=5000 h2c calls=10000`. For tables that
+    /// have several.
+    pub fn streams_and_transport(&self) -> String {
+        self.streams_over(Some(self.transport))
+    }
+
+    fn streams_over(&self, transport: Option<Transport>) -> String {
         let mut words = vec![format!("S={}", self.concurrency)];
+        words.extend(transport.map(|transport| transport.to_string()));
         words.extend(self.connection_per_call.then(|| PER_CALL.to_owned()));
         words.extend(self.calls.map(|calls| format!("{CALLS}{calls}")));
         words.join(" ")
@@ -124,6 +153,10 @@ impl FromStr for Case {
         let (connections, concurrency) = (number("C=")?, number("S=")?);
         let narrow = |number| u32::try_from(number).map_err(|_| malformed());
         let mut case = Self::new(narrow(connections)?, narrow(concurrency)?)?;
+        if let Some(transport) = words.peek().and_then(|word| word.parse().ok()) {
+            case = case.over(transport);
+            words.next();
+        }
         if words.next_if_eq(&PER_CALL).is_some() {
             case = case.per_call()?;
         }
@@ -164,8 +197,8 @@ impl fmt::Display for CaseError {
         match self {
             Self::Malformed(text) => write!(
                 f,
-                "`{text}` is not a case: write C=1 S=100, then per-call and calls=10000 where \
-                 they are meant"
+                "`{text}` is not a case: write C=1 S=100, then h2c, tls or unix, per-call and \
+                 calls=10000 where they are meant"
             ),
             Self::TooFewStreams(case) => write!(
                 f,
@@ -206,12 +239,25 @@ mod tests {
             "C=10 S=10 per-call",
             "C=1 S=5000 calls=10000",
             "C=50 S=50 per-call calls=50",
+            "C=1 S=100 tls",
+            "C=10 S=10 unix per-call calls=50",
         ] {
             assert_eq!(read(text).map(|case| case.to_string()), Ok(text.to_owned()));
         }
         let whole = read("C=50 S=50 per-call calls=60").expect("a case");
         assert_eq!((whole.connections, whole.concurrency), (50, 50));
         assert_eq!((whole.connection_per_call, whole.calls), (true, Some(60)));
+    }
+
+    #[test]
+    fn plain_text_goes_without_saying_and_may_be_said() {
+        let plain = read("C=1 S=5 h2c calls=7").expect("a case");
+        assert_eq!(Ok(plain), read("C=1 S=5 calls=7"));
+        assert_eq!(plain.to_string(), "C=1 S=5 calls=7");
+        assert_eq!(plain.streams_and_transport(), "S=5 h2c calls=7");
+        let tls = plain.over(Transport::Tls);
+        assert_eq!(tls.to_string(), "C=1 S=5 tls calls=7");
+        assert_eq!(read("C=4 S=4 per-call").map(Case::lasting), read("C=4 S=4"));
     }
 
     #[test]
@@ -227,6 +273,9 @@ mod tests {
             "C=1 S=1 calls=",
             "C=1 S=1 calls=-1",
             "C=1 S=1 calls=5 per-call",
+            "C=1 S=1 per-call tls",
+            "C=1 S=1 tls unix",
+            "C=1 S=1 TLS",
             "C=1 S=1 calls=5 calls=5",
             "C=1 S=4294967296",
         ] {

@@ -2,7 +2,8 @@
 
 use super::declared::{Checked, instruments};
 use super::{Case, SuiteSubject};
-use crate::declaration::Source;
+use crate::declaration::{Source, transports};
+use bookend_contract::transport::Transport;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
@@ -19,6 +20,7 @@ pub(super) struct DeclaredGridLine {
     #[serde(default)]
     connection_per_call: bool,
     calls: Option<Spanned<u64>>,
+    transports: Option<Spanned<Vec<String>>>,
     instruments: Option<Spanned<Vec<String>>>,
 }
 
@@ -41,12 +43,10 @@ pub(super) fn cases(
     let mut cases = Vec::new();
     let mut instruments_of = BTreeMap::new();
     for line in grid.as_ref() {
-        let connections = connections(source, line)?;
         let only = line.instruments.as_ref();
         let only = only.map(|only| some_of_all(source, only, subjects));
         let only = only.transpose()?;
-        for &concurrency in line.concurrency.as_ref() {
-            let case = case(source, line, connections, concurrency)?;
+        for case in cases_of(source, line)? {
             if cases.contains(&case) {
                 let message = format!("{case} stands in the grid twice");
                 return Err(source.invalid(line.concurrency.span(), message));
@@ -61,6 +61,21 @@ pub(super) fn cases(
         return Err(source.invalid(grid.span(), "the grid has no case".to_owned()));
     }
     Ok((cases, instruments_of))
+}
+
+/// For each number of streams, a case a transport.
+fn cases_of(source: Source<'_>, line: &DeclaredGridLine) -> Checked<Vec<Case>> {
+    let connections = connections(source, line)?;
+    let over = match &line.transports {
+        Some(declared) => transports(source, declared)?,
+        None => vec![Transport::H2c],
+    };
+    let mut cases = Vec::new();
+    for &concurrency in line.concurrency.as_ref() {
+        let case = case(source, line, connections, concurrency)?;
+        cases.extend(over.iter().map(|&transport| case.over(transport)));
+    }
+    Ok(cases)
 }
 
 /// An instrument that no subject has would take the line out of the grid without a word.

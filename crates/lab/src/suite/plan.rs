@@ -407,13 +407,19 @@ fn rounds(
     Ok(rounds)
 }
 
-/// Both numbers name one case; one of them alone keeps what has it in the grid.
+/// Both numbers name one case, over each transport of the grid; one of them alone keeps what has it
+/// in the grid.
 fn cases(overrides: &Overrides, schedule: &Schedule) -> Result<Vec<Case>, PlanError> {
     let (connections, concurrency) = (overrides.connections, overrides.concurrency);
     if let (Some(connections), Some(concurrency)) = (connections, concurrency) {
-        return Ok(vec![
-            Case::new(connections, concurrency).map_err(PlanError::Case)?,
-        ]);
+        let case = Case::new(connections, concurrency).map_err(PlanError::Case)?;
+        let mut over: Vec<_> = schedule.cases.iter().map(|case| case.transport).collect();
+        over.sort_unstable();
+        over.dedup();
+        return Ok(over
+            .into_iter()
+            .map(|transport| case.over(transport))
+            .collect());
     }
     let fits = |case: &&Case| {
         connections.is_none_or(|c| c == case.connections)

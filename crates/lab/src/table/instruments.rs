@@ -1,11 +1,11 @@
 //! What a request costs the instrument that makes it: the question where there are several.
 
 use super::layout::{Layout, column};
-use super::round::{Round, RoundFigures, paired_figures};
+use super::round::{Round, RoundFigures, paired_figures, ratio_of};
 use super::shape::{interval, or_none, ratio, ratio_interval};
 use super::{Cell, CellResult, RatioOutcome, Table, rate_text, significant_text};
 use crate::measurement::{CellId, Row};
-use crate::statistics::{Interval, geometric_mean_interval, median, paired_ratio};
+use crate::statistics::{Interval, NoRatio, geometric_mean_interval, median};
 use serde::Serialize;
 
 /// What a cell's requests cost its instrument.
@@ -32,13 +32,20 @@ impl InstrumentCost {
 
     fn compare(&mut self, own: &CellId, other: &CellId, rows: &[Row]) {
         let both = paired_figures((own, rows), (other, rows));
-        let pairs: Vec<_> = both.iter().map(|(a, b)| (cost(a), cost(b))).collect();
-        self.ratio = RatioOutcome::new(paired_ratio(&pairs));
+        let spins = |figures: &RoundFigures| figures.spinning.generator;
+        self.ratio = RatioOutcome::new(match both.iter().any(|(a, b)| spins(a) || spins(b)) {
+            true => Err(NoRatio::Spinning),
+            false => ratio_of(&both, cost),
+        });
     }
 }
 
+/// Not finite where the instrument spins: its CPU time says nothing.
 fn cost(figures: &RoundFigures) -> f64 {
-    figures.requests_per_second / figures.generator_cpu
+    match figures.spinning.generator {
+        true => f64::NAN,
+        false => figures.requests_per_second / figures.generator_cpu,
+    }
 }
 
 /// Each instrument against the first that measured the same subject and case, round by round.
@@ -74,7 +81,7 @@ pub fn instrument_table(table: &Table) -> Option<String> {
         column("busy", 8),
     ]);
     for case in table.cases() {
-        layout.heading(format!("--C={} {}", case.connections, case.streams()));
+        layout.heading(format!("--C={} {}", case.connections, table.streams(case)));
         for cell in table.of_case(case) {
             if let Some(summary) = cell.summary() {
                 let cost = &summary.instrument_cost;

@@ -6,10 +6,7 @@ use bookend_contract::verdict::{Verdict, verdict};
 
 /// The verdict on all rounds together.
 pub(super) fn pooled_verdict(plan: &Plan, rounds: &[Round<'_>]) -> Verdict {
-    let used: f64 = rounds
-        .iter()
-        .map(|round| round.measurement.server_cpu_seconds)
-        .sum();
+    let used: f64 = rounds.iter().map(server_worked).sum();
     let given: f64 = rounds.iter().map(server_could).sum();
     verdict(used / given, generator_busy(rounds), plan.handler_waits)
 }
@@ -46,15 +43,25 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[Round<'_>]) -> Option<String> 
     ))
 }
 
+/// Not a number where it spins: then nobody knows how much of its CPU time was work.
+fn server_worked(round: &Round<'_>) -> f64 {
+    match round.measurement.spinning.server {
+        true => f64::NAN,
+        false => round.measurement.server_cpu_seconds,
+    }
+}
+
 fn server_could(round: &Round<'_>) -> f64 {
     round.measurement.window_seconds * round.measurement.server_cpu_limit
 }
 
 fn generator_worked(round: &Round<'_>) -> f64 {
     let measurement = round.measurement;
-    measurement
-        .generator_busy_seconds
-        .unwrap_or(measurement.generator_cpu_seconds)
+    let used = match measurement.spinning.generator {
+        true => f64::NAN,
+        false => measurement.generator_cpu_seconds,
+    };
+    measurement.generator_busy_seconds.unwrap_or(used)
 }
 
 fn generator_could(round: &Round<'_>) -> f64 {

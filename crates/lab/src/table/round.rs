@@ -1,7 +1,8 @@
 //! One measured round of a cell, its histogram decoded once.
 
 use super::LatencySummary;
-use crate::measurement::{CellId, Measurement, Outcome, Row};
+use crate::measurement::{CellId, Measurement, Outcome, Row, Spinning};
+use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use bookend_contract::latency::{self, HistogramError};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -39,24 +40,65 @@ impl<'a> Round<'a> {
 pub struct RoundFigures {
     /// Answered calls a second.
     pub requests_per_second: f64,
-    /// Answered calls per CPU-second of the end under test; not finite without CPU time.
+    /// Answered calls per CPU-second of the end under test; not finite without CPU time, and where
+    /// that end spins.
     pub requests_per_cpu_second: f64,
     /// CPU time of the server over the window, 1.0 = one CPU.
     pub server_cpu: f64,
     /// CPU time of the generator over the window, 1.0 = one CPU.
     pub generator_cpu: f64,
+    /// Who looked again and again while there was nothing to do.
+    pub spinning: Spinning,
+    /// Whether that is the end under test.
+    pub tested_end_spins: bool,
 }
 
 impl From<&Measurement> for RoundFigures {
     fn from(round: &Measurement) -> Self {
         let ok = round.ok as f64;
+        let cpu_seconds = match round.tested_end_spins() {
+            true => f64::NAN,
+            false => round.tested_cpu_seconds(),
+        };
         Self {
             requests_per_second: ok / round.window_seconds,
-            requests_per_cpu_second: ok / round.tested_cpu_seconds(),
+            requests_per_cpu_second: ok / cpu_seconds,
             server_cpu: round.server_cpu_seconds / round.window_seconds,
             generator_cpu: round.generator_cpu_seconds / round.window_seconds,
+            spinning: round.spinning,
+            tested_end_spins: round.tested_end_spins(),
         }
     }
+}
+
+/// One figure of a cell over that of another, from the rounds that measured both.
+///
+/// # Errors
+/// There is none; where an end spins that slept in the other, there must be none.
+pub(crate) fn ratio_of(
+    pairs: &[(RoundFigures, RoundFigures)],
+    figure: impl Fn(&RoundFigures) -> f64,
+) -> Result<Ratio, NoRatio> {
+    if pairs
+        .iter()
+        .any(|(own, other)| own.spinning != other.spinning)
+    {
+        return Err(NoRatio::Spinning);
+    }
+    let figures: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (figure(a), figure(b))).collect();
+    paired_ratio(&figures)
+}
+
+/// Calls per CPU-second of a cell over those of another.
+///
+/// # Errors
+/// As [`ratio_of`], and where the end spins that is measured.
+pub(crate) fn cost_ratio_of(pairs: &[(RoundFigures, RoundFigures)]) -> Result<Ratio, NoRatio> {
+    let spins = |figures: &RoundFigures| figures.tested_end_spins;
+    if pairs.iter().any(|(own, other)| spins(own) || spins(other)) {
+        return Err(NoRatio::Spinning);
+    }
+    ratio_of(pairs, |figures| figures.requests_per_cpu_second)
 }
 
 /// The figures of two cells in the rounds that measured both, by round.

@@ -12,6 +12,9 @@ use bookend_contract::verdict::Verdict;
 /// What stands where there is no figure.
 const NONE: &str = "-";
 
+/// What stands where a figure would be one of who spins while it waits.
+const SPINS: &str = "spins";
+
 /// The table in the published shape, and calibration lines under it.
 pub fn published_table(table: &Table) -> String {
     let mut layout = Layout::new(&[
@@ -132,6 +135,36 @@ fn summary_marks(cell: &Cell, summary: &Summary) -> impl Iterator<Item = String>
         .chain(marks)
 }
 
+/// Who spins while it waits, a line each: their CPU time says nothing.
+pub fn spinning_lines(table: &Table) -> Vec<String> {
+    let mut names: Vec<&String> = Vec::new();
+    for cell in &table.cells {
+        let spinning = cell
+            .summary()
+            .map(|summary| (summary.side, summary.spinning));
+        let Some((side, spinning)) = spinning else {
+            continue;
+        };
+        let (server, caller) = match side {
+            Side::Server => (&cell.id.subject, &cell.id.instrument),
+            Side::Client => (&cell.id.instrument, &cell.id.subject),
+        };
+        let ends = [(spinning.server, server), (spinning.generator, caller)];
+        for (_, name) in ends.into_iter().filter(|(spins, _)| *spins) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let line = |name: &&String| {
+        format!(
+            "{name} spins while it waits: its CPU time says nothing, and its rows are not compared \
+             with those of one that sleeps"
+        )
+    };
+    names.iter().map(line).collect()
+}
+
 type Fields<'a> = &'a dyn Fn(&Cell, &Summary) -> Vec<String>;
 
 fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
@@ -142,7 +175,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
             connections = Some(case.connections);
         }
         let second = headline_ratio(table, case).map(|ratio| format!("^{}", one_ratio(ratio)));
-        let first = format!("----{}", case.streams());
+        let first = format!("----{}", table.streams(case));
         match second {
             Some(second) => layout.heading_pair(&first, &second),
             None => layout.heading(first),
@@ -215,8 +248,8 @@ fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
         interval(summary.requests_per_cpu_second_interval, rate_text),
         ratio(&summary.cost_ratio),
         interval(ratio_interval(&summary.cost_ratio), significant_text),
-        cpu_text(summary.server_cpu_max),
-        cpu_text(summary.generator_cpu),
+        unless(summary.spinning.server, cpu_text(summary.server_cpu_max)),
+        unless(summary.spinning.generator, cpu_text(summary.generator_cpu)),
         or_none(machine),
         or_none(summary.requests_per_read.map(significant_text)),
         skipped,
@@ -224,10 +257,19 @@ fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
     ]
 }
 
+/// CPU time of who spins is a figure of no use.
+fn unless(spins: bool, figure: String) -> String {
+    match spins {
+        true => SPINS.to_owned(),
+        false => figure,
+    }
+}
+
 pub(super) fn ratio(outcome: &RatioOutcome) -> String {
     match outcome {
         RatioOutcome::NotCompared => NONE.to_owned(),
         RatioOutcome::Impossible => "no ratio".to_owned(),
+        RatioOutcome::Spinning => SPINS.to_owned(),
         RatioOutcome::Of(ratio) if ratio.is_indistinct() => {
             format!("~{}", significant_text(ratio.median))
         }

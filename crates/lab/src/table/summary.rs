@@ -3,10 +3,10 @@
 use super::doubts::doubts;
 use super::latency::{LatencySummary, merged};
 use super::limit::{generator_busy, pooled_verdict};
-use super::round::{Round, RoundFigures, paired_figures};
+use super::round::{Round, RoundFigures, cost_ratio_of, paired_figures, ratio_of};
 use super::{InstrumentCost, Ledger};
-use crate::measurement::{CellId, Measurement, Row};
-use crate::statistics::{Interval, NoRatio, Ratio, geometric_mean_interval, median, paired_ratio};
+use crate::measurement::{CellId, Measurement, Row, Spinning};
+use crate::statistics::{Interval, NoRatio, Ratio, geometric_mean_interval, median};
 use crate::suite::{Case, Plan, Side};
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
@@ -28,6 +28,10 @@ pub struct Summary {
     pub cost_ratio: RatioOutcome,
     /// Requests per second over those of the baseline.
     pub rate_ratio: RatioOutcome,
+    /// Against the same subject with connections in plain text over TCP.
+    pub over_h2c: Compared,
+    /// Against the same subject with connections that outlive their calls.
+    pub over_lasting: Compared,
     /// CPU time of the server over the window, 1.0 = one CPU: median of the rounds.
     pub server_cpu: f64,
     /// Largest share of one CPU in 100 ms of any round.
@@ -60,6 +64,8 @@ pub struct Summary {
     pub errors: BTreeMap<String, u64>,
     /// Which end was measured.
     pub side: Side,
+    /// Who looked again and again while there was nothing to do.
+    pub spinning: Spinning,
     /// Who was the limit, over all rounds.
     pub verdict: Verdict,
     /// Where the machine's CPU went. `None` when it kept no account.
@@ -68,28 +74,69 @@ pub struct Summary {
     pub marks: Vec<String>,
 }
 
-/// A ratio against the baseline, or the reason why there is none.
+/// A cell over another one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Requests per CPU-second over those of the other.
+    pub cost: RatioOutcome,
+    /// Requests per second over those of the other.
+    pub rate: RatioOutcome,
+}
+
+/// A ratio against another cell, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatioOutcome {
-    /// This is the baseline, or there is none.
+    /// There is nothing to compare with, or this is it.
     NotCompared,
     /// The ratio.
     Of(Ratio),
     /// A round of one of the two yielded nothing, or no round has both.
     Impossible,
+    /// An end spins while it waits: [`NoRatio::Spinning`].
+    Spinning,
 }
 
 impl RatioOutcome {
     pub(super) fn new(ratio: Result<Ratio, NoRatio>) -> Self {
-        ratio.map_or(Self::Impossible, Self::Of)
+        match ratio {
+            Ok(ratio) => Self::Of(ratio),
+            Err(NoRatio::Spinning) => Self::Spinning,
+            Err(NoRatio::NoPairs | NoRatio::NotPositive) => Self::Impossible,
+        }
+    }
+
+    /// The same with the two exchanged.
+    pub fn reciprocal(&self) -> Self {
+        match self {
+            Self::Of(ratio) => Self::Of(ratio.reciprocal()),
+            other => *other,
+        }
     }
 
     /// The ratio, if there is one.
     pub fn ratio(&self) -> Option<&Ratio> {
         match self {
             Self::Of(ratio) => Some(ratio),
-            Self::NotCompared | Self::Impossible => None,
+            Self::NotCompared | Self::Impossible | Self::Spinning => None,
+        }
+    }
+}
+
+impl Compared {
+    /// With nothing.
+    const NOTHING: Self = Self {
+        cost: RatioOutcome::NotCompared,
+        rate: RatioOutcome::NotCompared,
+    };
+
+    /// `own` over `other`, from the rounds that have both.
+    pub(super) fn of(own: &CellId, other: &CellId, rows: &[Row]) -> Self {
+        let both = paired_figures((own, rows), (other, rows));
+        let rate = ratio_of(&both, |figures| figures.requests_per_second);
+        Self {
+            cost: RatioOutcome::new(cost_ratio_of(&both)),
+            rate: RatioOutcome::new(rate),
         }
     }
 }
@@ -111,6 +158,8 @@ impl Summary {
             requests_per_cpu_second_interval: geometric_mean_interval(&costs),
             cost_ratio: RatioOutcome::NotCompared,
             rate_ratio: RatioOutcome::NotCompared,
+            over_h2c: Compared::NOTHING,
+            over_lasting: Compared::NOTHING,
             server_cpu: middle(&each(&rounds, |figures| figures.server_cpu)),
             server_cpu_max: largest(&rounds, |round| round.server_cpu_max),
             instrument_cost: InstrumentCost::new(&rounds),
@@ -127,22 +176,17 @@ impl Summary {
             ok: rounds.iter().map(|round| round.measurement.ok).sum(),
             errors: errors(&rounds),
             side: first.side,
+            spinning: first.spinning,
             verdict: pooled_verdict(plan, &rounds),
             ledger: Ledger::pooled(&rounds),
             marks,
         })
     }
 
-    /// Adds the ratios of `own` against `other`, from the rounds that have both.
-    pub(super) fn compare(&mut self, own: &CellId, other: &CellId, rows: &[Row]) {
-        let both = paired_figures((own, rows), (other, rows));
-        let pairs = |of: fn(&RoundFigures) -> f64| -> Vec<(f64, f64)> {
-            both.iter().map(|(a, b)| (of(a), of(b))).collect()
-        };
-        let costs = paired_ratio(&pairs(|figures| figures.requests_per_cpu_second));
-        let rates = paired_ratio(&pairs(|figures| figures.requests_per_second));
-        self.cost_ratio = RatioOutcome::new(costs);
-        self.rate_ratio = RatioOutcome::new(rates);
+    /// Adds the ratios against the baseline.
+    pub(super) fn compare(&mut self, with_baseline: Compared) {
+        self.cost_ratio = with_baseline.cost;
+        self.rate_ratio = with_baseline.rate;
     }
 }
 

@@ -14,6 +14,7 @@ mod process;
 mod profiles;
 mod rounds;
 mod stage;
+mod transports;
 
 use std::ffi::OsString;
 use std::panic::catch_unwind;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         profiles::TESTS,
         rounds::TESTS,
         ends::TESTS,
+        transports::TESTS,
         lab::TESTS,
     ]
     .concat();

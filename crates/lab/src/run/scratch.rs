@@ -1,20 +1,24 @@
-//! The request in the forms that instruments take, in a folder that is gone after the run.
+//! A folder that is gone after the run: the request in the forms that instruments take, sockets,
+//! and where a case is over TLS, certificates.
 
-use crate::round::RequestFiles;
-use crate::suite::{Request, RequestMessage, Suite};
+use crate::certificates::{CertificateError, Certificates};
+use crate::round::{Carriers, RequestFiles};
+use crate::suite::{Plan, Request, RequestMessage, Suite};
+use bookend_contract::transport::Transport;
 use std::fs;
 use std::io::Result;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The files of one run.
 #[derive(Debug)]
-pub struct RequestFolder {
+pub struct Scratch {
     folder: PathBuf,
     files: RequestFiles,
 }
 
-impl RequestFolder {
+impl Scratch {
     /// Writes what can be written. `encoded` is the message's bytes where the suite gives only
     /// JSON and the caller could encode it.
     ///
@@ -22,7 +26,7 @@ impl RequestFolder {
     /// A file of the suite cannot be read, or the temporary folder not be written.
     pub fn write(suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<Self> {
         let folder = new_folder()?;
-        let mut written = RequestFolder {
+        let mut written = Scratch {
             folder,
             files: RequestFiles::default(),
         };
@@ -30,9 +34,25 @@ impl RequestFolder {
         Ok(written)
     }
 
-    /// Where they are.
+    /// Where the request is.
     pub fn files(&self) -> &RequestFiles {
         &self.files
+    }
+
+    /// What the transports of `plan` need, made now. A run has it once.
+    ///
+    /// # Errors
+    /// The certificates cannot be made.
+    pub fn carriers(&self, plan: &Plan) -> std::result::Result<Carriers, CertificateError> {
+        let is_secured = plan
+            .cases
+            .iter()
+            .any(|case| case.transport == Transport::Tls);
+        let certificates = is_secured.then(|| Certificates::issue(&self.folder));
+        Ok(Carriers {
+            folder: self.folder.clone(),
+            certificates: certificates.transpose()?,
+        })
     }
 
     fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {
@@ -57,7 +77,7 @@ impl RequestFolder {
     }
 }
 
-impl Drop for RequestFolder {
+impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -78,14 +98,14 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// A folder that was not there before: nobody else may have put anything into it.
+/// A folder that was not there before: nobody else may have put anything into it, or look.
 fn new_folder() -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("bookend-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        match fs::create_dir(&folder) {
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

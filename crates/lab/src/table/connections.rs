@@ -1,0 +1,55 @@
+//! What the connections of a subject cost it: over another transport than plain text over TCP, and
+//! with one a call instead of those that last.
+
+use super::figures::significant_text;
+use super::layout::{Layout, column};
+use super::shape::{interval, ratio, ratio_interval};
+use super::{Cell, Compared, RatioOutcome, Standing, Summary, Table};
+
+/// Each cell over the same subject with plainer connections. `None`: no cell has such another.
+pub fn connection_table(table: &Table) -> Option<String> {
+    let mut layout = Layout::new(&[
+        column("name", 18),
+        column("over", 7),
+        column("CPU/request", 11),
+        column("95 % interval", 14),
+        column("req/s", 7),
+        column("95 % interval", 14),
+    ]);
+    let mut is_empty = true;
+    let mut heading = None;
+    let ranked = |cell: &&Cell| cell.standing != Standing::Calibration;
+    for cell in table.cells.iter().filter(ranked) {
+        let comparisons = cell.summary().map(comparisons).unwrap_or_default();
+        for (over, compared) in comparisons {
+            if heading != Some(cell.case) {
+                let connections = cell.case.connections;
+                let streams = table.streams(cell.case);
+                layout.heading(format!("--C={connections} {streams}:"));
+                heading = Some(cell.case);
+            }
+            layout.fields(fields(table.row_name(cell), over, &compared));
+            is_empty = false;
+        }
+    }
+    (!is_empty).then(|| layout.to_string())
+}
+
+fn comparisons(summary: &Summary) -> Vec<(&'static str, Compared)> {
+    let all = [("h2c", summary.over_h2c), ("lasting", summary.over_lasting)];
+    let made = |compared: &Compared| compared.cost != RatioOutcome::NotCompared;
+    let made = all.into_iter().filter(|(_, compared)| made(compared));
+    made.collect()
+}
+
+fn fields(name: String, over: &str, compared: &Compared) -> Vec<String> {
+    let cost = compared.cost.reciprocal();
+    vec![
+        name,
+        over.to_owned(),
+        ratio(&cost),
+        interval(ratio_interval(&cost), significant_text),
+        ratio(&compared.rate),
+        interval(ratio_interval(&compared.rate), significant_text),
+    ]
+}
