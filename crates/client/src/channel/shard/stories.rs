@@ -28,11 +28,7 @@ impl Story {
     /// A channel that has connected, to a server that has greeted.
     fn with(keepalive: Option<Keepalive>) -> Self {
         let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
-        let server = Server {
-            target: "localhost:1".into(),
-            addresses: vec![([127, 0, 0, 1], 1).into()],
-            tries: 0,
-        };
+        let server = Server::find("127.0.0.1:1").expect("an address");
         let options = ChannelOptions {
             keepalive,
             ..ChannelOptions::default()
