@@ -1,4 +1,4 @@
-//! `bookend load` with many connections, with one for each call, and when things go wrong with them.
+//! `bookend load` with many connections, with one for each call, and when things go wrong there.
 
 use bookend_load::contract::exit;
 use bookend_load::contract::report::LoadReport;
