@@ -1,4 +1,4 @@
-//! `bookend load` with many connections, with one for each call, and when things go wrong with them.
+//! `bookend load` with many connections, with one for each call, and when things go wrong there.
 
 use bookend_load::contract::exit;
 use bookend_load::contract::report::LoadReport;
@@ -124,8 +124,10 @@ fn one_shot_calls_are_split_in_text_json_and_lines() {
     );
     assert_eq!(split.total.mean_ns, report.average);
     assert_eq!(report.options["one-shot"], true);
-    let mut lines = load(&target, &words);
-    let lines = text(&lines.env("BOOKEND_CONTRACT", "1").output().unwrap().stdout);
+    // Its standard input has to stay open: the lab closes it to end a run.
+    let mut lab = Running::start(load(&target, &words).env("BOOKEND_CONTRACT", "1"));
+    let lines: Vec<String> = lab.lines.by_ref().map(Result::unwrap).collect();
+    let lines = lines.join("\n");
     assert!(lines.contains("note connect_p50_ns "), "{lines}");
     assert!(lines.contains("note first_byte_p99_ns "), "{lines}");
 }

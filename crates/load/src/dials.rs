@@ -11,7 +11,8 @@ pub(crate) const BACK_OFF_MAX_NS: u64 = 2_000_000_000;
 /// Lengths that a wait may have: 100, 200, 400, 800, 1,600 and 2,000 ms.
 const BACK_OFFS: usize = 6;
 /// Connections of a thread that are being made at a time. A server accepts a batch of these without
-/// a queue that overflows: the smallest usual backlog is 128 (`net.core.somaxconn` before Linux 5.4).
+/// a queue that overflows: the smallest usual one has 128 places (`net.core.somaxconn` before Linux
+/// 5.4).
 pub const DIALS_AT_ONCE: usize = 64;
 
 /// The connections of one worker, by number.

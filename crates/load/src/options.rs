@@ -48,7 +48,7 @@ pub struct Options {
     pub metadata: Metadata,
     /// When connections are made.
     pub connecting: Connecting,
-    /// Connections, never more than [`Options::concurrency`]; as many with [`Connecting::PerCall`].
+    /// Connections, never more than [`Options::concurrency`]; with [`Connecting::PerCall`] as many.
     pub connections: NonZeroU32,
     /// Calls in flight, over all connections.
     pub concurrency: NonZeroU32,

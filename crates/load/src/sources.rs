@@ -1,6 +1,6 @@
-//! Where connections come from. A connection takes a port of this machine, and keeps it for a minute
-//! after we have closed it (TIME_WAIT, RFC 9293 section 3.6.1). On the loopback there are more
-//! addresses, each with its own ports.
+//! Where connections come from. A connection takes a port of this machine, and keeps it for a
+//! minute after we have closed it (TIME_WAIT, RFC 9293 section 3.6.1). On the loopback there are
+//! more addresses, each with its own ports.
 
 use bookend_io::{Target, is_out_of_descriptors};
 use std::io;

@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicBool;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Octets that one more connection may take, generator and server together, with a call in flight
-/// on each. Ten thousand are 100 MB. A buffer of a page for each would be seen.
-const BOTH_ENDS_MAX_BYTES: usize = 10 << 10;
+/// on each. Ten thousand are 120 MB. A buffer of a page for each would be seen.
+const BOTH_ENDS_MAX_BYTES: usize = 12 << 10;
 
 struct Echo;
 

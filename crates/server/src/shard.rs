@@ -224,8 +224,8 @@ impl ServerShard {
         }
     }
 
-    /// A connection as new, in the memory of one that is gone where there is such: clients that make
-    /// one for each call would have it allocated each time.
+    /// A connection as new, in the memory of one that is gone where there is such: clients that
+    /// make one for each call would have it allocated each time.
     fn fresh_connection(&mut self) -> Connection {
         match self.spare.pop() {
             Some(mut connection) => {
@@ -242,8 +242,8 @@ impl ServerShard {
     }
 }
 
-/// Connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps is bounded
-/// by the limits of header lists; its table of streams is given back if it has grown.
+/// Connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps is
+/// bounded by the limits of header lists; its table of streams is given back if it has grown.
 const SPARE_CONNECTIONS_MAX: usize = 64;
 
 impl Drop for ServerShard {

@@ -51,8 +51,8 @@ impl Connection {
         self.greet();
     }
 
-    /// As [`Connection::renew`], for a client, with a whole `opening` in the output instead. Returns
-    /// the stream of its call.
+    /// As [`Connection::renew`], for a client, with a whole `opening` in the output instead.
+    /// Returns the stream of its call.
     ///
     /// What the opening has entered into the peer's table of header fields is older than all that
     /// this side will enter, so that both count alike from the newest on.

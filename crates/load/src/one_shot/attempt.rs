@@ -163,8 +163,8 @@ impl Attempt {
         }
     }
 
-    /// Gives the call up if it started before `limit_ns`. A connection that does not take its end is
-    /// cut off the next time.
+    /// Gives the call up if it started before `limit_ns`. A connection that does not take its end
+    /// is cut off the next time.
     pub fn expire(&mut self, limit_ns: u64, turn: &mut Turn) {
         let Some(session) = self.session else { return };
         if self.call.start_ns > limit_ns {

@@ -112,30 +112,9 @@ impl fmt::Display for OptionsError {
                  the name that requests ask for, so give one of them"
             ),
             Self::Tls(error) => write!(formatter, "{error}"),
-            Self::ConnectionsIdle {
-                connections,
-                concurrency,
-            } => write!(
-                formatter,
-                "--connections {connections} is more than --concurrency {concurrency}: some would \
-                 never carry a call"
-            ),
-            Self::OneShotConnections {
-                connections,
-                concurrency,
-            } => write!(
-                formatter,
-                "--connections {connections} and --one-shot contradict each other: every call has \
-                 a connection of its own, and --concurrency {concurrency} says how many at a time"
-            ),
-            Self::TargetsIdle {
-                targets,
-                concurrency,
-            } => write!(
-                formatter,
-                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
-                 fewer: some would never get a call"
-            ),
+            Self::ConnectionsIdle { .. }
+            | Self::OneShotConnections { .. }
+            | Self::TargetsIdle { .. } => self.fmt_counts(formatter),
             Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
             Self::Conflict { one, other } => {
                 write!(
@@ -165,6 +144,39 @@ impl fmt::Display for OptionsError {
                     "--tags is not a JSON object of strings: {reason}"
                 )
             }
+        }
+    }
+}
+
+impl OptionsError {
+    /// Numbers of connections and calls that do not go together.
+    fn fmt_counts(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectionsIdle {
+                connections,
+                concurrency,
+            } => write!(
+                formatter,
+                "--connections {connections} is more than --concurrency {concurrency}: some would \
+                 never carry a call"
+            ),
+            Self::OneShotConnections {
+                connections,
+                concurrency,
+            } => write!(
+                formatter,
+                "--connections {connections} and --one-shot contradict each other: every call has \
+                 a connection of its own, and --concurrency {concurrency} says how many at a time"
+            ),
+            Self::TargetsIdle {
+                targets,
+                concurrency,
+            } => write!(
+                formatter,
+                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
+                 fewer: some would never get a call"
+            ),
+            _ => Ok(()),
         }
     }
 }

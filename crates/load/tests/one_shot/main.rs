@@ -1,4 +1,5 @@
-//! A connection for each call: against our own server, and against servers that are told what to do.
+//! A connection for each call: against our own server, and against servers that do as they are
+//! told.
 
 mod peer;
 

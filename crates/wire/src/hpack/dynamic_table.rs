@@ -146,8 +146,8 @@ impl<Key: Copy> DynamicTable<Key> {
         }
     }
 
-    /// Makes the table as new, of that size, and keeps its memory. Nothing that was remembered about
-    /// it holds any more.
+    /// Makes the table as new, of that size, and keeps its memory. Nothing that was remembered
+    /// about it holds any more.
     pub(super) fn renew(&mut self, max_size_bytes: usize) {
         self.entries.clear();
         self.store.clear();

@@ -61,7 +61,7 @@ impl Encoder {
         }
     }
 
-    /// Makes the encoder that of a new connection, with the limit that it had, and keeps its memory.
+    /// Makes the encoder that of a new connection, with the limit that it had; keeps its memory.
     pub(crate) fn renew(&mut self) {
         self.table.renew(first_table_bytes(self.own_limit_bytes));
         self.pending_update = first_update(self.own_limit_bytes);
