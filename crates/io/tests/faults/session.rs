@@ -297,6 +297,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         targets: target.into(),
         path: INLINE.into(),
         authority: target.to_string(),
+        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,
