@@ -106,7 +106,7 @@ fn their_client_passes_every_case_inside_of_tls() {
     for io in ["blocking", "epoll"] {
         let server = Serving::bookend_with(io, &flags.each_ref().map(String::as_str));
         for case in [&BASIC[..], &SOAK].concat() {
-            let ended = theirs_with(server.port, case, &["-use_tls", &ca]);
+            let ended = theirs_with(server.port, case, &["-use_tls", "-use_test_ca", &ca]);
             assert!(ended.succeeded, "{io}, {case}: {}", ended.text);
         }
         assert!(

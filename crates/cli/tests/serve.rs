@@ -116,7 +116,7 @@ fn a_unix_socket_is_served_probed_and_measured() {
     assert_eq!(served.port, 0);
     let target = format!("unix:{path}");
     let call = ["--call", "echo.Echo/Hi", "-d", r#"{"message": "ping"}"#];
-    let probed = bookend(&[&["probe"], &call[..], &[&target]].concat());
+    let probed = bookend(&[&["probe", "--insecure"], &call[..], &[&target]].concat());
     assert_eq!(probed.status.code(), Some(0), "{probed:?}");
     let load = ["load", "--insecure", "-n", "100", "-O", "json"];
     let several = format!("{target},unix://{path}");

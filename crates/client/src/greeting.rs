@@ -92,6 +92,11 @@ pub(crate) fn greet(
     Ok(connection)
 }
 
+/// Whether a server has answered with an alert of TLS.
+pub(crate) fn is_tls_alert(inbox: &[u8]) -> bool {
+    inbox.starts_with(TLS_ALERT)
+}
+
 /// Something answers that is not HTTP/2; `inbox` is the first of what it said.
 pub(crate) fn not_http2(address: &str, inbox: &[u8]) -> ConnectError {
     let answered = if inbox.starts_with(TLS_ALERT) {

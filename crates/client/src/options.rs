@@ -26,8 +26,8 @@ pub struct Options {
     pub max_message_bytes: usize,
     /// The `:authority` of every call; `None` is the address that is connected to.
     pub authority: Option<String>,
-    /// TLS; `None` is plain text. The server's certificate has to be for the host of `authority`, or
-    /// of the (first) address that is connected to.
+    /// TLS; `None` is plain text. The server's certificate has to be for the host of `authority`,
+    /// or of the (first) address that is connected to.
     pub tls: Option<ClientConfig>,
     /// The limits of HTTP/2.
     pub http2: Config,

@@ -40,8 +40,8 @@ impl ByteStream {
         }
     }
 
-    /// Makes a TLS handshake within `patience`, which is not zero. From here on the stream carries what
-    /// is inside, and waits for ever until told otherwise.
+    /// Makes a TLS handshake within `patience`, which is not zero. From here on the stream carries
+    /// what is inside, and waits for ever until told otherwise.
     ///
     /// # Errors
     /// A [`tls::Fault`] inside of the error where the ends do not agree, else the network's.
@@ -56,8 +56,8 @@ impl ByteStream {
         Ok(stream)
     }
 
-    /// Whether something that was written still stands here, because the transport did not take it in
-    /// time: another write, or a flush, goes on with it.
+    /// Whether something that was written still stands here, because the transport did not take it
+    /// in time: another write, or a flush, goes on with it.
     pub fn wants_write(&self) -> bool {
         match self {
             Self::Tcp(_) | Self::Unix(_) => false,

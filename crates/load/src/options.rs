@@ -31,8 +31,8 @@ pub struct Options {
     pub targets: TargetNames,
     /// Which addresses of a name are meant; `None` leaves it to the name.
     pub strategy: Option<Strategy>,
-    /// The `:authority` of every request, where it is not that of the request's target. With TLS its
-    /// host is the name that the server's certificate has to be for.
+    /// The `:authority` of every request, where it is not that of the request's target. With TLS
+    /// its host is the name that the server's certificate has to be for.
     pub authority: Option<String>,
     /// Whether connections are encrypted.
     pub security: Security,

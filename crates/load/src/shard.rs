@@ -238,6 +238,14 @@ impl Shard for LoadShard {
             };
         };
         let greeting = link.stage == Stage::Greeting;
+        // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
+        if greeting && bytes.starts_with(TLS_ALERT) {
+            self.lost(session, WANTS_TLS, turn);
+            return Received {
+                consumed: bytes.len(),
+                then: Then::Close,
+            };
+        }
         link.swap_output(turn);
         let consumed = self.converse(index, bytes, turn);
         self.stamp(index, turn);
@@ -256,13 +264,6 @@ impl Shard for LoadShard {
             Ok(consumed) => {
                 let then = if is_done { Then::Close } else { Then::Continue };
                 Received { consumed, then }
-            }
-            Err(_) if greeting && bytes.starts_with(TLS_ALERT) => {
-                self.lost(session, WANTS_TLS, turn);
-                Received {
-                    consumed: bytes.len(),
-                    then: Then::Close,
-                }
             }
             Err(error) => {
                 let text = error.to_string();

@@ -86,6 +86,7 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
     Plan {
         path: "/test.Echo/Echo".into(),
         authority: "test".into(),
+        tls: None,
         targets: targets.into(),
         tls: None,
         messages: vec![b"ping".to_vec()],

@@ -261,6 +261,13 @@ impl ChannelShard {
         });
     }
 
+    /// The server speaks something else.
+    #[cold]
+    fn refused_by(&mut self, session: Session, bytes: &[u8]) {
+        let told = greeting::not_http2(&self.server.name().to_string(), bytes);
+        self.lost(session, |_| told.to_string());
+    }
+
     /// Nobody has the channel any more.
     fn end(&mut self, turn: &mut Turn) {
         self.dial_at_ns = None;
@@ -293,6 +300,12 @@ impl Shard for ChannelShard {
         let Some(link) = find(&mut self.current, &mut self.leaving, session) else {
             return hang_up;
         };
+        if !link.is_greeted() && greeting::is_tls_alert(bytes) {
+            // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
+            self.refused_by(session, bytes);
+            self.go_on(turn);
+            return hang_up;
+        }
         let received = match link.receive(bytes, &mut self.calls, turn) {
             Ok((consumed, has_more)) => {
                 self.note();

@@ -170,8 +170,8 @@ impl ClientConfig {
         self.tally.so_far()
     }
 
-    /// For connections to a server whose certificate is for the host of `authority`: a name or an IP
-    /// address, with a port behind it or not.
+    /// For connections to a server whose certificate is for the host of `authority`: a name or an
+    /// IP address, with a port behind it or not.
     ///
     /// # Errors
     /// [`ConfigError::ServerName`].

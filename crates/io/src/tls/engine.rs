@@ -5,8 +5,8 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 use rustls::{Error, HandshakeKind};
 
-/// Bytes that a handshake message may take until it is whole. rustls takes messages of up to 64 KiB,
-/// which stand in records of 16 KiB that are each a little longer than what they hold.
+/// Bytes that a handshake message may take until it is whole. rustls takes messages of up to 64
+/// KiB, which stand in records of 16 KiB that are each a little longer than what they hold.
 const HANDSHAKE_BYTES_MAX: usize = 128 << 10;
 
 /// What a record may be longer than what it holds: the header of 5 bytes, and up to 8 + 16 for
@@ -127,9 +127,9 @@ impl Engine {
         Ok(())
     }
 
-    /// What is left to do after an error is to encode the alert that tells the peer: one step, since
-    /// another one would run into the error again. The bytes are those that rustls has seen: it knows
-    /// places in them.
+    /// What is left to do after an error is to encode the alert that tells the peer: one step,
+    /// since another one would run into the error again. The bytes are those that rustls has seen:
+    /// it knows places in them.
     fn encode_alert(&mut self, incoming: &mut [u8], output: &mut Vec<u8>) {
         let _ = match &mut self.end {
             End::Client(connection) => act(

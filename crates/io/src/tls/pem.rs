@@ -79,8 +79,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads a chain, the end's own certificate first, and its key (PKCS #8, PKCS #1 or SEC 1), both
-    /// in PEM. They may stand in one file.
+    /// Reads a chain, the end's own certificate first, and its key (PKCS #8, PKCS #1 or SEC 1),
+    /// both in PEM. They may stand in one file.
     ///
     /// # Errors
     /// [`ConfigError`] naming the file.

@@ -15,8 +15,8 @@ use rustls::{Error, HandshakeKind};
 use sessions::{Entry, Phase, Secure, Sessions};
 use std::io;
 
-/// Records that are decrypted before the shard is called: as many bytes as one record may have. What
-/// the shard answers to them is written while the peer goes on.
+/// Records that are decrypted before the shard is called: as many bytes as one record may have.
+/// What the shard answers to them is written while the peer goes on.
 const STEP_BYTES: usize = 16 << 10;
 
 /// A buffer of the thread that has grown larger than this is given back to the allocator.
@@ -32,8 +32,9 @@ const PREFACE_START: &[u8] = b"PRI *";
 /// - A handshake that fails ends a connect with [`Closed::NotConnected`]; of an accepted connection
 ///   the shard inside hears nothing, and [`ServerConfig::handshakes`] counts it.
 /// - A session that is closed says so in TLS first. A peer that closes without a word is
-///   [`Closed::Peer`] as well: whoever cuts an HTTP/2 connection short can hide no part of a message
-///   by it, since frames say how long they are and a stream ends with END_STREAM, and nowhere else.
+///   [`Closed::Peer`] as well: whoever cuts an HTTP/2 connection short can hide no part of a
+///   message by it, since frames say how long they are and a stream ends with END_STREAM, and
+///   nowhere else.
 /// - [`Turn::backlog`] and [`Turn::sent_bytes`] count what is encrypted. What is put out before the
 ///   handshake is over waits for it, and is no backlog.
 #[derive(Debug)]

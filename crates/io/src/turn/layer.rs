@@ -1,5 +1,5 @@
-//! What a layer between a driver and a shard needs: it changes what the shard has put out before the
-//! driver sees it. Between the shard's calls nothing in any output is the shard's own any more.
+//! What a layer between a driver and a shard needs: it changes what the shard has put out before
+//! the driver sees it. Between the shard's calls nothing in any output is the shard's own any more.
 
 use super::{Turn, Wishes};
 use crate::shard::Session;

@@ -133,8 +133,9 @@ fn both(
     }
 }
 
-/// The `:authority` of every request, where the flags give one. Its host is the name that the server's
-/// certificate has to be for, so that `--cname` sets it as well: as in grpc-go, and so in ghz.
+/// The `:authority` of every request, where the flags give one. Its host is the name that the
+/// server's certificate has to be for, so that `--cname` sets it as well: as in grpc-go, and so in
+/// ghz.
 pub(super) fn authority(flags: &Flags) -> Result<Option<String>, OptionsError> {
     let cname = flags.cname.as_ref().filter(|_| !flags.insecure);
     match (&flags.authority, cname) {
