@@ -89,7 +89,7 @@ impl Ring {
             lent: Vec::new(),
             overflow: VecDeque::new(),
             in_flight: 0,
-            detour: Detour::default(),
+            detour: Detour::new(),
         };
         ring.buffers.register(&ring.io)?;
         Ok(ring)

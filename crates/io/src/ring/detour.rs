@@ -21,6 +21,10 @@ pub(super) struct Detour {
 }
 
 impl Detour {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
