@@ -1,7 +1,7 @@
 //! How `bookend serve` ends, and what it does when the machine gives it nothing more.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Served {
 
     fn end(mut self) -> Ended {
         let (mut output, mut errors) = (String::new(), String::new());
-        let mut read = |pipe: &mut dyn Read, text: &mut String| pipe.read_to_string(text);
+        let read = |pipe: &mut dyn Read, text: &mut String| pipe.read_to_string(text);
         read(self.process.stdout.as_mut().expect("a pipe"), &mut output).expect("text");
         read(self.process.stderr.as_mut().expect("a pipe"), &mut errors).expect("text");
         Ended {
@@ -83,6 +83,7 @@ fn read_line(pipe: &mut dyn Read) -> String {
 struct Client {
     socket: TcpStream,
     unread: Vec<u8>,
+    has_greeted: bool,
     next_stream: u32,
     answers: u64,
     goodbyes: u64,
@@ -104,6 +105,7 @@ impl Client {
         Client {
             socket,
             unread: Vec::new(),
+            has_greeted: false,
             next_stream: 1,
             answers: 0,
             goodbyes: 0,
@@ -114,6 +116,7 @@ impl Client {
         let mut client = Self::connect(port);
         let settings = frame(SETTINGS, 0, 0, &[]);
         client.write(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat());
+        client.has_greeted = true;
         client
     }
 
@@ -153,7 +156,7 @@ impl Client {
         self.call("/helloworld.Greeter/SayHello", b"\x0a\x03Ada");
     }
 
-    /// Reads once, and answers PINGs. False at the end.
+    /// Reads once, and answers PINGs if it speaks at all. False at the end.
     fn read(&mut self) -> bool {
         let mut buffer = [0; 4_096];
         let count = match self.socket.read(&mut buffer) {
@@ -166,7 +169,9 @@ impl Client {
             match kind {
                 DATA => self.answers += 1,
                 GOAWAY => self.goodbyes += 1,
-                PING if flags & ACK == 0 => self.write(&frame(PING, ACK, 0, &payload)),
+                PING if flags & ACK == 0 && self.has_greeted => {
+                    self.write(&frame(PING, ACK, 0, &payload))
+                }
                 _ => {}
             }
         }
