@@ -75,7 +75,7 @@ fn terminate(process: &Child) {
 /// Reads octet by octet: what stands behind the line is for whoever reads next.
 fn read_line(pipe: &mut dyn Read) -> String {
     let (mut line, mut octet) = (Vec::new(), [0]);
-    while pipe.read(&mut octet).expect("text") > 0 && octet != *b"\n" {
+    while pipe.read(&mut octet).expect("text") == 1 && octet != *b"\n" {
         line.extend(octet);
     }
     String::from_utf8(line).expect("text")
@@ -85,6 +85,7 @@ fn read_line(pipe: &mut dyn Read) -> String {
 struct Client {
     socket: TcpStream,
     unread: Vec<u8>,
+    has_greeted: bool,
     next_stream: u32,
     answers: u64,
     goodbyes: u64,
@@ -106,6 +107,7 @@ impl Client {
         Client {
             socket,
             unread: Vec::new(),
+            has_greeted: false,
             next_stream: 1,
             answers: 0,
             goodbyes: 0,
@@ -116,6 +118,7 @@ impl Client {
         let mut client = Self::connect(port);
         let settings = frame(SETTINGS, 0, 0, &[]);
         client.write(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat());
+        client.has_greeted = true;
         client
     }
 
@@ -155,7 +158,7 @@ impl Client {
         self.call("/helloworld.Greeter/SayHello", b"\x0a\x03Ada");
     }
 
-    /// Reads once, and answers PINGs. False at the end.
+    /// Reads once, and answers PINGs if it speaks at all. False at the end.
     fn read(&mut self) -> bool {
         let mut buffer = [0; 4_096];
         let count = match self.socket.read(&mut buffer) {
@@ -168,7 +171,9 @@ impl Client {
             match kind {
                 DATA => self.answers += 1,
                 GOAWAY => self.goodbyes += 1,
-                PING if flags & ACK == 0 => self.write(&frame(PING, ACK, 0, &payload)),
+                PING if flags & ACK == 0 && self.has_greeted => {
+                    self.write(&frame(PING, ACK, 0, &payload))
+                }
                 _ => {}
             }
         }
