@@ -18,8 +18,14 @@ pub struct Serving {
 impl Serving {
     /// `bookend serve` with this `--io`.
     pub fn bookend(io: &str) -> Self {
+        Self::bookend_with(io, &[])
+    }
+
+    /// The same with more flags.
+    pub fn bookend_with(io: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(bookend());
         command.args(["serve", "--port", "0", "--io", io]);
+        command.args(flags);
         // Ends with its standard input, and says how many calls it served.
         command.env("BOOKEND_CONTRACT", "1");
         Self::start(command)

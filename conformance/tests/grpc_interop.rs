@@ -2,9 +2,13 @@
 //! server, and both of ours where grpc-go has no such case.
 #![forbid(unsafe_code)]
 
+#[path = "../../crates/io/tests/support/certificates.rs"]
+mod certificates;
+
 use std::path::Path;
 
 use bookend_conformance::{Ended, Serving, closed_port, outside, run};
+use certificates::Authority;
 
 /// What needs neither credentials nor a load balancer, and no compression: that grpc-go lacks.
 const BASIC: [&str; 14] = [
@@ -39,18 +43,20 @@ const COMPRESSED: [&str; 4] = [
 const ANSWERED_CALLS: u64 = 11 + 2 + 2 * 10;
 
 fn theirs(port: u16, case: &str) -> Ended {
-    let port = port.to_string();
+    theirs_with(port, case, &[])
+}
+
+fn theirs_with(port: u16, case: &str, flags: &[&str]) -> Ended {
     // How fast a call is, is not what is tested here.
-    run(
-        &outside("grpc-go-client"),
-        [
-            "-server_host=127.0.0.1",
-            &format!("-server_port={port}"),
-            &format!("-test_case={case}"),
-            "-soak_per_iteration_max_acceptable_latency_ms=60000",
-            "-soak_overall_timeout_seconds=200",
-        ],
-    )
+    let (port, case) = (format!("-server_port={port}"), format!("-test_case={case}"));
+    let words = [
+        "-server_host=127.0.0.1",
+        &port,
+        &case,
+        "-soak_per_iteration_max_acceptable_latency_ms=60000",
+        "-soak_overall_timeout_seconds=200",
+    ];
+    run(&outside("grpc-go-client"), words.iter().chain(flags))
 }
 
 fn ours(port: u16, case: &str) -> Ended {
@@ -90,6 +96,25 @@ fn their_client_passes_every_case_with_the_epoll_driver() {
 #[test]
 fn their_client_passes_every_case_where_the_driver_is_chosen() {
     assert_server_passes(theirs, "auto");
+}
+
+#[test]
+fn their_client_passes_every_case_inside_of_tls() {
+    let authority = Authority::new();
+    let flags = authority.issue(&["127.0.0.1"]).flags();
+    let ca = format!("-ca_file={}", authority.file().display());
+    for io in ["blocking", "epoll"] {
+        let server = Serving::bookend_with(io, &flags.each_ref().map(String::as_str));
+        for case in [&BASIC[..], &SOAK].concat() {
+            let ended = theirs_with(server.port, case, &["-use_tls", &ca]);
+            assert!(ended.succeeded, "{io}, {case}: {}", ended.text);
+        }
+        assert!(
+            !theirs(server.port, BASIC[0]).succeeded,
+            "it takes nobody without TLS"
+        );
+        assert!(server.stop() >= ANSWERED_CALLS);
+    }
 }
 
 #[test]

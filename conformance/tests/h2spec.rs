@@ -1,11 +1,15 @@
 //! h2spec: HTTP/2 and HPACK, frame by frame, against `bookend serve`.
 #![forbid(unsafe_code)]
 
+#[path = "../../crates/io/tests/support/certificates.rs"]
+mod certificates;
+
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
 
 use bookend_conformance::{Ended, Serving, closed_port, outside, run};
+use certificates::Authority;
 
 /// Strict mode of v2.2.1.
 const CASES: usize = 146;
@@ -14,22 +18,24 @@ const CASES: usize = 146;
 const WAITS_SECONDS: &str = "10";
 
 fn h2spec(port: u16) -> Ended {
+    h2spec_with(port, &[])
+}
+
+fn h2spec_with(port: u16, flags: &[&str]) -> Ended {
     let port = port.to_string();
     // A path whose answer has a body: some cases wait for one.
-    run(
-        &outside("h2spec"),
-        [
-            "--strict",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            &port,
-            "--timeout",
-            WAITS_SECONDS,
-            "--path",
-            "/",
-        ],
-    )
+    let words = [
+        "--strict",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--timeout",
+        WAITS_SECONDS,
+        "--path",
+        "/",
+    ];
+    run(&outside("h2spec"), words.iter().chain(flags))
 }
 
 /// What is wrong with a run; nothing only where every case was run and passed.
@@ -57,6 +63,19 @@ fn every_case_passes_with_the_epoll_driver() {
 #[test]
 fn every_case_passes_where_the_driver_is_chosen() {
     assert_all_pass("auto");
+}
+
+#[test]
+fn every_case_passes_inside_of_tls() {
+    let authority = Authority::new();
+    let flags = authority.issue(&["127.0.0.1"]).flags();
+    for io in ["blocking", "epoll"] {
+        let server = Serving::bookend_with(io, &flags.each_ref().map(String::as_str));
+        let ended = h2spec_with(server.port, &["--tls", "--insecure"]);
+        assert_eq!(complaint(&ended), None, "{io}");
+        let plain = h2spec(server.port);
+        assert!(complaint(&plain).is_some(), "it takes nobody without TLS");
+    }
 }
 
 #[test]

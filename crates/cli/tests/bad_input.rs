@@ -119,10 +119,27 @@ fn a_wrong_value_is_named_with_its_flag() {
         (&["--name"], "--name needs a value"),
         (&["-c", "2", "-c", "3"], "--concurrency is given twice"),
         (&["--insecure=yes"], "--insecure takes no value"),
-        (&["a:1", "b:2"], "\"b:2\" is one word too many"),
+        (&["a:1", "b"], "target b has no port: write b:50051"),
     ] {
         let line = refused(&[&["load"], words].concat());
         assert!(line.starts_with(&format!("bookend load: {said}")), "{line}");
+    }
+}
+
+#[test]
+fn one_server_is_probed_at_a_time() {
+    for (words, said) in [
+        (&["a:1", "b:2"][..], "\"b:2\" is one word too many"),
+        (
+            &["a:1,b:2", "--call", "a.B/C"],
+            "one server is looked at: give one target",
+        ),
+    ] {
+        let line = refused(&[&["probe"], words].concat());
+        assert!(
+            line.starts_with(&format!("bookend probe: {said}")),
+            "{line}"
+        );
     }
 }
 

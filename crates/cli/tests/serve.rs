@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Lines};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 /// `bookend serve` as the lab starts it, and what it has not said yet.
 struct Served {
@@ -11,9 +11,19 @@ struct Served {
     port: u16,
 }
 
+fn bookend(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    command.args(words).output().unwrap()
+}
+
 fn serve() -> Served {
+    serve_with(&["--port", "0"])
+}
+
+fn serve_with(words: &[&str]) -> Served {
     let mut process = Command::new(env!("CARGO_BIN_EXE_bookend"))
-        .args(["serve", "--port", "0"])
+        .arg("serve")
+        .args(words)
         .env("BOOKEND_CONTRACT", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -95,6 +105,49 @@ fn the_interoperability_service_answers_as_it_is_asked() {
     assert_eq!(call("UnaryCall", three), "CgUSAwAAAA==");
     assert_eq!(call("CacheableUnaryCall", three), "CgUSAwAAAA==");
     served.end();
+}
+
+#[test]
+fn a_unix_socket_is_served_probed_and_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("serve");
+    let path = path.to_str().unwrap();
+    let served = serve_with(&["--unix", path, "--io", "epoll"]);
+    assert_eq!(served.port, 0);
+    let target = format!("unix:{path}");
+    let call = ["--call", "echo.Echo/Hi", "-d", r#"{"message": "ping"}"#];
+    let probed = bookend(&[&["probe"], &call[..], &[&target]].concat());
+    assert_eq!(probed.status.code(), Some(0), "{probed:?}");
+    let load = ["load", "--insecure", "-n", "100", "-O", "json"];
+    let several = format!("{target},unix://{path}");
+    let measured = bookend(&[&load, &call[..], &[&several]].concat());
+    let report: serde_json::Value = serde_json::from_slice(&measured.stdout).unwrap();
+    assert_eq!(report["bookend"]["ok"], 100, "{report}");
+    assert_eq!(report["bookend"]["connections_opened"], 2);
+    let refused = bookend(&["serve", "--unix", path]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("is taken: process "), "{said}");
+    served.end();
+    assert!(!std::path::Path::new(path).exists());
+}
+
+#[test]
+fn threads_that_accept_for_themselves_are_refused_where_they_have_no_use() {
+    for (words, reason) in [
+        (["--io", "blocking"], "--reuse-port is for --io epoll"),
+        (
+            ["--unix", "echo"],
+            "--reuse-port and --unix exclude each other",
+        ),
+    ] {
+        let refused = bookend(&[&["serve", "--reuse-port"], &words[..]].concat());
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(
+            (said.contains(reason), refused.status.code()),
+            (true, Some(2)),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -74,8 +74,10 @@ fn terminate(process: &Child) {
 
 /// Reads octet by octet: what stands behind the line is for whoever reads next.
 fn read_line(pipe: &mut dyn Read) -> String {
-    let octets = pipe.bytes().map(|octet| octet.expect("text"));
-    let line = octets.take_while(|octet| *octet != b'\n').collect();
+    let (mut line, mut octet) = (Vec::new(), [0]);
+    while pipe.read(&mut octet).expect("text") > 0 && octet != *b"\n" {
+        line.extend(octet);
+    }
     String::from_utf8(line).expect("text")
 }
 

@@ -74,11 +74,11 @@ struct Owner {
 }
 
 impl Channel {
-    /// Starts a channel to `host:port`, or whatever else a [`TargetName`](crate::TargetName) can be,
-    /// also several with commas between them. Does not wait for the connection: calls do.
+    /// Starts a channel to `host:port`, or whatever else a [`TargetName`](crate::TargetName) can
+    /// be, also several with commas between them. Does not wait for the connection: calls do.
     ///
-    /// All addresses are tried in turn, and each connection goes to the next one. Names are resolved
-    /// here, and again when an address cannot be reached: see [`Targets::lost`].
+    /// All addresses are tried in turn, and each connection goes to the next one. Names are
+    /// resolved here, and again when an address cannot be reached: see [`Targets::lost`].
     ///
     /// # Errors
     /// [`ChannelError`]; not where the server cannot be reached: calls are told that.

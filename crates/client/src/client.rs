@@ -25,8 +25,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to `host:port`, or whatever else a [`TargetName`] can be, and waits for the server's
-    /// SETTINGS.
+    /// Connects to `host:port`, or whatever else a [`TargetName`] can be, and waits for the
+    /// server's SETTINGS.
     ///
     /// # Errors
     /// [`ConnectError`], which says whose fault it is.

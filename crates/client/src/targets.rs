@@ -25,7 +25,11 @@ pub struct Endpoint {
 /// The targets of many connections, at least one: connection i of n targets goes to number i modulo
 /// n. Clones are one.
 #[derive(Clone, Debug)]
-pub struct Targets(List);
+pub struct Targets {
+    list: List,
+    /// By name: what calls there have as their `:authority`. Empty where that is not ours to say.
+    authorities: Arc<[String]>,
+}
 
 #[derive(Clone, Debug)]
 enum List {
@@ -39,7 +43,7 @@ impl Targets {
     /// These targets, or `None` of none.
     pub fn new(targets: impl IntoIterator<Item = Target>) -> Option<Self> {
         let endpoints: Arc<[Endpoint]> = targets.into_iter().map(nameless).collect();
-        (!endpoints.is_empty()).then_some(Self(List::Fixed(endpoints)))
+        (!endpoints.is_empty()).then_some(Self::of_list(List::Fixed(endpoints)))
     }
 
     /// Finds the addresses of names. With no `strategy`, `dns:` names stand for all of theirs and
@@ -57,8 +61,8 @@ impl Targets {
         })
     }
 
-    /// The same, with another way to get from a name to the addresses that are meant, of which there
-    /// is at least one.
+    /// The same, with another way to get from a name to the addresses that are meant, of which
+    /// there is at least one.
     ///
     /// # Errors
     /// As `find` says at first. What it says later leaves the addresses as they were.
@@ -67,15 +71,36 @@ impl Targets {
         find: impl Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync + 'static,
     ) -> Result<Self, TargetError> {
         let directory = Directory::open(names, Box::new(find))?;
-        Ok(Self(match directory.may_change() {
+        let list = match directory.may_change() {
             true => List::Found(Arc::new(directory)),
             false => List::Fixed(directory.endpoints().into()),
-        }))
+        };
+        Ok(Self {
+            list,
+            authorities: names.iter().map(TargetName::authority).collect(),
+        })
+    }
+
+    fn of_list(list: List) -> Self {
+        Self {
+            list,
+            authorities: Arc::new([]),
+        }
+    }
+
+    /// The same targets, whose calls have an `:authority` that somebody else knows.
+    pub fn without_authorities(self) -> Self {
+        Self::of_list(self.list)
+    }
+
+    /// The `:authority` of calls to a name; `None` where it is not the targets' to say.
+    pub fn authority(&self, name: usize) -> Option<&str> {
+        self.authorities.get(name).map(String::as_str)
     }
 
     /// How many there are now.
     pub fn count(&self) -> usize {
-        match &self.0 {
+        match &self.list {
             List::Fixed(endpoints) => endpoints.len(),
             List::Found(directory) => directory.count(),
         }
@@ -84,7 +109,7 @@ impl Targets {
     /// That of a connection. Of a name with several addresses, those that were [`Targets::lost`]
     /// are left out until the name is resolved again, as long as there are others.
     pub fn endpoint(&self, connection: usize) -> Endpoint {
-        match &self.0 {
+        match &self.list {
             List::Fixed(endpoints) => endpoints[connection % endpoints.len()].clone(),
             List::Found(directory) => directory.endpoint(connection),
         }
@@ -95,12 +120,12 @@ impl Targets {
         self.endpoint(connection).target
     }
 
-    /// A target cannot be reached any more: its name is resolved again, on a thread of its own, at
-    /// once for the first time and then after a wait that doubles from 1 to 30 s. What has been
+    /// An address cannot be reached any more: its name is resolved again, on a thread of its own,
+    /// at once for the first time and then after a wait that doubles from 1 to 30 s. What has been
     /// found is what the next connections get.
-    pub fn lost(&self, target: &Target) {
-        if let List::Found(directory) = &self.0 {
-            Directory::lost(directory, &target.address);
+    pub fn lost(&self, address: &Address) {
+        if let List::Found(directory) = &self.list {
+            Directory::lost(directory, address);
         }
     }
 }
@@ -128,7 +153,7 @@ fn choose(
 
 impl From<Target> for Targets {
     fn from(target: Target) -> Self {
-        Self(List::Fixed(Arc::new([nameless(target)])))
+        Self::of_list(List::Fixed(Arc::new([nameless(target)])))
     }
 }
 

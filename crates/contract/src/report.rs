@@ -122,6 +122,9 @@ pub struct Extension {
     pub requests_per_read: f64,
     /// Connections made in the whole run, reconnections included.
     pub connections_opened: u64,
+    /// What each address has done, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub targets: Vec<TargetReport>,
     /// The latency histogram of OK calls in nanoseconds: HdrHistogram V2, base64.
     pub latency_histogram: String,
     /// Largest resident set of this process, bytes.
@@ -199,6 +202,23 @@ impl Split {
         let before = std::iter::once(("connect", &self.connect)).chain(tls);
         before.chain([("first_byte", &self.first_byte), ("total", &self.total)])
     }
+}
+
+/// What one address of one target has done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetReport {
+    /// The target as it was given.
+    pub target: String,
+    /// Its address.
+    pub address: String,
+    /// Connections made to it in the whole run.
+    pub connections_opened: u64,
+    /// OK calls of the window.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub ok: u64,
+    /// Failed calls of the window.
+    #[serde(deserialize_with = "count::deserialize")]
+    pub failed: u64,
 }
 
 /// Calls answered OK in intervals of equal width that touch at the window's start.
@@ -281,6 +301,13 @@ pub(crate) mod tests {
             requests_per_write: 50.0,
             requests_per_read: 49.5,
             connections_opened: 1,
+            targets: vec![TargetReport {
+                target: "dns:///backend:50051".to_owned(),
+                address: "10.0.0.1:50051".to_owned(),
+                connections_opened: 1,
+                ok: 10,
+                failed: 1,
+            }],
             latency_histogram: "HISTFAAA".to_owned(),
             memory_peak_bytes: 1 << 20,
             io: "epoll".to_owned(),
@@ -310,7 +337,7 @@ pub(crate) mod tests {
     fn a_report_of_before_intervals_and_goaways_were_counted_is_read() {
         let mut json = serde_json::to_value(example()).unwrap();
         assert_eq!(json["bookend"]["intervals"]["window_start"], 5);
-        let newest = ["wait", "split", "source_addresses"];
+        let newest = ["wait", "split", "source_addresses", "targets"];
         for newer in ["intervals", "goaways", "streams_allowed"]
             .iter()
             .chain(&newest)
@@ -352,6 +379,8 @@ pub(crate) mod tests {
             "/bookend/warmup",
             "/bookend/drained",
             "/bookend/unfinished",
+            "/bookend/targets/0/ok",
+            "/bookend/targets/0/failed",
             "/bookend/intervals/counts/3",
         ] {
             let error = count(pointer).to_string();

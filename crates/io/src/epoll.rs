@@ -1,5 +1,7 @@
 //! The epoll driver: one thread, any number of sessions.
 
+mod connecting;
+
 use crate::clock::timespec;
 use crate::connection::{Connection, Readiness};
 use crate::exchange::{Fate, LINGER_NS};
@@ -8,10 +10,8 @@ use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::shard::{Closed, Opened, Session, Shard};
-use crate::socket;
 use crate::statistics::Statistics;
 use crate::timeouts::Timeouts;
-use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use rustix::event::Timespec;
@@ -338,72 +338,6 @@ impl<S: Shard> Driver<S> {
         self.worker.turn.release(index);
     }
 
-    fn connect(&mut self, connect: Connect) {
-        let Connect {
-            session,
-            target,
-            token,
-        } = connect;
-        let begun = socket::begin_connect(&target).and_then(|socket| {
-            let is_there = socket::is_there(&socket, &target)?;
-            self.watch_connect(socket, session, token, is_there)?;
-            Ok(is_there)
-        });
-        match begun {
-            Ok(true) => self.connected(session.index),
-            Ok(false) => {}
-            Err(error) => self.worker.refuse(session, token, error),
-        }
-    }
-
-    fn watch_connect(
-        &mut self,
-        socket: OwnedFd,
-        session: Session,
-        token: u64,
-        is_there: bool,
-    ) -> io::Result<()> {
-        if is_there {
-            return self.register(socket, session, Some(token), TO_READ);
-        }
-        let timeout_ns = self.worker.options.connect_timeout_ns;
-        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
-        self.connect_timeouts.push(by_ns, session)?;
-        self.register(socket, session, Some(token), EventFlags::OUT)
-    }
-
-    fn end_connect(&mut self, index: u32, ready: Readiness) {
-        let Some(entry) = &self.entries[index as usize] else {
-            return;
-        };
-        // A socket that is writable and not broken needs not be asked how its connect ended.
-        if ready.broken
-            && let Err(error) = socket::end_connect(&entry.connection.socket)
-        {
-            return self.close(index, Closed::Failed(error));
-        }
-        self.connected(index);
-    }
-
-    fn connected(&mut self, index: u32) {
-        let Some(entry) = &mut self.entries[index as usize] else {
-            return;
-        };
-        let session = entry.connection.exchange.session;
-        let Some(token) = entry.connection.exchange.connecting.take() else {
-            return;
-        };
-        self.worker.turn.begin();
-        self.worker
-            .shard
-            .opened(session, Opened::Connected(token), &mut self.worker.turn);
-        let fate = match &mut self.entries[index as usize] {
-            Some(entry) => entry.connection.write(&mut self.worker),
-            None => Fate::Alive,
-        };
-        self.conclude(index, fate);
-    }
-
     fn accept(&mut self) {
         for _ in 0..ACCEPTS_A_TURN {
             let Some(acceptor) = &self.acceptor else {
@@ -458,6 +392,11 @@ impl<S: Shard> Driver<S> {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
+        let Worker { turn, options, .. } = &self.worker;
+        let unwritten = turn.unwritten(entry.connection.exchange.session);
+        if unwritten.len() > options.backlog_limit_bytes {
+            return;
+        }
         let fate = entry.connection.advance(MAY_READ, &mut self.worker);
         self.conclude_before_output(index, fate);
     }
@@ -601,6 +540,8 @@ fn readiness(flags: EventFlags) -> Readiness {
         readable: flags.contains(EventFlags::IN),
         writable: flags.contains(EventFlags::OUT),
         broken: flags.intersects(EventFlags::ERR | EventFlags::HUP),
-        ended: flags.contains(EventFlags::RDHUP),
+        // A connection that was reset has ended too, and that is to be told as what it is.
+        ended: flags.contains(EventFlags::RDHUP)
+            && !flags.intersects(EventFlags::ERR | EventFlags::HUP),
     }
 }

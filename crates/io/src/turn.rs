@@ -1,5 +1,7 @@
 //! What a shard may ask of its driver during a call.
 
+mod layer;
+
 use crate::address::Target;
 use crate::clock;
 use crate::kernel::Grows;
@@ -444,84 +446,6 @@ impl Turn {
         if self.find(session).is_some() {
             self.touch(session.index);
             wish(&mut self.slots[session.index as usize].wishes);
-        }
-    }
-}
-
-const BEHIND_THE_LAYER: &str = "something was put out that the layer has not seen";
-
-/// What a layer between a driver and a shard needs: it changes what the shard has put out before the
-/// driver sees it. Between the shard's calls nothing in any output is the shard's own any more.
-impl Turn {
-    /// Where a call of the shard begins; what it touches from here on is told by
-    /// [`Turn::next_put_out`].
-    pub(crate) fn layer_mark(&self) -> usize {
-        let is_touched = |index: &u32| self.slots[*index as usize].touched;
-        debug_assert!(!self.touched.iter().any(is_touched), "{BEHIND_THE_LAYER}");
-        self.touched.len()
-    }
-
-    /// The next session that the shard has touched since `mark`. If it is touched again, it is told
-    /// again: the driver then finds it twice, the second time with nothing to do.
-    pub(crate) fn next_put_out(&mut self, mark: &mut usize) -> Option<Session> {
-        while let Some(&index) = self.touched.get(*mark) {
-            *mark += 1;
-            let slot = &mut self.slots[index as usize];
-            if mem::take(&mut slot.touched) && slot.taken {
-                return Some(Session {
-                    index,
-                    generation: slot.generation,
-                });
-            }
-        }
-        None
-    }
-
-    /// Takes what the shard has put out in this call, as told by [`Turn::next_put_out`], into
-    /// `taken`, which is empty, and gives the output that it came from.
-    pub(crate) fn take_put_out(&mut self, session: Session, taken: &mut Vec<u8>) -> &mut Vec<u8> {
-        let slot = &mut self.slots[session.index as usize];
-        if slot.untouched_bytes == 0 {
-            mem::swap(&mut slot.output, taken);
-        } else {
-            taken.extend_from_slice(&slot.output[slot.untouched_bytes..]);
-            slot.output.truncate(slot.untouched_bytes);
-        }
-        &mut slot.output
-    }
-
-    /// The output, for what is not the shard's. Not while the shard's own stands in it.
-    pub(crate) fn output_below(&mut self, session: Session) -> &mut Vec<u8> {
-        if self.find(session).is_none() {
-            self.discarded.clear();
-            return &mut self.discarded;
-        }
-        self.touched.push(session.index);
-        let slot = &mut self.slots[session.index as usize];
-        if slot.output.capacity() == 0
-            && let Some(buffer) = self.pool.pop()
-        {
-            slot.output = buffer;
-        }
-        &mut slot.output
-    }
-
-    /// Wishes something of a session that is not the shard's wish, or changes what the shard wishes.
-    pub(crate) fn wish_below<R>(
-        &mut self,
-        session: Session,
-        wish: impl FnOnce(&mut Wishes) -> R,
-    ) -> Option<R> {
-        self.find(session)?;
-        self.touched.push(session.index);
-        Some(wish(&mut self.slots[session.index as usize].wishes))
-    }
-
-    /// The transport of a session is there, and something above it is not yet.
-    pub(crate) fn transport_opened(&mut self, session: Session) {
-        let now_ns = self.now_ns();
-        if self.find(session).is_some() {
-            self.slots[session.index as usize].transport_opened_ns = now_ns;
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use support::*;
 
-/// Waits for ever, and says goodbye once the drain time is over. How often that was seen is counted.
+/// Waits for ever, and says goodbye once the drain time is over. How often that was is counted.
 fn waits_and_says_goodbye(overs: Arc<AtomicU64>) -> impl FnMut(&Event, &mut Stage) + Send {
     let mut open = None;
     move |event, stage| match event {

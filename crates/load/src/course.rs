@@ -246,11 +246,30 @@ impl Course {
         }
     }
 
+    /// As [`Course::ledger`], for calls of that connection.
+    pub fn ledger_of(&mut self, connection: usize, now_ns: u64) -> Ledger<'_> {
+        self.recorder.at(self.measured.roster.entry(connection));
+        self.ledger(now_ns)
+    }
+
+    /// What has happened to a connection. Where there are several targets, which one it was.
+    pub fn explain(&self, connection: usize, text: &str) -> String {
+        let several = self.plan.targets.count() > 1;
+        self.measured.roster.explain(connection, several, text)
+    }
+
+    /// A target of which nothing has come: its name may have other addresses by now.
+    pub fn lose_target(&self, connection: usize) {
+        let address = self.measured.roster.address(connection);
+        self.plan.targets.lost(address);
+    }
+
     /// A connection that could not be made costs one error: the call that asked for it. Where all
     /// calls have been made, none did.
-    pub fn count_attempt(&mut self, text: &str) {
+    pub fn count_attempt(&mut self, connection: usize, text: &str) {
         let all_made = self.calls.is_some_and(|calls| self.counted_made >= calls);
         if self.makes_calls() && !(self.by_number() && all_made) {
+            self.recorder.at(self.measured.roster.entry(connection));
             self.recorder.errors.add(Code::Unavailable, text, 1);
             if self.by_number() {
                 self.counted_made += 1;

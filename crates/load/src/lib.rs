@@ -22,6 +22,7 @@ pub mod prepare;
 pub mod probe;
 pub mod recorder;
 pub mod reflect;
+mod roster;
 pub mod run;
 pub mod schema;
 pub mod setup;

@@ -5,6 +5,7 @@ use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
+use crate::roster::Place;
 use crate::setup::Parts;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
@@ -32,6 +33,7 @@ pub(crate) struct Link {
     pub session: Session,
     /// Which of the worker's connections this is.
     pub connection_number: u32,
+    place: Place,
     pub connection: Connection,
     pub stage: Stage,
     pub in_flight: u32,
@@ -122,6 +124,7 @@ impl Link {
     pub fn new(
         session: Session,
         connection_number: u32,
+        place: Place,
         plan: &Plan,
         head: &Block,
         streams: u32,
@@ -129,6 +132,7 @@ impl Link {
         Self {
             session,
             connection_number,
+            place,
             connection: Connection::new(Role::Client, &plan.config),
             stage: Stage::Greeting,
             in_flight: 0,
@@ -157,6 +161,7 @@ impl Link {
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
         let now_ns = ledger.now_ns;
+        ledger.recorder.at(self.place.entry);
         let given_up_before = self.given_up.len();
         let mut answers = Answers {
             ledger,
@@ -302,6 +307,7 @@ impl Link {
 
     /// Gives up on calls that started before `limit_ns`.
     pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
+        ledger.recorder.at(self.place.entry);
         for (key, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
@@ -325,6 +331,7 @@ impl Link {
 
     /// The connection is gone: every call in flight failed.
     pub fn fail_all(&mut self, fault: &Fault, mut ledger: Ledger<'_>) {
+        ledger.recorder.at(self.place.entry);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             ledger.failed(call, fault);
             *call = Call::default();

@@ -2,6 +2,7 @@
 
 use crate::link::{Link, Stragglers};
 use crate::recorder::{Recorder, count_text};
+use crate::roster::Roster;
 use crate::timeline::Timeline;
 use bookend_io::Statistics;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub struct Measured {
     pub driver: Statistics,
     /// Connections made in the whole run.
     pub connections_opened: u64,
+    /// Where they were made to.
+    pub(crate) roster: Roster,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
     /// Connections that the server ended with GOAWAY, by its code and debug data.

@@ -10,6 +10,7 @@ use crate::call::Fault;
 use crate::course::Course;
 use crate::dials::{Dials, End};
 use crate::gate::Gate;
+use crate::link::Farewell;
 use crate::measured::Measured;
 use crate::phase::Phase;
 use crate::plan::Plan;
@@ -29,7 +30,8 @@ pub(crate) struct OneShotShard {
     course: Course,
     /// Number of its first connection among those of the run.
     first_connection: usize,
-    script: Script,
+    /// By the name of the target.
+    scripts: Vec<Script>,
     /// As many as there may be calls in flight.
     attempts: Vec<Attempt>,
     /// When each of them is made again.
@@ -48,7 +50,7 @@ impl OneShotShard {
         let share = plan.share(worker);
         let attempts = share.streams.len();
         Self {
-            script: Script::new(&plan),
+            scripts: Vec::new(),
             attempts: (0..attempts).map(|_| Attempt::new(&plan)).collect(),
             dials: Dials::new(attempts, attempts),
             sources: Sources::default(),
@@ -130,12 +132,11 @@ impl OneShotShard {
     }
 
     fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
-        let target = self
-            .course
-            .plan
-            .targets
-            .of(self.first_connection + of_worker(number));
-        let (target, token) = self.sources.target(&target, number);
+        let connection = of_worker(number);
+        let targets = &self.course.plan.targets;
+        let endpoint = targets.endpoint(self.first_connection + connection);
+        let (target, token) = self.sources.target(&endpoint.target, number);
+        self.course.measured.roster.dial(connection, endpoint);
         turn.connect(target, token.to_number())
     }
 
@@ -154,19 +155,21 @@ impl OneShotShard {
         }
         self.by_session[index] = number;
         self.course.measured.connections_opened += 1;
+        let place = self.course.measured.roster.opened(number as usize);
+        while self.scripts.len() <= place.name {
+            let script = Script::new(&self.course.plan, self.scripts.len());
+            self.scripts.push(script);
+        }
+        let script = &mut self.scripts[place.name];
         let attempt = &mut self.attempts[number as usize];
-        attempt.write_request(&mut self.script, &mut self.course, session, turn);
+        attempt.write_request(script, &mut self.course, session, turn);
     }
 
     fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
         let number = token.number;
-        let target = self
-            .course
-            .plan
-            .targets
-            .of(self.first_connection + of_worker(number));
-        if self.course.will_make_calls() && self.sources.has_another(&target, token, error) {
+        let target = self.course.measured.roster.target(of_worker(number));
+        if self.course.will_make_calls() && self.sources.has_another(target, token, error) {
             let session = Some(self.connect(number, turn));
             match self.attempts.get_mut(number as usize) {
                 Some(attempt) => attempt.session = session,
@@ -178,6 +181,7 @@ impl OneShotShard {
         if number != TRIAL {
             return self.end_call(number, &text, End::Useless, turn);
         }
+        let text = self.course.explain(of_worker(number), &text);
         self.course.measured.note_failure(&text);
         self.end_trial(false, turn);
     }
@@ -204,18 +208,22 @@ impl OneShotShard {
         if attempt.session.take().is_none() {
             return;
         }
+        let farewell = attempt.farewell.take();
+        let connection = number as usize;
         let outcome = attempt.outcome.take().unwrap_or_else(|| {
-            self.course.measured.note_failure(text);
+            let said = farewell.as_ref().map(Farewell::to_string);
+            let text = said.unwrap_or_else(|| text.to_owned());
+            let text = self.course.explain(connection, &text);
+            self.course.measured.note_failure(&text);
+            self.course.lose_target(connection);
             Err(Fault::new(Code::Unavailable, text))
         });
+        let mut ledger = self.course.ledger_of(connection, end_ns);
         match &outcome {
-            Ok(()) => {
-                let parts = attempt.parts();
-                self.course.ledger(end_ns).ok_with(&attempt.call, parts);
-            }
-            Err(fault) => self.course.ledger(end_ns).failed(&attempt.call, fault),
+            Ok(()) => ledger.ok_with(&attempt.call, attempt.parts()),
+            Err(fault) => ledger.failed(&attempt.call, fault),
         }
-        if let Some(said) = attempt.farewell.take() {
+        if let Some(said) = farewell {
             self.course.measured.note_goaway(said.text);
         }
         self.dials.lost(number, end_ns, end);
@@ -234,9 +242,10 @@ impl OneShotShard {
     fn fail_everything(&mut self, turn: &mut Turn) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
         let now_ns = turn.now_ns();
-        for attempt in &mut self.attempts {
+        for (number, attempt) in self.attempts.iter_mut().enumerate() {
             if let Some(session) = attempt.session.take() {
-                self.course.ledger(now_ns).failed(&attempt.call, &fault);
+                let mut ledger = self.course.ledger_of(number, now_ns);
+                ledger.failed(&attempt.call, &fault);
                 turn.close(session);
             }
         }

@@ -12,7 +12,7 @@ pub struct Plan {
     pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
-    /// `:authority`.
+    /// `:authority`, where the targets have none of their own.
     pub authority: String,
     /// TLS of all connections; `None` is plain text.
     pub tls: Option<Connector>,
@@ -108,8 +108,9 @@ impl Plan {
         Some(refusal)
     }
 
-    /// The head of every request, without what varies.
-    pub(crate) fn head(&self) -> Block {
+    /// The head of every request to the target of that name, without what varies.
+    pub(crate) fn head(&self, name: usize) -> Block {
+        let authority = self.targets.authority(name).unwrap_or(&self.authority);
         let scheme: &[u8] = match self.tls {
             Some(_) => b"https",
             None => b"http",
@@ -118,7 +119,7 @@ impl Plan {
             (b":method", b"POST"),
             (b":scheme", scheme),
             (b":path", self.path.as_bytes()),
-            (b":authority", self.authority.as_bytes()),
+            (b":authority", authority.as_bytes()),
             (b"te", b"trailers"),
             (b"content-type", b"application/grpc"),
             (b"user-agent", USER_AGENT.as_bytes()),

@@ -85,6 +85,19 @@ pub struct Recorder {
     latency_sum_ns: u128,
     latency_min_ns: u64,
     latency_max_ns: u64,
+    /// Whose calls are being recorded, and what had been recorded when that began.
+    target: u32,
+    before_target: TargetCounts,
+    by_target: Vec<TargetCounts>,
+}
+
+/// What one target has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TargetCounts {
+    /// Calls that were answered OK.
+    pub ok: u64,
+    /// Calls that failed.
+    pub failed: u64,
 }
 
 impl Default for Recorder {
@@ -99,11 +112,45 @@ impl Default for Recorder {
             latency_sum_ns: 0,
             latency_min_ns: u64::MAX,
             latency_max_ns: 0,
+            target: 0,
+            before_target: TargetCounts::default(),
+            by_target: Vec::new(),
         }
     }
 }
 
 impl Recorder {
+    /// What is recorded from here on is that target's. Calls of one batch are of one.
+    #[inline]
+    pub fn at(&mut self, target: u32) {
+        if target != self.target {
+            self.settle_target();
+            self.target = target;
+        }
+    }
+
+    #[cold]
+    fn settle_target(&mut self) {
+        let target = self.target as usize;
+        if self.by_target.len() <= target {
+            let none = TargetCounts::default();
+            self.by_target.resize(target + 1, none);
+        }
+        let now = TargetCounts {
+            ok: self.ok,
+            failed: self.errors.total(),
+        };
+        self.by_target[target].ok += now.ok - self.before_target.ok;
+        self.by_target[target].failed += now.failed - self.before_target.failed;
+        self.before_target = now;
+    }
+
+    /// What each target has done, by number, as far as any of them did something.
+    pub fn by_target(&mut self) -> &[TargetCounts] {
+        self.settle_target();
+        &self.by_target
+    }
+
     /// A call was answered OK after so long.
     #[inline]
     pub fn ok(&mut self, latency_ns: u64) {
@@ -204,6 +251,24 @@ mod tests {
         assert_eq!(latencies.sum_ns, 2_700);
         assert_eq!((latencies.min_ns, latencies.max_ns), (0, 700));
         assert_eq!(latencies.histogram.count_at(500), 4);
+    }
+
+    #[test]
+    fn calls_are_counted_for_the_target_they_were_made_to() {
+        let mut recorder = Recorder::default();
+        recorder.ok(5);
+        for target in [2, 0, 2] {
+            recorder.at(target);
+            recorder.ok(5);
+            recorder.errors.add(Code::Internal, "no", 2);
+            recorder.at(target);
+            recorder.ok(5);
+        }
+        let counts = |ok, failed| TargetCounts { ok, failed };
+        let all = [counts(3, 2), counts(0, 0), counts(4, 4)];
+        assert_eq!(recorder.by_target(), all);
+        assert_eq!(recorder.by_target(), all, "looking changes nothing");
+        assert_eq!(recorder.ok, 7);
     }
 
     #[test]

@@ -4,9 +4,11 @@ use crate::gate::{Gate, Start};
 use crate::measured::{Measured, smaller};
 use crate::one_shot::OneShotShard;
 use crate::plan::{Connecting, Driver, Plan};
-use crate::recorder::{Errors, Latencies, Recorder, count_text};
+use crate::recorder::{Errors, Latencies, Recorder, TargetCounts, count_text};
+use crate::roster::Roster;
 use crate::setup::Setup;
 use crate::shard::LoadShard;
+use crate::targets::Endpoint;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
 use bookend_io::tls::Secured;
@@ -66,6 +68,8 @@ pub struct Outcome {
     /// Addresses beside the first that connections of a worker came from, because that was out of
     /// ports.
     pub sources_used: u32,
+    /// What each address has done, in the order of the names.
+    pub targets: Vec<TargetOutcome>,
     /// Whether the run was interrupted.
     pub cancelled: bool,
     /// Why a connection failed, the first time one did.
@@ -77,6 +81,17 @@ pub struct Outcome {
     /// Calls that ended OK in each interval of warm-up and window, whenever they were made; `None`
     /// for a run too short.
     pub intervals: Option<Intervals>,
+}
+
+/// What one address has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetOutcome {
+    /// The address, and which of the targets' names it belongs to.
+    pub endpoint: Endpoint,
+    /// Connections made to it in the whole run.
+    pub connections_opened: u64,
+    /// Calls of the window that it answered, and that failed.
+    pub calls: TargetCounts,
 }
 
 /// Why nothing could be measured.
@@ -295,6 +310,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         setup: None,
         connections_opened: 0,
         sources_used: 0,
+        targets: Vec::new(),
         cancelled: measured.iter().any(|worker| worker.cancelled),
         first_failure,
         goaways: BTreeMap::new(),
@@ -302,7 +318,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         intervals: None,
     };
     let mut timeline = Timeline::default();
-    for worker in measured {
+    for mut worker in measured {
         outcome.ok += worker.window.ok;
         outcome.errors.merge(worker.window.errors.clone());
         outcome.warmup += worker.warmup.ok + worker.stragglers.ok;
@@ -314,6 +330,8 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         if let Some(setup) = &worker.window.setup {
             outcome.setup.get_or_insert_default().merge(setup);
         }
+        let calls = worker.window.by_target().to_vec();
+        add_targets(&mut outcome.targets, worker.roster, &calls);
         for (text, count) in worker.goaways {
             count_text(&mut outcome.goaways, text, count);
         }
@@ -321,9 +339,30 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         latencies.merge(&worker.window.finish());
         timeline.merge(worker.timeline);
     }
+    outcome.targets.sort_by_key(|target| target.endpoint.name);
     outcome.latencies = latencies;
     outcome.intervals = timeline.intervals();
     Ok(outcome)
+}
+
+/// Adds what one worker has seen of each address.
+fn add_targets(targets: &mut Vec<TargetOutcome>, roster: Roster, calls: &[TargetCounts]) {
+    for (number, entry) in roster.into_entries().into_iter().enumerate() {
+        let calls = calls.get(number).copied().unwrap_or_default();
+        let known = |target: &&mut TargetOutcome| target.endpoint == entry.endpoint;
+        match targets.iter_mut().find(known) {
+            Some(target) => {
+                target.connections_opened += entry.connections_opened;
+                target.calls.ok += calls.ok;
+                target.calls.failed += calls.failed;
+            }
+            None => targets.push(TargetOutcome {
+                endpoint: entry.endpoint,
+                connections_opened: entry.connections_opened,
+                calls,
+            }),
+        }
+    }
 }
 
 /// From the first worker's start to the last one's end.

@@ -32,8 +32,8 @@ pub struct LoadShard {
     course: Course,
     /// Number of its first connection among those of the run.
     first_connection: usize,
-    /// The head of every request, without what varies.
-    head: Block,
+    /// The head of every request without what varies, by the name of the target.
+    heads: Vec<Block>,
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
     dials: Dials,
@@ -52,7 +52,7 @@ impl LoadShard {
             dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),
             first_connection: share.first_connection as usize,
             streams: share.streams,
-            head: plan.head(),
+            heads: Vec::new(),
             course: Course::new(plan, gate, worker, share.calls),
             sources: Sources::default(),
             links: Vec::new(),

@@ -8,11 +8,11 @@ pub use text::text;
 use crate::options::{Options, Until, Waiting};
 use crate::plan::Driver;
 use crate::recorder::{Errors, Latencies};
-use crate::run::Outcome;
+use crate::run::{Outcome, TargetOutcome};
 use crate::setup::Setup;
 use bookend_contract::latency;
 use bookend_contract::report::{
-    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split,
+    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
 };
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -94,6 +94,7 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
         requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
         connections_opened: outcome.connections_opened,
+        targets: targets(options, outcome),
         latency_histogram: latency::encode(&outcome.latencies.histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
         io: ended.driver.name().to_owned(),
@@ -127,6 +128,22 @@ fn part(latencies: &Latencies) -> Part {
         max_ns: latencies.max_ns,
         histogram: latency::encode(&latencies.histogram),
     }
+}
+
+/// One row is the run itself.
+fn targets(options: &Options, outcome: &Outcome) -> Vec<TargetReport> {
+    if outcome.targets.len() < 2 {
+        return Vec::new();
+    }
+    let names: Vec<_> = options.targets.iter().map(ToString::to_string).collect();
+    let row = |target: &TargetOutcome| TargetReport {
+        target: names[target.endpoint.name].clone(),
+        address: target.endpoint.target.address.to_string(),
+        connections_opened: target.connections_opened,
+        ok: target.calls.ok,
+        failed: target.calls.failed,
+    };
+    outcome.targets.iter().map(row).collect()
 }
 
 fn errors_by_code(errors: &Errors) -> BTreeMap<String, u64> {

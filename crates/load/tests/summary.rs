@@ -4,12 +4,14 @@ use bookend_contract::report::LoadReport;
 use bookend_load::options::{Flags, Format, Options};
 use bookend_load::output;
 use bookend_load::plan::Driver;
-use bookend_load::recorder::{Errors, Latencies, Recorder};
-use bookend_load::run::Outcome;
+use bookend_load::recorder::{Errors, Latencies, Recorder, TargetCounts};
+use bookend_load::run::{Outcome, TargetOutcome};
 use bookend_load::summary::{self, Ended};
+use bookend_load::targets::Endpoint;
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::SocketAddr;
 use std::time::{Duration, UNIX_EPOCH};
 
 fn options() -> Options {
@@ -70,6 +72,7 @@ fn empty_outcome() -> Outcome {
         setup: None,
         connections_opened: 1,
         sources_used: 0,
+        targets: Vec::new(),
         cancelled: false,
         first_failure: None,
         goaways: BTreeMap::new(),
@@ -429,4 +432,39 @@ fn a_place_that_cannot_be_written_is_named_before_the_run() {
     let said = output::check(folder.path()).unwrap_err().to_string();
     assert!(said.ends_with("it is a folder"), "{said}");
     assert!(output::write("new", Some(&absent)).is_err());
+}
+
+#[test]
+fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
+    let target = |port: u16, ok, failed| TargetOutcome {
+        endpoint: Endpoint {
+            target: SocketAddr::from(([127, 0, 0, 1], port)).into(),
+            name: 0,
+        },
+        connections_opened: 2,
+        calls: TargetCounts { ok, failed },
+    };
+    let report = |targets| {
+        report_of(Outcome {
+            targets,
+            ..outcome()
+        })
+    };
+    let several = report(vec![target(1, 600, 0), target(2, 400, 3)]);
+    let rows = &several.bookend.targets;
+    assert_eq!(
+        (rows[0].target.as_str(), rows[0].ok),
+        ("localhost:50051", 600)
+    );
+    assert_eq!(
+        (rows[1].address.as_str(), rows[1].failed),
+        ("127.0.0.1:2", 3)
+    );
+    let text = summary::text(&several);
+    let line = "  Target:\t127.0.0.1:2 (localhost:50051): 400 OK, 3 failed, 2 connections\n";
+    assert!(text.contains(line), "{text}");
+
+    let one = report(vec![target(1, 1_000, 3)]);
+    assert!(one.bookend.targets.is_empty());
+    assert!(!summary::text(&one).contains("Target:"));
 }

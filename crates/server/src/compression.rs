@@ -111,10 +111,17 @@ mod tests {
         let (prefix, octets) = framed.split_at(PREFIX_BYTES);
         assert_eq!(prefix[0], 1);
         assert_eq!(prefix[1..], (octets.len() as u32).to_be_bytes());
-        let inflated = Encoding::Gzip.inflate(octets, 10_000).unwrap();
+        let mut inflated_bytes = 0;
+        let inflated = Encoding::Gzip
+            .inflate(octets, 10_000, &mut inflated_bytes)
+            .unwrap();
         assert_eq!(inflated, [7; 10_000]);
+        assert_eq!(inflated_bytes, 10_000);
         let code = |encoding: Encoding, octets, limit_bytes| {
-            encoding.inflate(octets, limit_bytes).unwrap_err().code
+            encoding
+                .inflate(octets, limit_bytes, &mut 0)
+                .unwrap_err()
+                .code
         };
         assert_eq!(code(Encoding::Gzip, octets, 9_999), Code::ResourceExhausted);
         assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);

@@ -11,7 +11,7 @@ use clap::Args;
 /// The flags about ends.
 #[derive(Args, Clone, Debug)]
 pub struct Lifetime {
-    /// Calls may go on for so long when the server is to end [default: 8s; 1s if the lab started it]
+    /// How long calls may go on when the server is to end [default: 8s; for the lab 1s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     drain: Option<Duration>,
     /// Ask a client that has said nothing for so long whether it is there; 0 is never [default: as

@@ -33,9 +33,9 @@ pub struct ChannelOptions {
 /// When a silent server is asked for a sign of life by PING, and given up.
 ///
 /// Only while calls wait for their answers: servers take PINGs without them for an attack. Those of
-/// grpc-go and grpc-java allow one in five minutes unless their owner says otherwise, and close the
-/// connection at the third that comes sooner; a channel that is told so (`too_many_pings`) asks half
-/// as often from then on.
+/// grpc-go and grpc-java allow one in five minutes unless their owner says otherwise, and close
+/// the connection at the third that comes sooner; a channel that is told so (`too_many_pings`)
+/// asks half as often from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
     time: Duration,

@@ -47,7 +47,7 @@ impl Server {
 
     /// The last try has failed. Whether all addresses have now been tried as often as the first.
     pub fn has_failed(&mut self) -> bool {
-        self.targets.lost(&self.current.target);
+        self.targets.lost(&self.current.target.address);
         self.failures += 1;
         self.failures.is_multiple_of(self.targets.count())
     }

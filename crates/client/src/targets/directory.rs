@@ -44,11 +44,15 @@ struct Asking {
 
 impl Directory {
     pub fn open(names: &TargetNames, find: Box<Find>) -> Result<Self, TargetError> {
-        let found: Result<_, _> = names.iter().map(|name| find(name).map(entries)).collect();
+        let found: Result<Vec<_>, _> = names.iter().map(|name| find(name).map(entries)).collect();
+        let found = found?;
+        if found.iter().any(Vec::is_empty) {
+            return Err(TargetError::Missing);
+        }
         Ok(Self {
             names: names.clone(),
             find,
-            found: RwLock::new(found?),
+            found: RwLock::new(found),
             asking: Mutex::new(Asking {
                 is_under_way: false,
                 not_before: Instant::now(),
@@ -119,9 +123,9 @@ impl Directory {
         let names = self.names.iter().zip(before);
         let after: Vec<_> = names
             .map(|(name, known)| match (self.find)(name) {
-                Ok(addresses) => entries(addresses),
+                Ok(addresses) if !addresses.is_empty() => entries(addresses),
                 // A resolver that is down takes nothing away.
-                Err(_) => known
+                Ok(_) | Err(_) => known
                     .into_iter()
                     .map(|entry| fresh(entry.address))
                     .collect(),

@@ -113,7 +113,8 @@ impl TargetName {
         }
     }
 
-    /// All addresses that it stands for, each once, as the system's resolver gives them: never none.
+    /// All addresses that it stands for, each once, as the system's resolver gives them. Never
+    /// none.
     ///
     /// # Errors
     /// [`TargetError::Unresolved`].

@@ -518,6 +518,46 @@ fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
 }
 
 #[test]
+fn a_unix_socket_is_called_as_any_other_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("echo");
+    let (server, _holding) = service::start_unix(&path);
+    let channel = channel(format!("unix:{}", path.display()));
+    let answer = answer_to(&channel, UnaryCall::new(ECHO, b"ping".to_vec()));
+    assert_eq!(answer.into_single_message().unwrap(), b"ping");
+    server.stop();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_unix_socket_that_nobody_has_made_is_told() {
+    let channel = channel("unix:///nowhere/echo");
+    let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;
+    assert_eq!(status.code, Code::Unavailable);
+    let text = status.to_string();
+    assert!(
+        text.contains("nobody listens at unix:///nowhere/echo"),
+        "{text}"
+    );
+}
+
+#[test]
+fn of_several_servers_the_next_one_is_called_when_one_has_gone() {
+    let (first, _holding) = service::start(LOOPBACK);
+    let (second, _holding_too) = service::start(LOOPBACK);
+    let targets = format!("{},{}", first.local_address(), second.local_address());
+    let channel = channel(targets);
+    let mut call = UnaryCall::new(ECHO, b"ping".to_vec());
+    call.waits_for_ready = true;
+    assert_eq!(answer_to(&channel, call.clone()).status.code, Code::Ok);
+    first.stop();
+    assert_eq!(first.join().unwrap().calls.served(), 1);
+    while answer_to(&channel, call.clone()).status.code != Code::Ok {}
+    second.stop();
+    assert!(second.join().unwrap().calls.served() > 0);
+}
+
+#[test]
 fn what_is_no_address_is_refused() {
     let refused = Channel::connect("nowhere", ChannelOptions::default()).unwrap_err();
     let advice = "target nowhere has no port: write nowhere:50051";

@@ -1,9 +1,10 @@
 //! A server of this project with a service written by hand: what it is sent is what it answers.
 
 use bookend_server::{
-    Answerer, Code, Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server, Service,
-    Status, StreamReply,
+    Answerer, Builder, Code, Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server,
+    Service, Status, StreamReply,
 };
+use std::path::Path;
 use std::sync::mpsc;
 
 pub const ECHO: &str = "/test.Any/Echo";
@@ -85,11 +86,18 @@ impl InlineStream for Talk {
 
 /// Starts the server; gives what `HOLD` holds.
 pub fn start(address: &str) -> (Handle, mpsc::Receiver<Held>) {
+    let (builder, holding) = builder();
+    (builder.bind(address).unwrap().spawn().unwrap(), holding)
+}
+
+/// The same on a unix socket.
+pub fn start_unix(path: &Path) -> (Handle, mpsc::Receiver<Held>) {
+    let (builder, holding) = builder();
+    (builder.bind_unix(path).unwrap().spawn().unwrap(), holding)
+}
+
+fn builder() -> (Builder, mpsc::Receiver<Held>) {
     let (held, holding) = mpsc::channel();
-    let server = Server::builder()
-        .add_service(Any { held })
-        .limits(Limits::trusted())
-        .bind(address)
-        .unwrap();
-    (server.spawn().unwrap(), holding)
+    let builder = Server::builder().add_service(Any { held });
+    (builder.limits(Limits::trusted()), holding)
 }

@@ -24,6 +24,8 @@ pub(crate) struct Engine {
     ended: bool,
     /// Nothing can be sent or received any more.
     failed: bool,
+    /// We have said that we send no more: what comes now is of no interest.
+    said_goodbye: bool,
 }
 
 /// Either end. Both are some hundred bytes, and there is one a connection.
@@ -48,6 +50,7 @@ impl Engine {
             kept: Vec::new(),
             ended: false,
             failed: false,
+            said_goodbye: false,
         }
     }
 
@@ -102,14 +105,15 @@ impl Engine {
         if self.failed {
             return Err(Error::HandshakeNotComplete);
         }
+        if self.said_goodbye {
+            return Ok(());
+        }
         self.kept.extend_from_slice(records);
         let mut incoming = std::mem::take(&mut self.kept);
         let (used, result) = self.process(&mut incoming, output, plaintext);
         if let Err(error) = result {
             self.failed = true;
-            // What is left to do is to encode the alert that tells the peer. The bytes are those that
-            // rustls has seen: it knows places in them.
-            let _ = self.process(&mut incoming[used..], output, plaintext);
+            self.encode_alert(&mut incoming[used..], output);
             return Err(error);
         }
         incoming.drain(..used);
@@ -121,6 +125,24 @@ impl Engine {
             self.kept = incoming;
         }
         Ok(())
+    }
+
+    /// What is left to do after an error is to encode the alert that tells the peer: one step, since
+    /// another one would run into the error again. The bytes are those that rustls has seen: it knows
+    /// places in them.
+    fn encode_alert(&mut self, incoming: &mut [u8], output: &mut Vec<u8>) {
+        let _ = match &mut self.end {
+            End::Client(connection) => act(
+                connection.process_tls_records(incoming),
+                output,
+                &mut Vec::new(),
+            ),
+            End::Server(connection) => act(
+                connection.process_tls_records(incoming),
+                output,
+                &mut Vec::new(),
+            ),
+        };
     }
 
     fn process(
@@ -164,6 +186,7 @@ impl Engine {
     /// Says that nothing more is sent. In the middle of a handshake there is nobody to say it to,
     /// and the peer sees the end anyway.
     pub fn close(&mut self, output: &mut Vec<u8>) {
+        self.said_goodbye = true;
         let _ = self.append(Saying::Goodbye, 2 * RECORD_OVERHEAD_BYTES, output);
     }
 

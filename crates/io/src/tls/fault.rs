@@ -151,12 +151,17 @@ fn describe_certificate(
     error: &CertificateError,
 ) -> fmt::Result {
     match error {
-        CertificateError::UnknownIssuer if side == Side::Client => write!(
-            f,
-            "the server's certificate is signed by nobody who is trusted here: name its CA with \
+        // By another authority of the same name, the signature is wrong.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature
+            if side == Side::Client =>
+        {
+            write!(
+                f,
+                "the server's certificate is signed by nobody who is trusted here: name its CA with \
              --cacert FILE"
-        ),
-        CertificateError::UnknownIssuer => write!(
+            )
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => write!(
             f,
             "the client's certificate is signed by nobody whom --tls-client-ca names"
         ),

@@ -146,7 +146,10 @@ impl<S: Shard> Secured<S> {
             sealed.map_err(|error| Fault::of(self.role.side(), error))?;
         }
         self.sessions.forget_ended();
+        // A session opens with an empty output, which a shard may exchange for its own.
+        let below = turn.set_aside(session);
         self.call(turn, |shard, turn| shard.opened(session, how, turn));
+        turn.put_before(session, below);
         if owes_writable {
             match turn.unwritten(session) {
                 [] => self.call(turn, |shard, turn| shard.writable(session, turn)),
@@ -160,7 +163,9 @@ impl<S: Shard> Secured<S> {
     /// the alert that tells the peer.
     #[cold]
     fn fail(&mut self, session: Session, fault: Fault) {
-        if let Some(secure) = self.sessions.find(session) {
+        if let Some(secure) = self.sessions.find(session)
+            && secure.fault.is_none()
+        {
             if matches!(secure.phase, Phase::Handshake(_)) {
                 self.role.tally().failed(&fault);
             }
@@ -169,6 +174,9 @@ impl<S: Shard> Secured<S> {
     }
 
     fn give_up_late_handshakes(&mut self, turn: &mut Turn) {
+        if self.sessions.next_late_ns().is_none() {
+            return;
+        }
         while let Some(session) = self.sessions.take_late(turn.now_ns()) {
             let fault = Fault::timed_out(self.role.side(), self.role.timeout_ns());
             self.fail(session, fault);
@@ -202,14 +210,18 @@ impl<S: Shard> Secured<S> {
             Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(session, turn),
             Ok(()) => Ok(()),
         };
-        let then = match result {
-            Ok(()) if plaintext.len() > kept_bytes => self.present(session, &plaintext, turn),
-            Ok(()) => {
-                self.keep(session, &plaintext);
-                Ok(Then::Continue)
-            }
-            Err(fault) => Err(fault),
+        if let Err(fault) = &result {
+            self.fail(session, fault.clone());
+        }
+        // What came before an error is heard, too: it may say why.
+        let is_open = !is_new || result.is_ok();
+        let then = if is_open && plaintext.len() > kept_bytes {
+            self.present(session, &plaintext, turn)
+        } else {
+            self.keep(session, &plaintext);
+            Ok(Then::Continue)
         };
+        let then = result.and(then);
         plaintext.clear();
         self.plaintext = bounded(plaintext);
         then
@@ -317,17 +329,14 @@ impl<S: Shard> Secured<S> {
             return;
         };
         let has_leftover = !secure.leftover.is_empty();
-        let (resumes, closes) = turn
-            .wish_below(session, |wishes| {
-                let resumes = wishes.resume && has_leftover;
-                wishes.resume &= !resumes;
-                (resumes, wishes.close)
-            })
-            .unwrap_or_default();
-        if resumes {
+        let Some(wishes) = turn.wishes_of(session) else {
+            return;
+        };
+        if wishes.resume && has_leftover {
+            wishes.resume = false;
             self.to_resume.push(session);
         }
-        if closes {
+        if wishes.close {
             secure.engine.close(turn.output_below(session));
         }
     }

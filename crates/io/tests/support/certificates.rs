@@ -7,7 +7,11 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
+
+/// Each has a name of its own, as those of a machine's store have.
+static AUTHORITIES: AtomicU32 = AtomicU32::new(0);
 
 /// An authority of its own, whose certificates stand in files until it is dropped.
 pub struct Authority {
@@ -23,14 +27,28 @@ pub struct Files {
     pub key: PathBuf,
 }
 
+impl Files {
+    /// The flags with which `bookend serve` shows it.
+    pub fn flags(&self) -> [String; 4] {
+        let [certificate, key] =
+            [&self.certificate, &self.key].map(|file| file.display().to_string());
+        [
+            "--tls-certificate".to_owned(),
+            certificate,
+            "--tls-key".to_owned(),
+            key,
+        ]
+    }
+}
+
 impl Authority {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params
-            .distinguished_name
-            .push(DnType::CommonName, "an authority of a test");
+        let number = AUTHORITIES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("authority {number} of a test");
+        params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().expect("a key");
         let certificate = params.self_signed(&key).expect("a certificate");
         fs::write(folder.path().join("ca.pem"), certificate.pem()).expect("a file");

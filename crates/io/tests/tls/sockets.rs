@@ -98,6 +98,8 @@ fn every_driver_carries_it_at_either_end() {
         (Io::Epoll, 2),
         (Io::Blocking, 2),
         (Io::Auto, 1),
+        (Io::Uring, 1),
+        (Io::Uring, 2),
     ] {
         with_server(&setup, io, threads, |address| {
             for blocks in [true, false] {

@@ -18,7 +18,7 @@ use bookend_wire::{
 /// with.
 const KEPT_MESSAGES_BYTES: usize = 4 << 20;
 
-/// What all connections of a worker say first.
+/// What all connections of a worker to the target of one name say first.
 #[derive(Debug)]
 pub(super) struct Script {
     /// One a message, where they are the same each time.
@@ -27,8 +27,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub fn new(plan: &Plan) -> Self {
-        let head = plan.head();
+    pub fn new(plan: &Plan, name: usize) -> Self {
+        let head = plan.head(name);
         let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
         let vary = plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES;
         let opening = |message: &Vec<u8>| Opening::new(&plan.config, &head, message);

@@ -49,6 +49,9 @@ impl Options {
         }
         let least = NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
         self.connections = self.connections.max(least);
-        Ok(targets)
+        Ok(match &self.authority {
+            Some(_) => targets.without_authorities(),
+            None => targets,
+        })
     }
 }

@@ -31,13 +31,12 @@ impl LoadShard {
     }
 
     fn connect(&mut self, number: u32, turn: &mut Turn) {
-        let target = self
-            .course
-            .plan
-            .targets
-            .of(self.first_connection + number as usize);
-        let (target, token) = self.sources.target(&target, number);
+        let connection = self.first_connection + number as usize;
+        let endpoint = self.course.plan.targets.endpoint(connection);
+        let (target, token) = self.sources.target(&endpoint.target, number);
         turn.connect(target, token.to_number());
+        let roster = &mut self.course.measured.roster;
+        roster.dial(number as usize, endpoint);
     }
 
     fn reckon_dial_deadline(&mut self) {
@@ -50,10 +49,14 @@ impl LoadShard {
     pub(super) fn connected(&mut self, session: Session, token: u64, turn: &mut Turn) {
         let number = Token::of(token).number;
         self.sources.opened();
+        let place = self.course.measured.roster.opened(number as usize);
         let plan = &self.course.plan;
         let timeout_ns = plan.connect_timeout_ns;
-        let streams = self.streams[number as usize];
-        let mut link = Link::new(session, number, plan, &self.head, streams);
+        while self.heads.len() <= place.name {
+            self.heads.push(plan.head(self.heads.len()));
+        }
+        let (head, streams) = (&self.heads[place.name], self.streams[number as usize]);
+        let mut link = Link::new(session, number, place, plan, head, streams);
         self.course.measured.connections_opened += 1;
         link.swap_output(turn);
         let index = session.index as usize;
@@ -68,17 +71,17 @@ impl LoadShard {
 
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
-        let target = self
-            .course
-            .plan
-            .targets
-            .of(self.first_connection + token.number as usize);
-        if self.sources.has_another(&target, token, error) && self.course.will_make_calls() {
+        let connection = token.number as usize;
+        let target = self.course.measured.roster.target(connection);
+        if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
             return self.connect(token.number, turn);
         }
-        let text = self.sources.explain(error);
+        let text = self
+            .course
+            .explain(connection, &self.sources.explain(error));
         self.course.measured.note_failure(&text);
-        self.course.count_attempt(&text);
+        self.course.lose_target(connection);
+        self.course.count_attempt(connection, &text);
         self.dials.lost(token.number, turn.now_ns(), End::Useless);
         self.reckon_dial_deadline();
     }
@@ -110,10 +113,12 @@ impl LoadShard {
             self.course.measured.note_end_of(&link);
         }
         if end != End::WorkDone && self.course.phase() != Phase::Over {
-            let text = why_lost(&link, text);
+            let number = link.connection_number as usize;
+            let text = self.course.explain(number, &why_lost(&link, text));
             self.course.measured.note_failure(&text);
             if link.made_no_call() {
-                self.course.count_attempt(&text);
+                self.course.lose_target(number);
+                self.course.count_attempt(number, &text);
             }
             let fault = Fault::new(Code::Unavailable, text);
             link.fail_all(&fault, self.course.ledger(now_ns));

@@ -166,6 +166,7 @@ fn ours(facts: &Extension) -> String {
         format_args!("  Requests per read:\t{:.2}", facts.requests_per_read),
     );
     text.push_str(&connections(facts));
+    text.push_str(&by_target(facts));
     text.push_str(&outside_the_window(facts));
     text.push_str(&said_by_the_server(facts));
     if busy >= GENERATOR_SATURATED {
@@ -220,6 +221,22 @@ fn connections(facts: &Extension) -> String {
                 "  Sources:\t{} addresses of the loopback beside the first, which was out of ports",
                 facts.source_addresses
             ),
+        );
+    }
+    text
+}
+
+fn by_target(facts: &Extension) -> String {
+    let mut text = String::new();
+    for target in &facts.targets {
+        let name = match target.target == target.address {
+            true => target.address.clone(),
+            false => format!("{} ({})", target.address, target.target),
+        };
+        let (ok, failed, connections) = (target.ok, target.failed, target.connections_opened);
+        line(
+            &mut text,
+            format_args!("  Target:\t{name}: {ok} OK, {failed} failed, {connections} connections"),
         );
     }
     text

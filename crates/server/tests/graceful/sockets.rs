@@ -102,7 +102,7 @@ fn a_server_that_stops_under_load_has_answered_every_call_that_it_took() {
             let server = bind(&testing, io, threads, Limits::internet());
             let server = server.spawn().expect("a thread");
             let crowd = Crowd::default();
-            crowd.call(&testing, server.local_address(), || {
+            crowd.call(&testing, server.local_address().tcp().expect("TCP"), || {
                 crowd.wait_for(2_000);
                 server.stop();
             });
@@ -130,7 +130,7 @@ fn connections_that_age_under_load_are_replaced_without_an_error() {
         };
         let server = bind(&testing, io, 2, limits).spawn().expect("a thread");
         let crowd = Crowd::default();
-        let address = server.local_address();
+        let address = server.local_address().tcp().expect("TCP");
         crowd.call(&testing, address, || {
             crowd.wait_for(10_000);
             crowd.is_over.store(true, Ordering::SeqCst);
@@ -156,7 +156,7 @@ fn who_waits_in_the_listeners_queue_is_answered_although_the_server_stops() {
             let testing = Testing::default();
             let server = bind(&testing, io, threads, Limits::internet());
             let mut clients: Vec<_> = (0..5)
-                .map(|_| Client::calling(server.local_address(), INLINE))
+                .map(|_| Client::calling(server.local_address().tcp().expect("TCP"), INLINE))
                 .collect();
             server.stopper().stop();
             let server = server.spawn().expect("a thread");
@@ -176,7 +176,7 @@ fn stuck(io: Io, drain: Duration) -> (Handle, Client, Testing) {
     let testing = Testing::default();
     let server = bind(&testing, io, 1, Limits::internet()).drain(drain);
     let server = server.spawn().expect("a thread");
-    let client = Client::calling(server.local_address(), DEFERRED);
+    let client = Client::calling(server.local_address().tcp().expect("TCP"), DEFERRED);
     while testing.waiting() == 0 {
         thread::yield_now();
     }

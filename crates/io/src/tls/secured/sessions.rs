@@ -105,7 +105,9 @@ impl Sessions {
             fault: None,
         };
         self.put(session, Entry::Secure(Box::new(secure)));
-        self.late.push_back((late_at_ns, session));
+        if late_at_ns != u64::MAX {
+            self.late.push_back((late_at_ns, session));
+        }
     }
 
     /// The session gets no TLS.

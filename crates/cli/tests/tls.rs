@@ -1,0 +1,312 @@
+//! TLS on the command line: flags of ghz, rules of ghz, and one clear line where it fails.
+
+#[path = "../../io/tests/support/certificates.rs"]
+mod certificates;
+
+use certificates::{Authority, Files};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// `bookend serve`, started as the lab does it, so that it ends with this test.
+struct Served {
+    process: Child,
+    port: String,
+}
+
+fn bookend(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    command
+        .args(words)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .env_remove("SSLKEYLOGFILE")
+        .stdin(Stdio::null());
+    command
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+impl Served {
+    fn start(words: &[&str], key_log: Option<&Path>) -> Self {
+        let mut command = bookend(&[&["serve", "--port", "0", "--threads", "1"], words].concat());
+        if let Some(file) = key_log {
+            command.env("SSLKEYLOGFILE", file);
+        }
+        let mut process = command
+            .env("BOOKEND_CONTRACT", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        // What it says at its end may be dropped.
+        process.stdout = Some(output.into_inner());
+        let port = line
+            .trim()
+            .strip_prefix("ready ")
+            .expect("it is ready")
+            .to_owned();
+        Self { process, port }
+    }
+
+    fn with_tls(files: &Files, more: &[&str]) -> Self {
+        let own = [
+            "--tls-certificate",
+            text(&files.certificate),
+            "--tls-key",
+            text(&files.key),
+        ];
+        Self::start(&[&own[..], more].concat(), None)
+    }
+
+    fn target(&self) -> String {
+        format!("localhost:{}", self.port)
+    }
+
+    /// Ends it, and says what it said to people.
+    fn end(mut self) -> String {
+        drop(self.process.stdin.take());
+        let mut said = String::new();
+        let mut errors = self.process.stderr.take().unwrap();
+        errors.read_to_string(&mut said).unwrap();
+        self.process.wait().unwrap();
+        said
+    }
+}
+
+const CALL: [&str; 4] = [
+    "--proto=proto/helloworld.proto",
+    "--call=helloworld.Greeter/SayHello",
+    "-d",
+    r#"{"name": "world"}"#,
+];
+
+/// What a command printed, or the line that it complained with.
+fn run(mut command: Command) -> Result<String, String> {
+    let output = command.output().unwrap();
+    match output.status.success() {
+        true => Ok(String::from_utf8(output.stdout).unwrap()),
+        false => Err(String::from_utf8(output.stderr)
+            .unwrap()
+            .trim_end()
+            .to_owned()),
+    }
+}
+
+fn load(target: &str, words: &[&str]) -> Result<String, String> {
+    run(bookend(
+        &[
+            &["load", target, "-n", "200", "-c", "20", "-O", "json"],
+            &CALL[..],
+            words,
+        ]
+        .concat(),
+    ))
+}
+
+fn probe(target: &str, words: &[&str]) -> Result<String, String> {
+    run(bookend(&[&["probe", target], &CALL[..], words].concat()))
+}
+
+fn count_of(report: &str) -> u64 {
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    assert_eq!(
+        report["errorDistribution"]
+            .as_object()
+            .map_or(0, serde_json::Map::len),
+        0,
+        "{report}"
+    );
+    report["count"].as_u64().unwrap()
+}
+
+fn cacert(authority: &Authority) -> String {
+    format!("--cacert={}", text(&authority.file()))
+}
+
+#[test]
+fn load_and_probe_call_over_tls_with_every_driver() {
+    let authority = Authority::new();
+    let served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
+    let ca = cacert(&authority);
+    for words in [
+        &["--connections=1"][..],
+        &["--connections=5", "--io=epoll"],
+        &["--io=blocking"],
+    ] {
+        let report = load(&served.target(), &[&[ca.as_str()], words].concat()).unwrap();
+        assert_eq!(count_of(&report), 200, "{words:?}");
+    }
+    let found = probe(&served.target(), &[&ca, "--semantics"]).unwrap();
+    assert!(!found.contains(r#""no""#), "{found}");
+    let by_reflection = [
+        "probe",
+        &served.target(),
+        &ca,
+        "--call=helloworld.Greeter/SayHello",
+    ];
+    run(bookend(&by_reflection)).unwrap();
+    let said = served.end();
+    assert!(said.contains("resumed, 0 failed"), "{said}");
+}
+
+#[test]
+fn whom_to_trust_and_what_to_show_follows_ghz() {
+    let authority = Authority::new();
+    let files = authority.issue(&["a.example"]);
+    let own_ca = authority.file();
+    let served = Served::with_tls(&files, &["--tls-client-ca", text(&own_ca)]);
+    let client = authority.issue(&["client"]);
+    let ca = cacert(&authority);
+    let (cert, key) = (
+        format!("--cert={}", text(&client.certificate)),
+        format!("--key={}", text(&client.key)),
+    );
+    let shown = [cert.as_str(), key.as_str()];
+    for words in [
+        &[ca.as_str(), "--cname=a.example"][..],
+        &[&ca, "--authority=a.example:443"],
+        &["--skipTLS"],
+    ] {
+        let report = load(&served.target(), &[words, &shown].concat()).unwrap();
+        assert_eq!(count_of(&report), 200, "{words:?}");
+    }
+    for (words, said) in [
+        (
+            &[ca.as_str(), &cert, &key][..],
+            "is not for localhost: it is for a.example",
+        ),
+        (
+            &["--cname=a.example", &cert, &key],
+            "name its CA with --cacert FILE",
+        ),
+        (
+            &[&ca, "--cname=a.example"],
+            "give one with --cert FILE --key FILE",
+        ),
+        (
+            &["--insecure"],
+            "the server wants TLS: leave --insecure out",
+        ),
+    ] {
+        let line = load(&served.target(), words).unwrap_err();
+        assert!(
+            line.contains(said) && line.lines().count() == 1,
+            "{words:?}: {line}"
+        );
+    }
+    served.end();
+}
+
+#[test]
+fn a_server_without_tls_is_told_from_one_that_is_not_there() {
+    let served = Served::start(&[], None);
+    let authority = Authority::new();
+    for made in [
+        load(&served.target(), &[&cacert(&authority)]),
+        probe(&served.target(), &[&cacert(&authority)]),
+    ] {
+        let line = made.unwrap_err();
+        assert!(
+            line.contains("add --insecure") && line.lines().count() == 1,
+            "{line}"
+        );
+    }
+    served.end();
+}
+
+#[test]
+fn files_that_are_of_no_use_end_the_server_before_it_listens() {
+    let authority = Authority::new();
+    let (one, other) = (
+        authority.issue(&["localhost"]),
+        authority.issue(&["localhost"]),
+    );
+    for (certificate, key, said) in [
+        (
+            Path::new("/absent"),
+            one.key.as_path(),
+            "cannot read /absent: No such file",
+        ),
+        (
+            &one.certificate,
+            &other.key,
+            "the key is not the certificate's",
+        ),
+    ] {
+        let words = [
+            "serve",
+            "--port=0",
+            "--tls-certificate",
+            text(certificate),
+            "--tls-key",
+            text(key),
+        ];
+        let output = bookend(&words).output().unwrap();
+        let line = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(line.contains(said) && line.lines().count() == 1, "{line}");
+    }
+}
+
+/// The secrets in a file for keys, by what they are for and by the client's random.
+fn secrets(file: &Path) -> BTreeMap<(String, String), String> {
+    let lines = fs::read_to_string(file).unwrap();
+    let secret = |line: &str| {
+        let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        let [label, random, secret] = <[String; 3]>::try_from(words).expect("three words");
+        assert_eq!(random.len(), 64, "32 octets in hexadecimal");
+        assert!(secret.len() == 64 || secret.len() == 96, "{secret}");
+        ((label, random), secret)
+    };
+    lines.lines().map(secret).collect()
+}
+
+#[test]
+fn both_ends_write_the_same_keys_and_only_where_they_are_asked_to() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let (at_server, at_client): (PathBuf, PathBuf) = (
+        authority.folder().join("server.keys"),
+        authority.folder().join("client.keys"),
+    );
+    let own = [
+        "--tls-certificate",
+        text(&files.certificate),
+        "--tls-key",
+        text(&files.key),
+    ];
+    let served = Served::start(&own, Some(&at_server));
+    let (ca, target) = (cacert(&authority), served.target());
+    let words = [&["probe", &target, &ca], &CALL[..]].concat();
+    let mut command = bookend(&words);
+    command.env("SSLKEYLOGFILE", &at_client);
+    run(command).unwrap();
+    let (here, there) = (secrets(&at_client), secrets(&at_server));
+    assert_eq!(here, there);
+    for label in [
+        "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
+        "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+        "CLIENT_TRAFFIC_SECRET_0",
+        "SERVER_TRAFFIC_SECRET_0",
+    ] {
+        assert!(here.keys().any(|(known, _)| known == label), "{label}");
+    }
+    run(bookend(&words)).unwrap();
+    assert_eq!(secrets(&at_client), here, "nobody asked this time");
+    let mut command = bookend(&words);
+    command.env("SSLKEYLOGFILE", "/absent/keys");
+    let line = run(command).unwrap_err();
+    assert!(
+        line.contains("SSLKEYLOGFILE names /absent/keys, which cannot be written"),
+        "{line}"
+    );
+    served.end();
+}

@@ -1,0 +1,217 @@
+//! The client library over TLS: the blocking client and the channel.
+
+#[path = "../../io/tests/support/certificates.rs"]
+mod certificates;
+
+use bookend_client::tls::{Authorities, ClientConfig, Identity, Trust};
+use bookend_client::{Call, Channel, ChannelOptions, Client, Code, Options, StreamCall, UnaryCall};
+use bookend_server::tls::ServerConfig;
+use bookend_server::{Context, Handle, Io, Kind, Method, Reply, Server, Service};
+use certificates::{Authority, Files};
+use std::time::Duration;
+
+const ECHO: &str = "/test.Echo/Echo";
+
+/// Ends a test that would hang; no test comes near it.
+const GUARD: Duration = Duration::from_secs(30);
+
+struct Echo;
+
+impl Service for Echo {
+    fn name(&self) -> &'static str {
+        "test.Echo"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "Echo",
+            kind: Kind::Inline,
+        }]
+    }
+
+    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        reply.message(|output| output.extend_from_slice(request));
+    }
+}
+
+fn identity(files: &Files) -> Identity {
+    Identity::read(&files.certificate, &files.key).unwrap()
+}
+
+fn authorities(authority: &Authority) -> Authorities {
+    Authorities::read(&authority.file()).unwrap()
+}
+
+/// A server with a certificate for the loopback's address, that may demand one of its clients.
+fn server(authority: &Authority, io: Io, demands_certificates: bool) -> Handle {
+    let own = identity(&authority.issue(&["127.0.0.1"]));
+    let of_clients = demands_certificates.then(|| authorities(authority));
+    Server::builder()
+        .add_service(Echo)
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .io(io)
+        .tls(ServerConfig::new(own, of_clients).unwrap())
+        .spawn()
+        .unwrap()
+}
+
+fn options(authority: &Authority, files: Option<&Files>) -> Options {
+    let trust = Trust::Signed(authorities(authority));
+    let config = ClientConfig::new(trust, files.map(identity)).unwrap();
+    Options {
+        tls: Some(config),
+        ..Options::default()
+    }
+}
+
+fn channel(server: &Handle, connection: Options) -> Channel {
+    let options = ChannelOptions {
+        connection,
+        ..ChannelOptions::default()
+    };
+    Channel::connect(&server.local_address().to_string(), options).unwrap()
+}
+
+fn echo(message: &[u8]) -> UnaryCall {
+    UnaryCall {
+        timeout: Some(GUARD),
+        ..UnaryCall::new(ECHO, message.to_vec())
+    }
+}
+
+#[test]
+fn both_clients_call_over_tls_whatever_drives_the_server() {
+    let authority = Authority::new();
+    for io in [Io::Blocking, Io::Epoll] {
+        let server = server(&authority, io, false);
+        let address = server.local_address().to_string();
+        let options = options(&authority, None);
+        for large in [0, 1, 100_000, 3 << 20] {
+            let message = vec![7; large];
+            let mut client = Client::connect(&address, &options).unwrap();
+            let answer = client.call(&Call::new(ECHO, &[&message])).unwrap();
+            assert!(answer.messages == [&message[..]], "{io:?} {large}");
+            let channel = channel(&server, options.clone());
+            let answer = channel.unary(echo(&message));
+            assert!(answer.single_message() == Ok(&message), "{io:?} {large}");
+        }
+        server.stop();
+        let statistics = server.join().unwrap();
+        assert_eq!(statistics.calls.answered_ok, 8);
+        let handshakes = statistics.handshakes;
+        assert_eq!(
+            (handshakes.full + handshakes.resumed, handshakes.failed),
+            (8, 0)
+        );
+        assert!(handshakes.resumed >= 6, "{handshakes:?}");
+    }
+}
+
+#[test]
+fn ten_thousand_calls_share_one_connection() {
+    let authority = Authority::new();
+    let server = server(&authority, Io::Epoll, false);
+    let channel = channel(&server, options(&authority, None));
+    let (tell, hear) = std::sync::mpsc::channel();
+    for number in 0..10_000_u32 {
+        let tell = tell.clone();
+        let call = UnaryCall::new(ECHO, number.to_be_bytes().to_vec());
+        channel.call(call, move |answer| {
+            let is_right = answer.single_message() == Ok(&number.to_be_bytes()[..]);
+            tell.send(is_right).unwrap();
+        });
+    }
+    assert!(hear.iter().take(10_000).all(|is_right| is_right));
+    server.stop();
+    assert_eq!(server.join().unwrap().io.accepted, 1);
+}
+
+#[test]
+fn a_client_shows_the_certificate_that_is_demanded() {
+    let authority = Authority::new();
+    let server = server(&authority, Io::Epoll, true);
+    let files = authority.issue(&["a client"]);
+    let with = channel(&server, options(&authority, Some(&files)));
+    assert_eq!(with.unary(echo(b"x")).status.code, Code::Ok);
+    let without = channel(&server, options(&authority, None));
+    let status = without.unary(echo(b"x")).status;
+    assert_eq!(status.code, Code::Unavailable);
+    assert!(
+        status
+            .message
+            .contains("the server demands a client certificate: give one with --cert"),
+        "{status}"
+    );
+}
+
+#[test]
+fn a_certificate_that_is_not_to_be_trusted_is_told_once_and_clearly() {
+    let authority = Authority::new();
+    let server = server(&authority, Io::Epoll, false);
+    let address = server.local_address().to_string();
+    let strangers = options(&Authority::new(), None);
+    let told = Client::connect(&address, &strangers)
+        .unwrap_err()
+        .to_string();
+    let expected = format!(
+        "cannot connect to {address}: the server's certificate is signed by nobody who is trusted \
+         here: name its CA with --cacert FILE"
+    );
+    assert_eq!(told, expected);
+    let status = channel(&server, strangers).unary(echo(b"x")).status;
+    assert_eq!((status.code, status.message), (Code::Unavailable, expected));
+    let for_another = Options {
+        authority: Some("other.example:443".to_owned()),
+        ..options(&authority, None)
+    };
+    let told = Client::connect(&address, &for_another)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("is not for other.example: it is for 127.0.0.1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn plain_text_and_tls_that_meet_each_other_say_so() {
+    let authority = Authority::new();
+    let secured = server(&authority, Io::Epoll, false);
+    let plain = Server::builder()
+        .add_service(Echo)
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .spawn()
+        .unwrap();
+    let address = secured.local_address().to_string();
+    let told = Client::connect(&address, &Options::default())
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("wants TLS"), "{told}");
+    let status = channel(&secured, Options::default())
+        .unary(echo(b"x"))
+        .status;
+    assert!(status.message.contains("wants TLS"), "{status}");
+    let address = plain.local_address().to_string();
+    let told = Client::connect(&address, &options(&authority, None))
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("add --insecure"), "{told}");
+    let status = channel(&plain, options(&authority, None))
+        .unary(echo(b"x"))
+        .status;
+    assert!(status.message.contains("add --insecure"), "{status}");
+}
+
+#[test]
+fn streams_go_over_tls_as_well() {
+    let authority = Authority::new();
+    let server = server(&authority, Io::Epoll, false);
+    let channel = channel(&server, options(&authority, None));
+    let (mut requests, responses) = channel.open(StreamCall::new(ECHO));
+    requests.send(&vec![3; 1 << 20]).unwrap();
+    requests.finish();
+    let answer = responses.into_answer();
+    assert!(answer.single_message() == Ok(&vec![3; 1 << 20]));
+}

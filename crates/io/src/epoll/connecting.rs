@@ -1,0 +1,79 @@
+//! Connections that the shard asks for.
+
+use super::{Driver, TO_READ};
+use crate::connection::Readiness;
+use crate::exchange::Fate;
+use crate::shard::{Closed, Opened, Session, Shard};
+use crate::socket;
+use crate::turn::Connect;
+use rustix::event::epoll::EventFlags;
+use rustix::fd::OwnedFd;
+use std::io;
+
+impl<S: Shard> Driver<S> {
+    pub(super) fn connect(&mut self, connect: Connect) {
+        let Connect {
+            session,
+            target,
+            token,
+        } = connect;
+        let begun = socket::begin_connect(&target).and_then(|socket| {
+            let is_there = socket::is_there(&socket, &target)?;
+            self.watch_connect(socket, session, token, is_there)?;
+            Ok(is_there)
+        });
+        match begun {
+            Ok(true) => self.connected(session.index),
+            Ok(false) => {}
+            Err(error) => self.worker.refuse(session, token, error),
+        }
+    }
+
+    fn watch_connect(
+        &mut self,
+        socket: OwnedFd,
+        session: Session,
+        token: u64,
+        is_there: bool,
+    ) -> io::Result<()> {
+        if is_there {
+            return self.register(socket, session, Some(token), TO_READ);
+        }
+        let timeout_ns = self.worker.options.connect_timeout_ns;
+        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
+        self.connect_timeouts.push(by_ns, session)?;
+        self.register(socket, session, Some(token), EventFlags::OUT)
+    }
+
+    pub(super) fn end_connect(&mut self, index: u32, ready: Readiness) {
+        let Some(entry) = &self.entries[index as usize] else {
+            return;
+        };
+        // A socket that is writable and not broken needs not be asked how its connect ended.
+        if ready.broken
+            && let Err(error) = socket::end_connect(&entry.connection.socket)
+        {
+            return self.close(index, Closed::Failed(error));
+        }
+        self.connected(index);
+    }
+
+    fn connected(&mut self, index: u32) {
+        let Some(entry) = &mut self.entries[index as usize] else {
+            return;
+        };
+        let session = entry.connection.exchange.session;
+        let Some(token) = entry.connection.exchange.connecting.take() else {
+            return;
+        };
+        self.worker.turn.begin();
+        self.worker
+            .shard
+            .opened(session, Opened::Connected(token), &mut self.worker.turn);
+        let fate = match &mut self.entries[index as usize] {
+            Some(entry) => entry.connection.write(&mut self.worker),
+            None => Fate::Alive,
+        };
+        self.conclude(index, fate);
+    }
+}

@@ -1,0 +1,324 @@
+//! Runs against several servers: who gets which connection, what is counted where, and what happens
+//! when one of them is not there.
+
+use bookend_io::{Address, Target, Wait};
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_load::run::{Outcome, run};
+use bookend_load::targets::{TargetName, TargetNames, Targets};
+use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_wire::{
+    Blame, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender as Teller, channel};
+use std::thread;
+
+/// Echoes, counts its calls, and may say when the first one comes.
+struct Echo {
+    calls: Arc<AtomicU64>,
+    on_first: Option<Arc<AtomicBool>>,
+}
+
+impl Service for Echo {
+    fn name(&self) -> &'static str {
+        "test.Echo"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "Echo",
+            kind: Kind::Inline,
+        }]
+    }
+
+    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if let Some(first) = &self.on_first {
+            first.store(true, Ordering::Relaxed);
+        }
+        reply.message(|output| output.extend_from_slice(request));
+    }
+}
+
+struct Serving {
+    handle: Handle,
+    calls: Arc<AtomicU64>,
+}
+
+impl Serving {
+    fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    fn start_with(on_first: Option<Arc<AtomicBool>>) -> Self {
+        let calls = Arc::new(AtomicU64::new(0));
+        let echo = Echo {
+            calls: Arc::clone(&calls),
+            on_first,
+        };
+        let server = Server::builder()
+            .add_service(echo)
+            .limits(Limits::trusted());
+        let handle = server.bind("127.0.0.1:0").unwrap().spawn().unwrap();
+        Self { handle, calls }
+    }
+
+    fn address(&self) -> Address {
+        self.handle.local_address().clone()
+    }
+
+    fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+}
+
+/// An address at which nobody listens.
+fn nobody() -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().into()
+}
+
+fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
+    Plan {
+        path: "/test.Echo/Echo".into(),
+        authority: "test".into(),
+        targets: targets.into(),
+        tls: None,
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connecting: Connecting::BeforeRun,
+        connections,
+        concurrency: connections * 4,
+        threads: match driver {
+            Driver::Epoll => 1,
+            _ => connections,
+        },
+        driver,
+        wait: Wait::Sleep,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(1_200),
+        timeout_ns: None,
+        connect_timeout_ns: 10_000_000_000,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Config::trusted(),
+    }
+}
+
+fn measure(plan: Plan) -> Outcome {
+    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
+}
+
+fn all_of(addresses: &[Address]) -> Targets {
+    Targets::new(addresses.iter().map(Target::from)).unwrap()
+}
+
+/// Address, connections, OK, failed.
+fn counts(outcome: &Outcome) -> Vec<(Address, u64, u64, u64)> {
+    let row = |target: &bookend_load::run::TargetOutcome| {
+        let address = target.endpoint.target.address.clone();
+        let calls = target.calls;
+        (address, target.connections_opened, calls.ok, calls.failed)
+    };
+    outcome.targets.iter().map(row).collect()
+}
+
+#[test]
+fn connections_and_calls_are_spread_over_the_targets_and_counted_for_each() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let servers = [(); 3].map(|()| Serving::start());
+        let addresses = servers.each_ref().map(Serving::address);
+        let outcome = measure(plan(all_of(&addresses), 6, driver));
+        assert_eq!((outcome.ok, outcome.connections_opened), (1_200, 6));
+        let rows = counts(&outcome);
+        assert_eq!(rows.len(), 3, "{driver:?}");
+        for (server, address) in servers.iter().zip(&addresses) {
+            let row = rows.iter().find(|row| row.0 == *address).unwrap();
+            assert_eq!((row.1, row.3), (2, 0));
+            assert!(row.2 > 0);
+            // Calls may have been made to it that no window counts.
+            let told = row.2..=row.2 + outcome.warmup + outcome.drained + outcome.unfinished;
+            assert!(
+                told.contains(&server.calls()),
+                "{told:?} {}",
+                server.calls()
+            );
+        }
+        let all: u64 = rows.iter().map(|row| row.2).sum();
+        assert_eq!(all, outcome.ok);
+    }
+}
+
+#[test]
+fn a_target_that_is_not_there_is_named_and_the_others_are_measured() {
+    let server = Serving::start();
+    let gone = nobody();
+    let targets = all_of(&[server.address(), gone.clone()]);
+    let mut plan = plan(targets, 2, Driver::Epoll);
+    // Long enough for the back-off after the first try.
+    (plan.calls, plan.window_ns) = (None, Some(300_000_000));
+    let outcome = measure(plan);
+    let failure = outcome.first_failure.clone().unwrap();
+    let named = format!("{gone}: connection error: Connection refused");
+    assert!(failure.starts_with(&named), "{failure}");
+    let rows = counts(&outcome);
+    let dead = rows.iter().find(|row| row.0 == gone).unwrap();
+    assert_eq!((dead.1, dead.2), (0, 0));
+    assert_eq!(dead.3, outcome.errors.total());
+    assert!(outcome.ok > 0);
+    let named = |text: &String| text.contains(&gone.to_string());
+    assert!(outcome.errors.by_text.keys().all(named));
+}
+
+#[test]
+fn one_target_alone_is_not_named_by_its_errors() {
+    let targets: Targets = Target::from(nobody()).into();
+    let error = run(
+        plan(targets, 1, Driver::Blocking),
+        &AtomicBool::new(false),
+        |_| {},
+    );
+    let text = error.unwrap_err().to_string();
+    assert!(text.starts_with("connection error: "), "{text}");
+}
+
+#[test]
+fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
+    let called = Arc::new(AtomicBool::new(false));
+    let (stays, moved) = (
+        Serving::start(),
+        Serving::start_with(Some(Arc::clone(&called))),
+    );
+    let before = nobody();
+    let (first, then) = (before.clone(), moved.address());
+    let is_first = AtomicBool::new(true);
+    let fixed = stays.address();
+    let find = move |name: &TargetName| match name.to_string().starts_with("dns:") {
+        false => Ok(vec![fixed.clone()]),
+        true if is_first.swap(false, Ordering::Relaxed) => Ok(vec![first.clone()]),
+        true => Ok(vec![then.clone()]),
+    };
+    let names: TargetNames = "stays:1,dns:moves:1".parse().unwrap();
+    let targets = Targets::find_by(&names, find).unwrap();
+    let mut plan = plan(targets, 2, Driver::Epoll);
+    // Until the server that has moved is called.
+    plan.calls = None;
+    plan.window_ns = Some(60_000_000_000);
+    let outcome = run(plan, &called, |_| {}).unwrap();
+    assert!(outcome.cancelled);
+    let moved_row = counts(&outcome)
+        .into_iter()
+        .find(|row| row.0 == moved.address());
+    assert_eq!(moved_row.unwrap().1, 1);
+    let lost_row = counts(&outcome).into_iter().find(|row| row.0 == before);
+    assert_eq!(lost_row.unwrap().1, 0);
+}
+
+/// Reads the head of one request.
+struct Heads(Teller<String>);
+
+impl Visitor for Heads {
+    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
+        let authority = fields.find(b":authority").unwrap();
+        let _ = self.0.send(String::from_utf8(authority.to_vec()).unwrap());
+        None
+    }
+    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    fn data(&mut self, _: &mut Sender, _: Stream, _: &[u8], _: bool) {}
+    fn reset(&mut self, _: &mut Sender, _: Stream, _: ErrorCode, _: Blame) {}
+    fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+}
+
+fn hear(mut stream: impl Read + Write, tell: Teller<String>) {
+    let mut connection = Connection::new(Role::Server, &Config::trusted());
+    let mut heads = Heads(tell);
+    let mut unread = Vec::new();
+    loop {
+        let output = std::mem::take(&mut connection.sender.output);
+        let mut buffer = [0; 4096];
+        if stream.write_all(&output).is_err() {
+            return;
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return,
+            Ok(count) => unread.extend_from_slice(&buffer[..count]),
+        }
+        let consumed = connection.receive(&unread, &mut heads).unwrap();
+        unread.drain(..consumed);
+    }
+}
+
+#[test]
+fn calls_have_the_authority_of_their_target_which_of_a_unix_socket_is_localhost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("echo");
+    let unix = UnixListener::bind(&path).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let (tell, authorities) = channel();
+    let tells = tell.clone();
+    thread::spawn(move || hear(unix.accept().unwrap().0, tells));
+    thread::spawn(move || hear(tcp.accept().unwrap().0, tell));
+
+    let text = format!("unix:{},127.0.0.1:{port}", path.display());
+    let names: TargetNames = text.parse().unwrap();
+    let targets = Targets::find_by(&names, TargetName::resolve).unwrap();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::clone(&interrupt);
+    let running = thread::spawn(move || run(plan(targets, 2, Driver::Epoll), &interrupted, |_| {}));
+    let mut heard = Vec::new();
+    while heard.len() < 2 {
+        let authority = authorities.recv().unwrap();
+        if !heard.contains(&authority) {
+            heard.push(authority);
+        }
+    }
+    interrupt.store(true, Ordering::Relaxed);
+    running.join().unwrap().unwrap();
+    heard.sort();
+    assert_eq!(heard, [format!("127.0.0.1:{port}"), "localhost".to_owned()]);
+}
+
+#[test]
+fn a_unix_socket_is_measured_by_every_driver() {
+    for driver in [Driver::Blocking, Driver::Epoll] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("echo");
+        let calls = Arc::new(AtomicU64::new(0));
+        let echo = Echo {
+            calls: Arc::clone(&calls),
+            on_first: None,
+        };
+        let server = Server::builder()
+            .add_service(echo)
+            .limits(Limits::trusted());
+        let server = server.bind_unix(&path).unwrap().spawn().unwrap();
+        let outcome = measure(plan(Target::from(server.local_address()), 3, driver));
+        assert_eq!((outcome.ok, outcome.connections_opened), (1_200, 3));
+        assert_eq!(outcome.errors.total(), 0, "{driver:?}");
+        server.stop();
+        server.join().unwrap();
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn connections_come_from_the_address_that_is_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut target = Target::from(listener.local_addr().unwrap());
+    target.source = Some("127.0.0.9".parse().unwrap());
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::clone(&interrupt);
+    let running =
+        thread::spawn(move || run(plan(target, 1, Driver::Blocking), &interrupted, |_| {}));
+    let (_connection, peer): (_, SocketAddr) = listener.accept().unwrap();
+    assert_eq!(peer.ip().to_string(), "127.0.0.9");
+    interrupt.store(true, Ordering::Relaxed);
+    assert!(running.join().unwrap().is_err(), "nobody has greeted");
+}
