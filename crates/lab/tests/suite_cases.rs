@@ -79,6 +79,50 @@ fn every_kind_of_case_stands_in_the_grid() {
 }
 
 #[test]
+fn a_line_of_the_grid_has_a_case_a_transport() {
+    let line = "{ connection_per_call = true, concurrency = [10] }";
+    let more =
+        "{ connection_per_call = true, concurrency = [10], transports = [\"h2c\", \"tls\"] }";
+    let cases = suite(&SUITE.replace(line, more)).full.cases;
+    let written: Vec<String> = cases.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        written[2..4],
+        ["C=10 S=10 per-call", "C=10 S=10 tls per-call"]
+    );
+    let with = |list: &str| complaint(line, &more.replace("[\"h2c\", \"tls\"]", list));
+    assert!(with("[]").contains("at least one transport"));
+    assert!(with("[\"tls\", \"tls\"]").contains("`tls` is named twice"));
+    let said = with("[\"quic\"]");
+    assert!(said.contains("a transport is h2c, tls or unix"), "{said}");
+    assert!(said.starts_with("suites/all/suite.toml:"), "{said}");
+}
+
+#[test]
+fn one_case_of_the_environment_is_asked_over_every_transport_of_the_grid() {
+    let line = "{ connections = 1, concurrency = [5], calls = 10 }";
+    let more = "{ connections = 1, concurrency = [5], transports = [\"h2c\", \"unix\"] }";
+    let environment = [
+        ("GRPC_CLIENT_CONNECTIONS", "2"),
+        ("GRPC_CLIENT_CONCURRENCY", "8"),
+    ];
+    let overrides = Overrides::from_environment(environment).expect("known variables");
+    let quick = Selection {
+        extent: Extent::Quick,
+        ..Selection::default()
+    };
+    let planned = |text: &str| {
+        let plan = suite(text).plan(&quick, &overrides, 4).expect("a plan");
+        let cases = plan.cases.iter().map(ToString::to_string);
+        cases.collect::<Vec<String>>()
+    };
+    assert_eq!(planned(SUITE), ["C=2 S=8"]);
+    assert_eq!(
+        planned(&SUITE.replace(line, more)),
+        ["C=2 S=8", "C=2 S=8 unix"]
+    );
+}
+
+#[test]
 fn what_a_suite_says_of_both_ends_is_planned() {
     let plan = plan_of(&Selection::default());
     assert_eq!(

@@ -10,35 +10,20 @@ mod messages {
     bookend_server::include_proto!("com.example.grpc");
 }
 
-use std::{
-    env,
-    error::Error,
-    io,
-    net::Ipv4Addr,
-    process::ExitCode,
-    sync::atomic::{AtomicU64, Ordering},
-    thread,
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, error::Error, fmt, io, net::Ipv4Addr, process::ExitCode, thread, time::Duration};
 
-use bookend_server::io::UringRefusal;
 use bookend_server::tls::{ConfigError, Identity, ServerConfig};
-use bookend_server::{Builder, Io, Limits, Server, Statistics};
+use bookend_server::{Builder, Io, Limits, Server, Statistics, io::UringRefusal};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
 use hello::Hello;
 use messages::{HelloServiceServer, PersistenceServiceServer};
 use persistence::Persistence;
 
-/// The contract's "not supported".
-const NOT_SUPPORTED: u8 = 89;
-
 /// Calls answered by the services that answer later. The library's own count would have those calls
 /// in it by which ghz asks what services there are.
 static ANSWERED: AtomicU64 = AtomicU64::new(0);
-
-/// Where the published comparison has its backend.
-const BACKEND: &str = "127.0.0.1:9999";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     if env::args().nth(1).as_deref() == Some("--version") {
@@ -53,19 +38,19 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ("server", "blocking") => serve(greeters(), Io::Blocking, all),
         ("server", "uring") => match UringRefusal::ask() {
             None => serve(greeters(), Io::Uring, all),
-            Some(refusal) => {
-                eprintln!("{refusal}");
-                Ok(ExitCode::from(NOT_SUPPORTED))
-            }
+            Some(refusal) => unsupported(refusal),
         },
         ("server", "hello") => serve(hello()?, Io::Epoll, answered),
         ("backend", "persistence") => serve(persistence(1_000)?, Io::Epoll, answered),
         ("backend", "persistence-100ms") => serve(persistence(100)?, Io::Epoll, answered),
-        _ => {
-            eprintln!("rust-bookend has no variant {variant} as {role}");
-            Ok(ExitCode::from(NOT_SUPPORTED))
-        }
+        _ => unsupported(format_args!("no variant {variant} as {role}")),
     }
+}
+
+/// As the contract says it.
+fn unsupported(why: impl fmt::Display) -> Result<ExitCode, Box<dyn Error>> {
+    eprintln!("{why}");
+    Ok(ExitCode::from(89))
 }
 
 fn all(statistics: &Statistics) -> u64 {
@@ -83,7 +68,8 @@ fn greeters() -> Builder {
 }
 
 fn hello() -> Result<Builder, Box<dyn Error>> {
-    let hello = Hello::new(&variable("BOOKEND_BACKEND", BACKEND))?;
+    // Where the published comparison has its backend.
+    let hello = Hello::new(&variable("BOOKEND_BACKEND", "127.0.0.1:9999"))?;
     Ok(Server::builder()
         .add_service(HelloServiceServer::new(hello))
         .reflection())
@@ -107,10 +93,7 @@ fn serve(
         "h2c" => services.bind((Ipv4Addr::LOCALHOST, 0))?,
         "tls" => services.bind((Ipv4Addr::LOCALHOST, 0))?.tls(tls()?),
         "unix" => services.bind_unix(variable("BOOKEND_UNIX_SOCKET", ""))?,
-        other => {
-            eprintln!("rust-bookend has no transport {other}");
-            return Ok(ExitCode::from(NOT_SUPPORTED));
-        }
+        other => return unsupported(format_args!("no transport {other}")),
     };
     let server = server.io(io).threads(threads);
     let stopper = server.stopper();
@@ -124,11 +107,9 @@ fn serve(
     println!("ready {}", server.port().unwrap_or_default());
     let statistics = server.serve()?;
     println!("served {}", served(&statistics));
-    println!("note tls_handshakes_full {}", statistics.handshakes.full);
-    println!(
-        "note tls_handshakes_resumed {}",
-        statistics.handshakes.resumed
-    );
+    let tls = &statistics.handshakes;
+    println!("note tls_handshakes_full {}", tls.full);
+    println!("note tls_handshakes_resumed {}", tls.resumed);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -141,10 +122,6 @@ fn tls() -> Result<ServerConfig, ConfigError> {
 
 /// What the lab has said; a variable that is set to nothing is not set.
 fn variable(name: &str, default: &str) -> String {
-    let said = env::var(name).unwrap_or_default();
-    if said.is_empty() {
-        default.to_owned()
-    } else {
-        said
-    }
+    let said = env::var(name).ok().filter(|said| !said.is_empty());
+    said.unwrap_or_else(|| default.to_owned())
 }
