@@ -88,7 +88,6 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
         authority: "test".into(),
         tls: None,
         targets: targets.into(),
-        tls: None,
         messages: vec![b"ping".to_vec()],
         metadata: Vec::new(),
         varying_metadata: None,

@@ -324,7 +324,6 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Limits::trusted().http2,
-        tls: None,
     }
 }
 
