@@ -126,8 +126,8 @@ pub(crate) fn share_port(socket: &OwnedFd) -> Result<(), Errno> {
     net::sockopt::set_socket_reuseport(socket, true)
 }
 
-/// Has a socket that is bound to an address and port 0 get its port when it connects: ports are then
-/// unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
+/// Has a socket that is bound to an address and port 0 get its port when it connects: ports are
+/// then unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
 pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
     meet(Call::Option)?;
     let on: libc::c_int = 1;
@@ -319,8 +319,8 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
     register().map_err(errno)
 }
 
-/// Hands over what has been put into the queue, does what has come up, and waits for one answer: not
-/// at all, for so many nanoseconds, or for ever.
+/// Hands over what has been put into the queue, does what has come up, and waits for one answer:
+/// not at all, for so many nanoseconds, or for ever.
 #[inline]
 pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
     meet(Call::RingEnter)?;

@@ -43,8 +43,8 @@ pub(crate) enum Accept {
 /// Listens on `address`, with room for [`LISTEN_BACKLOG`] waiting connections.
 ///
 /// TCP: with `SO_REUSEADDR`; port 0 takes a free one, see [`Listener::port`]. Unix: a socket that
-/// nobody listens on any more is replaced; the file goes with the listener; the process's umask says
-/// who may connect.
+/// nobody listens on any more is replaced; the file goes with the listener; the process's umask
+/// says who may connect.
 ///
 /// # Errors
 /// The machine's: the address is in use, is not this machine's, or is not allowed. Of a unix socket
@@ -88,7 +88,8 @@ impl Listener {
 
     /// This listener and others on its port, `count` in all, each with a queue of its own: the
     /// kernel gives each connection to one of them, by its addresses and ports. The option is set
-    /// only here, so that a port which another server has is refused when this one begins to listen.
+    /// only here, so that a port which another server has is refused when this one begins to
+    /// listen.
     pub(crate) fn share_port(self, count: NonZeroUsize) -> io::Result<Vec<Self>> {
         let Address::Tcp(address) = self.local_address else {
             return Err(io::ErrorKind::Unsupported.into());

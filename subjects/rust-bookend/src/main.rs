@@ -21,8 +21,7 @@ use std::{
     time::Duration,
 };
 
-use bookend_server::io::UringRefusal;
-use bookend_server::{Builder, Io, Limits, Server, Statistics};
+use bookend_server::{Builder, Io, Limits, Server, Statistics, io::UringRefusal};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
 use hello::Hello;
@@ -50,13 +49,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ("server", "auto") => serve(greeters(), Io::Auto, all),
         ("server", "epoll") => serve(greeters(), Io::Epoll, all),
         ("server", "blocking") => serve(greeters(), Io::Blocking, all),
-        ("server", "uring") => match UringRefusal::ask() {
-            None => serve(greeters(), Io::Uring, all),
-            Some(refusal) => {
-                eprintln!("{refusal}");
-                Ok(ExitCode::from(NOT_SUPPORTED))
-            }
-        },
+        ("server", "uring") => serve(greeters(), Io::Uring, all),
         ("server", "hello") => serve(hello()?, Io::Epoll, answered),
         ("backend", "persistence") => serve(persistence(1_000)?, Io::Epoll, answered),
         ("backend", "persistence-100ms") => serve(persistence(100)?, Io::Epoll, answered),
@@ -99,6 +92,11 @@ fn serve(
     io: Io,
     served: fn(&Statistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
+    let refusal = (io == Io::Uring).then(UringRefusal::ask).flatten();
+    if let Some(refusal) = refusal {
+        eprintln!("{refusal}");
+        return Ok(ExitCode::from(NOT_SUPPORTED));
+    }
     let threads = variable("BOOKEND_CPUS", "0").parse()?;
     let server = services
         // A thousand streams a connection, as pajamax offers; the default for strangers is 250.
@@ -115,17 +113,15 @@ fn serve(
         });
     }
     println!("ready {}", server.port().unwrap_or_default());
-    let statistics = server.serve()?;
-    println!("served {}", served(&statistics));
+    println!("served {}", served(&server.serve()?));
     Ok(ExitCode::SUCCESS)
 }
 
 /// What the lab has said; a variable that is set to nothing is not set.
 fn variable(name: &str, default: &str) -> String {
     let said = env::var(name).unwrap_or_default();
-    if said.is_empty() {
-        default.to_owned()
-    } else {
-        said
+    match said.as_str() {
+        "" => default.to_owned(),
+        _ => said,
     }
 }
