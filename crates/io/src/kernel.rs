@@ -327,8 +327,8 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
     register().map_err(errno)
 }
 
-/// Hands over what has been put into the queue, does what has come up, and waits for one answer: not
-/// at all, for so many nanoseconds, or for ever.
+/// Hands over what has been put into the queue, does what has come up, and waits for one answer:
+/// not at all, for so many nanoseconds, or for ever.
 #[inline]
 pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
     meet(Call::RingEnter)?;

@@ -1,11 +1,11 @@
-//! The io_uring of one thread: what is asked of the kernel, what it has answered, and the memory that
-//! it reads and writes meanwhile.
+//! The io_uring of one thread: what is asked of the kernel, what it has answered, and the memory
+//! that it reads and writes meanwhile.
 //!
 //! What the kernel may touch at any time belongs to the [`Ring`]: the buffers that it fills and the
 //! outputs that it sends. Both come out of here only when a completion has said that the kernel is
 //! done with them. A ring that is dropped, be it by a panic, first takes back all that is in flight
-//! and waits for that; what it cannot get back it leaves allocated for ever. So nothing that a driver
-//! does with a ring can have the kernel touch memory that is used for something else.
+//! and waits for that; what it cannot get back it leaves allocated for ever. So nothing that a
+//! driver does with a ring can have the kernel touch memory that is used for something else.
 //!
 //! Descriptors are the driver's business: one that has something in flight must not be closed, or
 //! what is not submitted yet would find the next one of that number.
@@ -41,8 +41,8 @@ const SUBMISSIONS_MAX: u32 = 1024;
 /// accepted in one; what does not fit the kernel keeps until there is room.
 const COMPLETIONS_MAX: u32 = 4096;
 
-/// How long a ring that is taken apart waits for what is in flight, and how often it asks: canceling
-/// a socket's operation takes no time.
+/// How long a ring that is taken apart waits for what is in flight, and how often it asks:
+/// canceling a socket's operation takes no time.
 const LAST_WAIT_NS: u64 = 100_000_000;
 const LAST_WAITS_MAX: u32 = 20;
 
@@ -346,10 +346,10 @@ impl Ring {
     /// False where the submission queue is full.
     #[inline]
     fn submit(&mut self, entry: &squeue::Entry) -> bool {
-        // SAFETY: the only memory that an entry of ours names is the output that a send reads. It is
-        // on the heap, owned by `self.lent` and left alone while `in_flight` is set there, which only
-        // the completion of that send takes back. All other entries name descriptors, or the group
-        // of registered buffers, which `Buffers` looks after.
+        // SAFETY: the only memory that an entry of ours names is the output that a send reads. It
+        // is on the heap, owned by `self.lent` and left alone while `in_flight` is set there, which
+        // only the completion of that send takes back. All other entries name descriptors, or the
+        // group of registered buffers, which `Buffers` looks after.
         unsafe { self.io.submission().push(entry) }.is_ok()
     }
 

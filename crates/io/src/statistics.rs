@@ -19,9 +19,9 @@ pub struct Statistics {
     pub sent_bytes: u64,
     /// Time in turns that did work, the kernel's part of reading and writing included, nanoseconds.
     ///
-    /// Epoll: from each wake-up until the next wait. io_uring: the same, sends included; reads that the
-    /// kernel makes while the thread waits are not. Blocking: from the return of a read until the
-    /// entry of the next one, so the copying inside the read is not in it. 0 where
+    /// Epoll: from each wake-up until the next wait. io_uring: the same, sends included; reads that
+    /// the kernel makes while the thread waits are not. Blocking: from the return of a read until
+    /// the entry of the next one, so the copying inside the read is not in it. 0 where
     /// [`crate::Options::counts_busy_time`] is false.
     pub busy_ns: u64,
     /// Connections accepted.

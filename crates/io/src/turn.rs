@@ -364,8 +364,8 @@ impl Turn {
         true
     }
 
-    /// Takes the whole output out of its session, for whoever must own the bytes until they are with
-    /// the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
+    /// Takes the whole output out of its session, for whoever must own the bytes until they are
+    /// with the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
     /// [`Turn::recycle`]. Empty where there is no output or the session is gone.
     #[inline]
     pub(crate) fn lend(&mut self, session: Session) -> Vec<u8> {

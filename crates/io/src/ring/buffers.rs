@@ -110,8 +110,8 @@ impl Buffers {
     /// What is in it.
     #[inline]
     pub fn bytes(&self, filled: &Filled) -> &[u8] {
-        // SAFETY: a `Filled` exists only from the completion until it is given back by value, and in
-        // that time the kernel does not touch the buffer. It is inside the mapping, whose pages
+        // SAFETY: a `Filled` exists only from the completion until it is given back by value, and
+        // in that time the kernel does not touch the buffer. It is inside the mapping, whose pages
         // begin as zeros, and `bytes` is no larger than a buffer.
         unsafe { std::slice::from_raw_parts(self.buffer(filled.number), filled.bytes) }
     }
@@ -134,8 +134,8 @@ impl Buffers {
         entry.set_len(BUFFER_BYTES as u32);
         entry.set_bid(number);
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: the queue's tail is the reserved field of its first entry, which is aligned, inside
-        // the mapping, and written by nobody else.
+        // SAFETY: the queue's tail is the reserved field of its first entry, which is aligned,
+        // inside the mapping, and written by nobody else.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(queue.as_ptr()).cast_mut()) };
         tail.store(self.tail, Ordering::Release);
     }
@@ -159,8 +159,8 @@ impl Drop for Buffers {
             return;
         }
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: mapped in `new` with that length, and nothing points there any more: slices borrow
-        // this value, and the owner says by `leak` where the kernel may still write.
+        // SAFETY: mapped in `new` with that length, and nothing points there any more: slices
+        // borrow this value, and the owner says by `leak` where the kernel may still write.
         let _ = unsafe { munmap(memory, MAPPED_BYTES) };
     }
 }

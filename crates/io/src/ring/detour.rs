@@ -1,9 +1,9 @@
 //! Has what a ring has done fail after all, for tests.
 //!
-//! A call that a test lets fail is not made. The ring has accepted and read already by the time that
-//! it can be asked, so a connection is withheld until the listener is asked again, bytes are handed
-//! out, and then the operation ends as the test wants, as it would have if the kernel had met the
-//! failure at its next try.
+//! A call that a test lets fail is not made. The ring has accepted and read already by the time
+//! that it can be asked, so a connection is withheld until the listener is asked again, bytes are
+//! handed out, and then the operation ends as the test wants, as it would have if the kernel had
+//! met the failure at its next try.
 
 use super::{Answer, Operation};
 use crate::kernel::{self, Call};

@@ -10,8 +10,8 @@ pub(super) const FLAG_MORE: u32 = 1 << 1;
 /// The socket holds more than was read.
 const FLAG_LEFT_MORE: u32 = 1 << 2;
 
-/// Something that is in flight. Those of a session are known by its index, which belongs to it until
-/// all of them have ended.
+/// Something that is in flight. Those of a session are known by its index, which belongs to it
+/// until all of them have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Accepting connections.
@@ -149,8 +149,8 @@ impl Answer {
     /// The connection that was accepted.
     pub fn into_descriptor(self) -> Result<OwnedFd, Errno> {
         let descriptor = self.result()?;
-        // SAFETY: the kernel has opened the descriptor for whoever reads this answer, and each answer
-        // is read once: of an accept's that is either here or, later, when it was withheld.
+        // SAFETY: the kernel has opened the descriptor for whoever reads this answer, and each
+        // answer is read once: of an accept's that is either here or, later, when it was withheld.
         Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
     }
 }

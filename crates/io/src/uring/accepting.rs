@@ -101,8 +101,8 @@ impl<S: Shard> Driver<S> {
         self.arrived = arrived;
     }
 
-    /// Has the kernel accept no more of itself, then takes the connections that have come and closes
-    /// the listener.
+    /// Has the kernel accept no more of itself, then takes the connections that have come and
+    /// closes the listener.
     #[cold]
     pub(super) fn stop_accepting(&mut self) {
         if let Some(acceptor) = &mut self.acceptor

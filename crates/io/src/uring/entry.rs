@@ -411,7 +411,8 @@ impl Entry {
         worker.turn.recycle(lent);
     }
 
-    /// Nothing can be written any more, but the peer's last words (why it went) may be on their way.
+    /// Nothing can be written any more, but the peer's last words (why it went) may be on their
+    /// way.
     #[cold]
     fn hear_out<S: Shard>(
         &mut self,

@@ -13,14 +13,14 @@ pub enum UringRefusal {
     Forbidden,
     /// The kernel was built without it.
     Missing,
-    /// The kernel is older than Linux 6.1, whose io_uring was the first to run its work only when the
-    /// thread asks for it (`IORING_SETUP_DEFER_TASKRUN`).
+    /// The kernel is older than Linux 6.1, whose io_uring was the first to run its work only when
+    /// the thread asks for it (`IORING_SETUP_DEFER_TASKRUN`).
     TooOld,
 }
 
 impl UringRefusal {
-    /// Asks the machine, by making a ring and dropping it. `None`: it can be used, or what is in the
-    /// way (no descriptors, no memory) would be in anybody's.
+    /// Asks the machine, by making a ring and dropping it. `None`: it can be used, or what is in
+    /// the way (no descriptors, no memory) would be in anybody's.
     pub fn ask() -> Option<Self> {
         Self::of(&Ring::new().err()?.into())
     }
