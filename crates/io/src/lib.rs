@@ -6,7 +6,7 @@
 //! on.
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
-//! - [`Uring`] does the same with io_uring: one system call a turn, whatever the number of sessions.
+//! - [`Uring`] does the same with io_uring: one system call a turn, for however many sessions.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
 //! - [`tls`] stands between a driver and a shard, and neither knows.

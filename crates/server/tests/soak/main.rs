@@ -6,8 +6,8 @@
 //! handlers were given, method by method; answers and what they had to be; the server's memory,
 //! threads and descriptors over time.
 //!
-//! `SOAK_SECONDS` says how long (3 if nothing is said), `SOAK_SEED` which traffic, `SOAK_ATTACK` the
-//! one attack that is wanted.
+//! `SOAK_SECONDS` says how long (3 if nothing is said), `SOAK_SEED` which traffic, `SOAK_ATTACK`
+//! the one attack that is wanted.
 
 #[allow(dead_code)]
 #[path = "../attacks/frames.rs"]
