@@ -6,7 +6,7 @@
 //! on.
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
-//! - [`Uring`] does the same with io_uring: one system call a turn, whatever the number of sessions.
+//! - [`Uring`] does the same with io_uring: one system call a turn for all sessions.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
 //! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
