@@ -125,8 +125,8 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
 fn check(arguments: &Arguments) -> Result<(), Failure> {
     match (arguments.reuse_port, arguments.io) {
         (true, Driver::Blocking) => Err(Failure::usage(
-            "--reuse-port is for --io epoll and uring: blocking threads have one connection each and get it \
-             from one listener",
+            "--reuse-port is for --io epoll and uring: blocking threads have one connection each \
+             and get it from one listener",
         )),
         _ => Ok(()),
     }

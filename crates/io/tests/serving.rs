@@ -159,8 +159,8 @@ fn threads_that_serve_any_number_get_equally_many_connections() {
 /// More than it takes by far: both threads listen after some, then each has every second one.
 const CONNECTIONS_TO_MEET_BOTH: usize = 800;
 
-/// The address is known before both threads listen, so the first connections may all go to one. From
-/// then on each goes to either by chance.
+/// The address is known before both threads listen, so the first connections may all go to one.
+/// From then on each goes to either by chance.
 #[test]
 fn threads_that_accept_for_themselves_all_get_connections_and_serve_them_all() {
     for (io, served_by) in [

@@ -30,6 +30,9 @@ pub struct Made {
 /// One client: makes calls once, and says of each whether it ended as it had to.
 type Go = fn(&mut Customer) -> Vec<Result<(), String>>;
 
+/// What is never answered in time.
+pub const STALL: &str = "/soak.Legal/Stall";
+
 const CLIENTS: &[(&str, &str, Go)] = &[
     ("many at once", "/soak.Legal/Echo", many_at_once),
     ("compressed", "/soak.Legal/Echo", compressed),
@@ -43,7 +46,7 @@ const CLIENTS: &[(&str, &str, Go)] = &[
     ("both ways", "/soak.Legal/Chat", both_ways),
     ("cancelled", "/soak.Legal/Chat", cancelled),
     ("much to read", "/soak.Legal/Fill", much_to_read),
-    ("deadlines that pass", "/soak.Legal/Stall", too_late),
+    ("deadlines that pass", STALL, too_late),
 ];
 
 /// Between two goes: the machine is to have time for the other clients, on any number of cores.
