@@ -185,7 +185,7 @@ impl Connection {
         let session = exchange.session;
         let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
         let fate = exchange.deliver(bytes, shard, turn, early);
-        self.drained &= !self.exchange.is_paused();
+        self.drained &= !self.exchange.may_be_unread();
         fate
     }
 
@@ -200,7 +200,7 @@ impl Connection {
         let session = exchange.session;
         let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
         let fate = exchange.resume(shard, turn, early);
-        self.drained &= !self.exchange.is_paused();
+        self.drained &= !self.exchange.may_be_unread();
         fate
     }
 

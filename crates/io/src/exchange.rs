@@ -29,6 +29,7 @@ pub(crate) struct Exchange {
     /// Asked for, not there yet: the token.
     pub connecting: Option<u64>,
     paused: bool,
+    broken_off: bool,
     ending: Option<Ending>,
     leftover: Vec<u8>,
 }
@@ -53,6 +54,7 @@ impl Exchange {
             session,
             connecting,
             paused: false,
+            broken_off: false,
             ending: None,
             leftover: Vec::new(),
         }
@@ -67,6 +69,12 @@ impl Exchange {
     #[inline]
     pub fn is_paused(&self) -> bool {
         self.paused
+    }
+
+    /// Whether the peer may be saying more than what was read.
+    #[inline]
+    pub fn may_be_unread(&self) -> bool {
+        self.paused || self.broken_off
     }
 
     #[inline]
@@ -119,6 +127,10 @@ impl Exchange {
                 Fate::Alive
             }
             Then::Close => self.end(Ending::Us, turn),
+            Then::BreakOff => {
+                self.broken_off = true;
+                self.end(Ending::Us, turn)
+            }
         }
     }
 

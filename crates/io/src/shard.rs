@@ -52,8 +52,12 @@ pub enum Then {
     Again,
     /// Read no more until [`Turn::resume`].
     Pause,
-    /// Write what is in the output, then close.
+    /// Write what is in the output, then close. The peer has nothing more to say: what it would say
+    /// all the same may cost it our last bytes.
     Close,
+    /// As [`Then::Close`], in the middle of what the peer says: so that our last bytes reach it,
+    /// what still comes is read and dropped for a while.
+    BreakOff,
 }
 
 /// The answer of [`Shard::received`].

@@ -338,7 +338,7 @@ impl<S: Shard> Simulated<S> {
         };
         peer.leftover.extend_from_slice(rest);
         peer.paused = then == Then::Pause;
-        peer.closing |= then == Then::Close;
+        peer.closing |= matches!(then, Then::Close | Then::BreakOff);
         assert!(
             rest.len() < RECEIVE_BUFFER_BYTES || peer.paused || peer.closing,
             "the receive buffer is full and nothing in it can be used"

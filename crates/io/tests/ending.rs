@@ -33,6 +33,29 @@ fn closing_writes_everything_first() {
 }
 
 #[test]
+fn who_is_broken_off_may_go_on_sending_and_gets_the_last_bytes() {
+    for kind in KINDS {
+        let server = accepting(kind, Options::default(), |event, stage| {
+            if let Event::Received(session, _) = event {
+                stage.turn.output(*session).extend_from_slice(b"enough");
+                stage.then = Then::BreakOff;
+            }
+        });
+        let mut client = peer(server.address);
+        // All of it is read: nothing shows that there is more to come.
+        client.write_all(b"the beginning").unwrap();
+        let mut all = Vec::new();
+        client.read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"enough");
+        client.write_all(b"and the rest").unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.read(&mut [0]).unwrap(), 0, "no reset");
+        assert_eq!(server.closed(), Why::Us);
+        server.stop();
+    }
+}
+
+#[test]
 fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
     for kind in KINDS {
         let server = accepting(kind, Options::default(), |event, stage| {

@@ -370,7 +370,7 @@ impl Shard for ServerShard {
                 self.is_broken(session);
                 Received {
                     consumed: bytes.len(),
-                    then: Then::Close,
+                    then: Then::BreakOff,
                 }
             }
         }

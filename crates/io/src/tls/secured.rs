@@ -279,7 +279,7 @@ impl<S: Shard> Secured<S> {
                 Ok(Then::Continue | Then::Again) => {
                     turn.wish_below(session, |wishes| wishes.resume = true);
                 }
-                Ok(Then::Close) => self.close(session, turn),
+                Ok(Then::Close | Then::BreakOff) => self.close(session, turn),
                 Err(fault) => {
                     self.fail(session, fault);
                     turn.wish_below(session, |wishes| wishes.abort = true);
@@ -381,10 +381,10 @@ impl<S: Shard> Shard for Secured<S> {
             Ok(then) => then,
             Err(fault) => {
                 self.fail(session, fault);
-                Then::Close
+                Then::BreakOff
             }
         };
-        if then == Then::Close {
+        if matches!(then, Then::Close | Then::BreakOff) {
             self.say_goodbye(session, turn);
         }
         Received { consumed, then }

@@ -260,7 +260,7 @@ impl Entry {
         let (socket, session) = (&self.socket, self.exchange.session);
         let early = |turn: &mut Turn| write_early(socket, session, writes_early, turn);
         let fate = self.exchange.deliver(bytes, shard, turn, early);
-        self.drained &= !self.exchange.is_paused();
+        self.drained &= !self.exchange.may_be_unread();
         fate
     }
 

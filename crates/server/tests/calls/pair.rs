@@ -285,7 +285,7 @@ impl Pair {
             self.unread.drain(..received.consumed);
             then = received.then;
         }
-        self.closed |= then == Then::Close;
+        self.closed |= matches!(then, Then::Close | Then::BreakOff);
         self.reads += 1;
         self.writes += usize::from(!self.turn.output(self.session).is_empty());
     }
