@@ -10,4 +10,4 @@ mod program;
 mod serving;
 
 pub use program::{Ended, bookend, outside, run};
-pub use serving::{Serving, closed_port};
+pub use serving::{ClosedPort, Serving};

@@ -1,7 +1,7 @@
 //! Programs that serve until they are told to end.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::program::{bookend, outside};
@@ -79,9 +79,24 @@ impl Drop for Serving {
     }
 }
 
-/// A port of the loopback on which nobody listens.
-pub fn closed_port() -> u16 {
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has free ports");
-    listener.local_addr().expect("it is bound").port()
+/// A port at which nobody listens, and that nobody else is given meanwhile: a connection to somewhere
+/// else comes from it.
+pub struct ClosedPort {
+    /// Its number.
+    pub port: u16,
+    _held_by: (TcpListener, TcpStream),
+}
+
+impl ClosedPort {
+    /// Takes a free port.
+    pub fn take() -> Self {
+        let elsewhere =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has free ports");
+        let address = elsewhere.local_addr().expect("it is bound");
+        let connection = TcpStream::connect(address).expect("it listens");
+        ClosedPort {
+            port: connection.local_addr().expect("it is bound").port(),
+            _held_by: (elsewhere, connection),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
 
-use bookend_conformance::{Ended, Serving, closed_port, outside, run};
+use bookend_conformance::{ClosedPort, Ended, Serving, outside, run};
 use certificates::Authority;
 
 /// Strict mode of v2.2.1.
@@ -61,6 +61,11 @@ fn every_case_passes_with_the_epoll_driver() {
 }
 
 #[test]
+fn every_case_passes_with_io_uring() {
+    assert_all_pass("uring");
+}
+
+#[test]
 fn every_case_passes_where_the_driver_is_chosen() {
     assert_all_pass("auto");
 }
@@ -69,7 +74,7 @@ fn every_case_passes_where_the_driver_is_chosen() {
 fn every_case_passes_inside_of_tls() {
     let authority = Authority::new();
     let flags = authority.issue(&["127.0.0.1"]).flags();
-    for io in ["blocking", "epoll"] {
+    for io in ["blocking", "epoll", "uring"] {
         let server = Serving::bookend_with(io, &flags.each_ref().map(String::as_str));
         let ended = h2spec_with(server.port, &["--tls", "--insecure"]);
         assert_eq!(complaint(&ended), None, "{io}");
@@ -95,7 +100,7 @@ fn a_server_that_speaks_no_http2_is_a_complaint() {
 
 #[test]
 fn a_server_that_is_not_there_is_a_complaint() {
-    assert!(complaint(&h2spec(closed_port())).is_some());
+    assert!(complaint(&h2spec(ClosedPort::take().port)).is_some());
 }
 
 #[test]
