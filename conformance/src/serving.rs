@@ -79,8 +79,8 @@ impl Drop for Serving {
     }
 }
 
-/// A port at which nobody listens, and that nobody else is given meanwhile: a connection to somewhere
-/// else comes from it.
+/// A port at which nobody listens, and that nobody else is given meanwhile: a connection to
+/// somewhere else comes from it.
 pub struct ClosedPort {
     /// Its number.
     pub port: u16,

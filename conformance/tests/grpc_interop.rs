@@ -145,8 +145,8 @@ fn a_server_that_does_not_know_how_requests_came_fails_the_cases_under_gzip() {
     assert_eq!(failed.len(), COMPRESSED.len(), "{failed:#?}");
 }
 
-/// Clients have passed cases that are meant to end badly with no server up (grpc/grpc#31647). The one
-/// whose deadline passes after a millisecond cannot tell: connecting may take longer.
+/// Clients have passed cases that are meant to end badly with no server up (grpc/grpc#31647). The
+/// one whose deadline passes after a millisecond cannot tell: connecting may take longer.
 #[test]
 fn no_case_passes_without_a_server() {
     let mut cases = [&BASIC[..], &SOAK].concat();
