@@ -24,9 +24,9 @@ mod secured;
 mod stream;
 mod unverified;
 
-pub use config::{ClientConfig, Connector, HANDSHAKE_TIMEOUT_NS, ServerConfig, Trust};
+pub use config::{ClientConfig, Connector, ServerConfig, Trust};
 pub use fault::Fault;
-pub use handshakes::Handshakes;
+pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
 pub use pem::{Authorities, ConfigError, Identity};
 pub use secured::Secured;
 pub use stream::Stream;

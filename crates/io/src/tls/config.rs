@@ -1,10 +1,9 @@
 //! What each end of TLS is set up with, once for all its connections.
 
 use super::engine::Engine;
-use super::handshakes::{Handshakes, Tally};
+use super::handshakes::{Handshakes, Supervision};
 use super::pem::{Authorities, ConfigError, Identity};
 use super::unverified::Unverified;
-use crate::options::CONNECT_TIMEOUT_NS;
 use rustls::client::UnbufferedClientConnection;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
@@ -16,10 +15,6 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How long a handshake may take: as long as a connection may take to be made. An end that needs
-/// longer for two round trips is not there.
-pub const HANDSHAKE_TIMEOUT_NS: u64 = CONNECT_TIMEOUT_NS;
-
 /// What HTTP/2 is called in ALPN (RFC 9113, section 3.2).
 pub(crate) const H2: &[u8] = b"h2";
 
@@ -30,8 +25,7 @@ const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 #[derive(Clone)]
 pub struct ServerConfig {
     rustls: Arc<rustls::ServerConfig>,
-    tally: Arc<Tally>,
-    pub(crate) handshake_timeout_ns: u64,
+    supervision: Supervision,
 }
 
 impl ServerConfig {
@@ -72,24 +66,23 @@ impl ServerConfig {
         }
         Ok(Self {
             rustls: Arc::new(rustls),
-            tally: Arc::default(),
-            handshake_timeout_ns: HANDSHAKE_TIMEOUT_NS,
+            supervision: Supervision::default(),
         })
     }
 
     /// How long a handshake may take, nanoseconds.
     pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
-        self.handshake_timeout_ns = timeout_ns;
+        self.supervision.timeout_ns = timeout_ns;
         self
     }
 
     /// How the handshakes have ended so far, over all threads.
     pub fn handshakes(&self) -> Handshakes {
-        self.tally.so_far()
+        self.supervision.tally.so_far()
     }
 
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+    pub(crate) fn supervision(&self) -> &Supervision {
+        &self.supervision
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
@@ -118,8 +111,7 @@ pub enum Trust {
 #[derive(Clone)]
 pub struct ClientConfig {
     rustls: Arc<rustls::ClientConfig>,
-    tally: Arc<Tally>,
-    handshake_timeout_ns: u64,
+    supervision: Supervision,
 }
 
 impl ClientConfig {
@@ -154,20 +146,19 @@ impl ClientConfig {
         }
         Ok(Self {
             rustls: Arc::new(rustls),
-            tally: Arc::default(),
-            handshake_timeout_ns: HANDSHAKE_TIMEOUT_NS,
+            supervision: Supervision::default(),
         })
     }
 
     /// How long a handshake may take, nanoseconds.
     pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
-        self.handshake_timeout_ns = timeout_ns;
+        self.supervision.timeout_ns = timeout_ns;
         self
     }
 
     /// How the handshakes have ended so far, over all clones.
     pub fn handshakes(&self) -> Handshakes {
-        self.tally.so_far()
+        self.supervision.tally.so_far()
     }
 
     /// For connections to a server whose certificate is for the host of `authority`: a name or an
@@ -204,12 +195,8 @@ impl Connector {
         self.config.handshakes()
     }
 
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.config.tally
-    }
-
-    pub(crate) fn timeout_ns(&self) -> u64 {
-        self.config.handshake_timeout_ns
+    pub(crate) fn supervision(&self) -> &Supervision {
+        &self.config.supervision
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {

@@ -1,7 +1,12 @@
-//! How handshakes have ended.
+//! How long handshakes may take, and how they have ended.
 
+use crate::options::CONNECT_TIMEOUT_NS;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How long a handshake may take: as long as a connection may take to be made. An end that needs
+/// longer for two round trips is not there.
+pub const HANDSHAKE_TIMEOUT_NS: u64 = CONNECT_TIMEOUT_NS;
 
 /// How the handshakes of all connections of one configuration have ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +19,24 @@ pub struct Handshakes {
     pub failed: u64,
     /// Why the first of those failed.
     pub first_failure: Option<String>,
+}
+
+/// What one configuration, of whichever end, says and knows of its handshakes.
+#[derive(Clone, Debug)]
+pub(crate) struct Supervision {
+    /// Of all clones.
+    pub tally: Arc<Tally>,
+    /// How long one may take.
+    pub timeout_ns: u64,
+}
+
+impl Default for Supervision {
+    fn default() -> Self {
+        Self {
+            tally: Arc::default(),
+            timeout_ns: HANDSHAKE_TIMEOUT_NS,
+        }
+    }
 }
 
 /// The counts while they grow. Touched once a connection.

@@ -5,7 +5,7 @@ mod sessions;
 use super::config::{Connector, H2, ServerConfig};
 use super::engine::Engine;
 use super::fault::{Fault, Side};
-use super::handshakes::Tally;
+use super::handshakes::Supervision;
 use super::records;
 use crate::RECEIVE_BUFFER_BYTES;
 use crate::shard::{Closed, Opened, Received, Session, Shard, Then};
@@ -63,17 +63,10 @@ impl Role {
         }
     }
 
-    fn tally(&self) -> &Tally {
+    fn supervision(&self) -> &Supervision {
         match self {
-            Self::Accepting(config) => config.tally(),
-            Self::Connecting(connector) => connector.tally(),
-        }
-    }
-
-    fn timeout_ns(&self) -> u64 {
-        match self {
-            Self::Accepting(config) => config.handshake_timeout_ns,
-            Self::Connecting(connector) => connector.timeout_ns(),
+            Self::Accepting(config) => config.supervision(),
+            Self::Connecting(connector) => connector.supervision(),
         }
     }
 
@@ -123,7 +116,9 @@ impl<S: Shard> Secured<S> {
     fn begin(&mut self, session: Session, how: Opened, turn: &mut Turn) -> Result<(), Error> {
         let mut engine = self.role.engine()?;
         engine.begin(turn.output_below(session))?;
-        let due_ns = turn.now_ns().saturating_add(self.role.timeout_ns());
+        let due_ns = turn
+            .now_ns()
+            .saturating_add(self.role.supervision().timeout_ns);
         self.sessions.begin(session, how, engine, due_ns);
         Ok(())
     }
@@ -137,7 +132,7 @@ impl<S: Shard> Secured<S> {
             return Err(Fault::no_protocol(self.role.side()));
         }
         let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
-        self.role.tally().succeeded(resumed);
+        self.role.supervision().tally.succeeded(resumed);
         let (how, early, owes_writable) = secure.open();
         let Some(how) = how else {
             return Ok(());
@@ -168,7 +163,7 @@ impl<S: Shard> Secured<S> {
             && secure.fault.is_none()
         {
             if matches!(secure.phase, Phase::Handshake(_)) {
-                self.role.tally().failed(&fault);
+                self.role.supervision().tally.failed(&fault);
             }
             secure.fault = Some(fault);
         }
@@ -179,7 +174,7 @@ impl<S: Shard> Secured<S> {
             return;
         }
         while let Some(session) = self.sessions.take_late(turn.now_ns()) {
-            let fault = Fault::timed_out(self.role.side(), self.role.timeout_ns());
+            let fault = Fault::timed_out(self.role.side(), self.role.supervision().timeout_ns);
             self.fail(session, fault);
             turn.wish_below(session, |wishes| wishes.abort = true);
         }
@@ -472,7 +467,10 @@ impl<S: Shard> Secured<S> {
 
     fn note_unfinished(&self, why: &Closed) {
         if !matches!(why, Closed::Us) {
-            self.role.tally().failed(&Fault::closed(self.role.side()));
+            self.role
+                .supervision()
+                .tally
+                .failed(&Fault::closed(self.role.side()));
         }
     }
 }

@@ -50,16 +50,17 @@ impl<T: Read + Write> Stream<T> {
             taken_bytes: 0,
             buffer: vec![0; READ_BYTES].into(),
         };
-        match stream.shake_hands(connector.timeout_ns(), may_go_on) {
+        let supervision = connector.supervision();
+        match stream.shake_hands(supervision.timeout_ns, may_go_on) {
             Ok(()) => {
                 let kind = stream.engine.handshake_kind();
-                connector
-                    .tally()
+                supervision
+                    .tally
                     .succeeded(kind == Some(HandshakeKind::Resumed));
                 Ok(stream)
             }
             Err(error) => {
-                connector.tally().failed(&error);
+                supervision.tally.failed(&error);
                 Err(error)
             }
         }
