@@ -331,7 +331,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         self.connect_by_ns = None;
-        let lingers = matches!(why, Closed::Us) && connection.may_have_unread_bytes();
+        let lingers = matches!(why, Closed::Us) && connection.exchange.may_have_unread_bytes();
         let session = connection.exchange.session;
         self.worker.close(session, connection.exchange.told(why));
         if lingers {

@@ -21,9 +21,6 @@ pub(crate) struct Connection {
     pub exchange: Exchange,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
-    /// The last read took all there was, and reads have not been put off since (or what has not
-    /// been read does not matter any more).
-    drained: bool,
 }
 
 /// What the kernel says about a socket.
@@ -55,7 +52,6 @@ impl Connection {
             socket,
             exchange: Exchange::new(session, connecting),
             blocked: false,
-            drained: true,
         }
     }
 
@@ -89,7 +85,7 @@ impl Connection {
             worker.turn.begin();
             let is_last = ready.ended && matches!(read, Read::Bytes(_));
             let fate = self.handle(read, worker);
-            if is_last && self.drained && self.exchange.wants_to_read() {
+            if is_last && self.exchange.drained && self.exchange.wants_to_read() {
                 // The next read would only say so.
                 return self.exchange.end(Ending::Peer, &worker.turn);
             }
@@ -104,13 +100,8 @@ impl Connection {
     /// Does what the shard has asked for, and writes what is in the output.
     #[inline]
     pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
-        if wishes.close && self.exchange.connecting.is_some() {
-            return Fate::Gone(Closed::Us);
-        }
-        if wishes.abort {
-            self.drained = true;
-            socket::reset_on_close(&self.socket);
-            return Fate::Gone(Closed::Us);
+        if let Fate::Gone(why) = self.exchange.grant_end(wishes, &self.socket) {
+            return Fate::Gone(why);
         }
         if wishes.resume
             && let Fate::Gone(why) = self.resume(&mut worker.shard, &mut worker.turn)
@@ -129,12 +120,6 @@ impl Connection {
         }
     }
 
-    /// Whether closing the socket now might have the kernel answer with a reset, which can overtake
-    /// the last bytes written.
-    pub fn may_have_unread_bytes(&self) -> bool {
-        !self.drained && self.exchange.connecting.is_none()
-    }
-
     /// Reads once, behind what the last call left over.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, turn: &mut Turn) -> Read {
@@ -146,7 +131,7 @@ impl Connection {
         match kernel::receive(&self.socket, space, flags) {
             Ok(0) => Read::End,
             Ok(count) => {
-                self.drained = count < space_bytes;
+                self.exchange.drained = count < space_bytes;
                 turn.statistics.reads += 1;
                 turn.statistics.received_bytes += count as u64;
                 Read::Bytes(kept + count)
@@ -184,9 +169,7 @@ impl Connection {
         } = self;
         let session = exchange.session;
         let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
-        let fate = exchange.deliver(bytes, shard, turn, early);
-        self.drained &= !self.exchange.may_be_unread();
-        fate
+        exchange.deliver(bytes, shard, turn, early)
     }
 
     /// Goes on reading, first with what was left over when the shard paused.
@@ -199,9 +182,7 @@ impl Connection {
         } = self;
         let session = exchange.session;
         let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
-        let fate = exchange.resume(shard, turn, early);
-        self.drained &= !self.exchange.may_be_unread();
-        fate
+        exchange.resume(shard, turn, early)
     }
 
     /// Writes once what is in the output.
@@ -227,7 +208,7 @@ impl Connection {
             Err(error) => return self.hear_out(error, worker),
         }
         if self.blocked {
-            self.drained &= !self.exchange.is_ending();
+            self.exchange.drained &= !self.exchange.is_ending();
             turn.promise_writable(session);
             return Fate::Alive;
         }

@@ -298,7 +298,7 @@ impl<S: Shard> Driver<S> {
         };
         let session = entry.connection.exchange.session;
         let lingers = matches!(why, Closed::Us)
-            && entry.connection.may_have_unread_bytes()
+            && entry.connection.exchange.may_have_unread_bytes()
             && self.may_linger(session);
         let why = entry.connection.exchange.told(why);
         if lingers {

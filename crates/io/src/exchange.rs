@@ -3,7 +3,8 @@
 use crate::kernel::Grows;
 use crate::shard::{Closed, Session, Shard, Then};
 use crate::socket;
-use crate::turn::Turn;
+use crate::turn::{Turn, Wishes};
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 use std::io;
 use std::mem;
@@ -29,8 +30,10 @@ pub(crate) struct Exchange {
     /// Asked for, not there yet: the token.
     pub connecting: Option<u64>,
     paused: bool,
-    broken_off: bool,
     ending: Option<Ending>,
+    /// The last read took all there was, and reads have not been put off since (or what has not
+    /// been read does not matter any more).
+    pub drained: bool,
     leftover: Vec<u8>,
 }
 
@@ -54,8 +57,8 @@ impl Exchange {
             session,
             connecting,
             paused: false,
-            broken_off: false,
             ending: None,
+            drained: true,
             leftover: Vec::new(),
         }
     }
@@ -71,10 +74,10 @@ impl Exchange {
         self.paused
     }
 
-    /// Whether the peer may be saying more than what was read.
-    #[inline]
-    pub fn may_be_unread(&self) -> bool {
-        self.paused || self.broken_off
+    /// Whether closing the socket now might have the kernel answer with a reset, which can overtake
+    /// the last bytes written.
+    pub fn may_have_unread_bytes(&self) -> bool {
+        !self.drained && self.connecting.is_none()
     }
 
     #[inline]
@@ -124,11 +127,13 @@ impl Exchange {
             Then::Continue | Then::Again => Fate::Alive,
             Then::Pause => {
                 self.paused = true;
+                self.drained = false;
                 Fate::Alive
             }
             Then::Close => self.end(Ending::Us, turn),
             Then::BreakOff => {
-                self.broken_off = true;
+                // The peer may be saying more than what was read.
+                self.drained = false;
                 self.end(Ending::Us, turn)
             }
         }
@@ -180,6 +185,21 @@ impl Exchange {
         }
         let leftover = mem::take(&mut self.leftover);
         self.deliver(&leftover, shard, turn, write_early)
+    }
+
+    /// Ends a session at once where the shard wishes that: before its connect has ended, or with a
+    /// reset.
+    #[inline]
+    pub fn grant_end(&mut self, wishes: Wishes, socket: impl AsFd) -> Fate {
+        if wishes.close && self.connecting.is_some() {
+            return Fate::Gone(Closed::Us);
+        }
+        if wishes.abort {
+            self.drained = true;
+            socket::reset_on_close(socket);
+            return Fate::Gone(Closed::Us);
+        }
+        Fate::Alive
     }
 
     /// Reads no more; the connection is gone once the output is written.

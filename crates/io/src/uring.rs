@@ -336,7 +336,7 @@ impl<S: Shard> Driver<S> {
         let until_ns = self.worker.turn.now_ns() + LINGER_NS;
         entry.forget_input();
         if matches!(why, Closed::Us)
-            && entry.may_have_unread_bytes()
+            && entry.exchange.may_have_unread_bytes()
             && self.linger_timeouts.push(until_ns, session).is_ok()
         {
             let _ = kernel::shut_down(&entry.socket);

@@ -4,7 +4,6 @@ use crate::exchange::{Ending, Exchange, Fate};
 use crate::kernel::{self, Grows};
 use crate::ring::{Operation, Ring};
 use crate::shard::{Closed, Session, Shard};
-use crate::socket;
 use crate::turn::{Turn, Wishes};
 use crate::worker::Worker;
 use rustix::fd::OwnedFd;
@@ -29,8 +28,6 @@ pub(super) struct Entry {
     sending_since: Option<u64>,
     /// The kernel did not take all output at the last try.
     blocked: bool,
-    /// Reading has taken all there was, and has not been put off since.
-    drained: bool,
     /// Nothing can be written any more; the peer is heard out.
     broken: Option<Errno>,
     held: Held,
@@ -96,16 +93,9 @@ impl Entry {
             is_queued: false,
             sending_since: None,
             blocked: false,
-            drained: true,
             broken: None,
             held: Held::default(),
         }
-    }
-
-    /// Whether closing the socket now might have the kernel answer with a reset, which can overtake
-    /// the last bytes written.
-    pub fn may_have_unread_bytes(&self) -> bool {
-        !self.drained && self.exchange.connecting.is_none()
     }
 
     #[inline]
@@ -173,7 +163,7 @@ impl Entry {
             }
             Receiving::Yes if !is_wanted => {
                 self.receiving = Receiving::Ending;
-                self.drained = false;
+                self.exchange.drained = false;
                 ring.cancel(Operation::Receive(index));
             }
             _ => {}
@@ -199,7 +189,7 @@ impl Entry {
     ) -> Fate {
         worker.turn.statistics.reads += 1;
         worker.turn.statistics.received_bytes += bytes.len() as u64;
-        self.drained = !left_more;
+        self.exchange.drained = !left_more;
         if self.is_holding() || !self.may_deliver(worker) {
             return self.hold(bytes);
         }
@@ -209,7 +199,7 @@ impl Entry {
     /// Keeps bytes until they may be delivered, unless they never may.
     #[cold]
     fn hold(&mut self, bytes: &[u8]) -> Fate {
-        self.drained = false;
+        self.exchange.drained = false;
         if self.exchange.is_ending() {
             return Fate::Alive;
         }
@@ -259,9 +249,7 @@ impl Entry {
         let writes_early = self.sending_since.is_none();
         let (socket, session) = (&self.socket, self.exchange.session);
         let early = |turn: &mut Turn| write_early(socket, session, writes_early, turn);
-        let fate = self.exchange.deliver(bytes, shard, turn, early);
-        self.drained &= !self.exchange.may_be_unread();
-        fate
+        self.exchange.deliver(bytes, shard, turn, early)
     }
 
     /// Goes on with what was held, once it may be delivered.
@@ -301,13 +289,8 @@ impl Entry {
     /// Does what the shard has asked for, but for writing.
     #[inline]
     pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
-        if wishes.close && self.exchange.connecting.is_some() {
-            return Fate::Gone(Closed::Us);
-        }
-        if wishes.abort {
-            self.drained = true;
-            socket::reset_on_close(&self.socket);
-            return Fate::Gone(Closed::Us);
+        if let Fate::Gone(why) = self.exchange.grant_end(wishes, &self.socket) {
+            return Fate::Gone(why);
         }
         if wishes.resume
             && let Fate::Gone(why) = self.resume(worker)
@@ -373,7 +356,7 @@ impl Entry {
         }
         let is_all = worker.turn.settle_lent(session, taken);
         if left > 0 {
-            self.drained &= !self.exchange.is_ending();
+            self.exchange.drained &= !self.exchange.is_ending();
             ring.send_rest(session.index, &self.socket);
             return self.catch_up(worker);
         }
