@@ -127,10 +127,9 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Ok(session) = self.worker.turn.try_reserve() else {
-            return self.refuse_arrival();
+        let Some(session) = self.worker.admit() else {
+            return self.leave_seat();
         };
-        self.worker.turn.statistics.accepted += 1;
         self.connection = Some(Connection::new(socket, session, None));
         self.worker.turn.begin();
         self.worker
@@ -169,14 +168,12 @@ impl<S: Shard> Driver<S> {
         for socket in arrived {
             match prepare(&socket) {
                 Ok(()) => self.open_accepted(socket),
-                Err(_) => self.refuse_arrival(),
+                Err(_) => {
+                    self.worker.turn.statistics.accept_errors += 1;
+                    self.leave_seat();
+                }
             }
         }
-    }
-
-    fn refuse_arrival(&mut self) {
-        self.worker.turn.statistics.accept_errors += 1;
-        self.leave_seat();
     }
 
     fn leave_seat(&self) {

@@ -155,6 +155,27 @@ impl<S: Shard> Worker<S> {
         }
     }
 
+    /// The session of a connection that was accepted. `None` where there is no memory for it, which
+    /// is counted.
+    #[inline]
+    pub fn admit(&mut self) -> Option<Session> {
+        let session = self.turn.try_reserve().ok();
+        let statistics = &mut self.turn.statistics;
+        match session {
+            Some(_) => statistics.accepted += 1,
+            None => statistics.accept_errors += 1,
+        }
+        session
+    }
+
+    /// A connection that was admitted lacks something to be served; the shard has not seen it.
+    #[cold]
+    pub fn turn_away(&mut self, session: Session) {
+        self.turn.retire(session);
+        self.turn.release(session.index);
+        self.turn.statistics.accept_errors += 1;
+    }
+
     /// Tells the shard that a connection it asked for could not be made.
     pub fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
         self.close(session, Closed::NotConnected(token, error));

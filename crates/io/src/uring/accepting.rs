@@ -67,16 +67,11 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Ok(session) = self.worker.turn.try_reserve() else {
-            self.worker.turn.statistics.accept_errors += 1;
+        let Some(session) = self.worker.admit() else {
             return;
         };
-        self.worker.turn.statistics.accepted += 1;
         if self.register(socket, session, None).is_err() {
-            self.worker.turn.retire(session);
-            self.worker.turn.release(session.index);
-            self.worker.turn.statistics.accept_errors += 1;
-            return;
+            return self.worker.turn_away(session);
         }
         self.open(session, Opened::Accepted);
     }
