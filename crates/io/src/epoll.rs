@@ -4,6 +4,7 @@ mod connecting;
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Readiness};
+use crate::deadlines::{Deadlines, Due, Waits, entry_of};
 use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
@@ -11,7 +12,6 @@ use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::shard::{Closed, Opened, Session, Shard};
 use crate::statistics::Statistics;
-use crate::timeouts::Timeouts;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use rustix::event::Timespec;
@@ -99,12 +99,8 @@ impl Epoll {
             worker: Worker::start(shard, self.waker, self.options),
             poll: self.poll,
             entries: Vec::new(),
-            connect_timeouts: Timeouts::default(),
-            linger_timeouts: Timeouts::default(),
-            acceptor: self.listener.map(|listener| Acceptor {
-                listener,
-                resume_at_ns: None,
-            }),
+            deadlines: Deadlines::default(),
+            listener: self.listener,
             arrivals: self.arrivals,
             arrived: Vec::new(),
         };
@@ -118,9 +114,8 @@ struct Driver<S> {
     poll: OwnedFd,
     /// By [`Session::index`].
     entries: Vec<Option<Entry>>,
-    connect_timeouts: Timeouts,
-    linger_timeouts: Timeouts,
-    acceptor: Option<Acceptor>,
+    deadlines: Deadlines,
+    listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
 }
@@ -130,18 +125,6 @@ struct Entry {
     interest: EventFlags,
     /// Closed for the shard; read on so that the peer gets our last bytes.
     lingering: bool,
-}
-
-struct Acceptor {
-    listener: Listener,
-    /// Set while it is left alone because of a lack of descriptors.
-    resume_at_ns: Option<u64>,
-}
-
-impl Acceptor {
-    fn watch(&self, poll: &OwnedFd, interest: EventFlags) -> Result<(), Errno> {
-        kernel::epoll_modify(poll, &self.listener, LISTENER_KEY, interest)
-    }
 }
 
 impl<S: Shard> Driver<S> {
@@ -166,7 +149,7 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn wait(&mut self, events: &mut Vec<Event>) -> io::Result<()> {
-        let own_deadline_ns = self.own_deadline_ns();
+        let own_deadline_ns = self.deadlines.next_ns(&mut self.entries);
         let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
         if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
             timeout_ns = Some(0);
@@ -318,7 +301,7 @@ impl<S: Shard> Driver<S> {
     /// Sees to it that a connection that is read on ends in time.
     fn may_linger(&mut self, session: Session) -> bool {
         let until_ns = self.worker.turn.now_ns() + LINGER_NS;
-        self.linger_timeouts.push(until_ns, session).is_ok()
+        self.deadlines.linger_until(until_ns, session).is_ok()
     }
 
     /// Drops what comes on a connection that we have closed, until the peer has closed it too.
@@ -340,13 +323,13 @@ impl<S: Shard> Driver<S> {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTS_A_TURN {
-            let Some(acceptor) = &self.acceptor else {
+            let Some(listener) = &self.listener else {
                 return;
             };
-            if acceptor.resume_at_ns.is_some() {
+            if self.deadlines.is_accept_put_off() {
                 return;
             }
-            match acceptor.listener.accept() {
+            match listener.accept() {
                 Accept::Connection(socket) => self.open_accepted(socket),
                 Accept::Lost => {}
                 Accept::Nobody => return,
@@ -358,11 +341,27 @@ impl<S: Shard> Driver<S> {
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
         self.worker.turn.statistics.accept_errors += 1;
-        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
-        if let Some(acceptor) = &mut self.acceptor {
-            acceptor.resume_at_ns = Some(resume_at_ns);
-            // Where this fails, events go on to come, and are left alone.
-            let _ = acceptor.watch(&self.poll, EventFlags::empty());
+        self.put_off_accept();
+        // Where this fails, events go on to come, and are left alone.
+        let _ = self.watch_listener(EventFlags::empty());
+    }
+
+    fn put_off_accept(&mut self) {
+        let at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        self.deadlines.accept_at(at_ns);
+    }
+
+    /// Asks the listener again that has been left alone for long enough.
+    fn resume_accepting(&mut self) {
+        if self.watch_listener(EventFlags::IN).is_err() {
+            self.put_off_accept();
+        }
+    }
+
+    fn watch_listener(&self, interest: EventFlags) -> Result<(), Errno> {
+        match &self.listener {
+            Some(listener) => kernel::epoll_modify(&self.poll, listener, LISTENER_KEY, interest),
+            None => Ok(()),
         }
     }
 
@@ -430,50 +429,22 @@ impl<S: Shard> Driver<S> {
         Ok(())
     }
 
-    #[inline]
-    fn own_deadline_ns(&mut self) -> Option<u64> {
-        let entries = &mut self.entries;
-        let connect = self
-            .connect_timeouts
-            .next(|key| is_connecting(entries, key));
-        let linger = self.linger_timeouts.next(|key| is_lingering(entries, key));
-        let accept = self
-            .acceptor
-            .as_ref()
-            .and_then(|acceptor| acceptor.resume_at_ns);
-        [connect, linger, accept].into_iter().flatten().min()
-    }
-
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        if let Some(due_ns) = self.own_deadline_ns() {
-            let now_ns = self.worker.turn.now_ns();
-            if due_ns <= now_ns {
-                self.expire_at(now_ns);
-            }
+        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.turn) {
+            self.expire_one(due);
         }
     }
 
     #[cold]
-    fn expire_at(&mut self, now_ns: u64) {
-        while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
-            if is_connecting(&mut self.entries, key) {
-                self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));
+    fn expire_one(&mut self, due: Due) {
+        match due {
+            Due::Connect(index) => {
+                self.close(index, Closed::Failed(io::ErrorKind::TimedOut.into()));
             }
-        }
-        while let Some(key) = self.linger_timeouts.pop_due(now_ns) {
-            if is_lingering(&mut self.entries, key) {
-                self.forget(key as u32);
-            }
-        }
-        if let Some(acceptor) = &mut self.acceptor
-            && acceptor.resume_at_ns.is_some_and(|at_ns| at_ns <= now_ns)
-        {
-            acceptor.resume_at_ns = match acceptor.watch(&self.poll, EventFlags::IN) {
-                Ok(()) => None,
-                Err(_) => Some(now_ns + ACCEPT_BACK_OFF_NS),
-            };
+            Due::Linger(index) => self.forget(index),
+            Due::Accept => self.resume_accepting(),
         }
     }
 
@@ -492,11 +463,12 @@ impl<S: Shard> Driver<S> {
     /// Takes the connections that have come, and no further ones.
     #[cold]
     fn stop_accepting(&mut self) {
-        let Some(acceptor) = self.acceptor.take() else {
+        let Some(listener) = self.listener.take() else {
             return;
         };
-        let _ = epoll::delete(&self.poll, &acceptor.listener);
-        let errors = acceptor.listener.accept_waiting(|socket| {
+        self.deadlines.forget_accept();
+        let _ = epoll::delete(&self.poll, &listener);
+        let errors = listener.accept_waiting(|socket| {
             self.open_accepted(socket);
             self.attend();
         });
@@ -515,18 +487,19 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-#[inline]
-fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
-    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (entry.connection.exchange.session.key() == key).then_some(entry)
-}
+impl Waits for Entry {
+    #[inline]
+    fn session(&self) -> Session {
+        self.connection.exchange.session
+    }
 
-fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
-    entry_of(entries, key).is_some_and(|entry| entry.connection.exchange.connecting.is_some())
-}
+    fn awaits_connect(&self) -> bool {
+        self.connection.exchange.connecting.is_some()
+    }
 
-fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
-    entry_of(entries, key).is_some_and(|entry| entry.lingering)
+    fn lingers(&self) -> bool {
+        self.lingering
+    }
 }
 
 fn readiness(flags: EventFlags) -> Readiness {

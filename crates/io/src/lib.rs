@@ -59,6 +59,7 @@ pub mod blocking;
 mod byte_stream;
 mod clock;
 mod connection;
+mod deadlines;
 mod epoll;
 mod exchange;
 #[cfg(feature = "faults")]
@@ -76,7 +77,6 @@ mod socket;
 mod socket_file;
 mod statistics;
 mod stopper;
-mod timeouts;
 pub mod tls;
 mod turn;
 mod uring;

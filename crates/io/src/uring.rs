@@ -9,6 +9,7 @@ mod refusal;
 
 pub use refusal::UringRefusal;
 
+use crate::deadlines::{Deadlines, Due, Waits, entry_of};
 use crate::exchange::{Fate, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::Listener;
@@ -18,7 +19,6 @@ use crate::ring::{Event, Filled, Ring};
 use crate::shard::{Closed, Opened, Session, Shard};
 use crate::socket;
 use crate::statistics::Statistics;
-use crate::timeouts::Timeouts;
 use crate::turn::Connect;
 use crate::waker::Waker;
 use crate::worker::Worker;
@@ -85,8 +85,7 @@ impl Uring {
             turn_number: 0,
             entries: Vec::new(),
             to_write: Vec::new(),
-            connect_timeouts: Timeouts::default(),
-            linger_timeouts: Timeouts::default(),
+            deadlines: Deadlines::default(),
             acceptor: self.listener.map(Acceptor::new),
             arrivals: self.arrivals,
             arrived: Vec::new(),
@@ -105,8 +104,7 @@ struct Driver<S> {
     entries: Vec<Option<Entry>>,
     /// Indices of the sessions that may have output.
     to_write: Vec<u32>,
-    connect_timeouts: Timeouts,
-    linger_timeouts: Timeouts,
+    deadlines: Deadlines,
     acceptor: Option<Acceptor>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
@@ -136,7 +134,7 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
-        let own_deadline_ns = self.own_deadline_ns();
+        let own_deadline_ns = self.deadlines.next_ns(&mut self.entries);
         if self.worker.options.counts_busy_time {
             // The sends are work and belong to this turn: only the wait that follows is none.
             self.enter(Some(0))?;
@@ -337,7 +335,7 @@ impl<S: Shard> Driver<S> {
         entry.forget_input();
         if matches!(why, Closed::Us)
             && entry.exchange.may_have_unread_bytes()
-            && self.linger_timeouts.push(until_ns, session).is_ok()
+            && self.deadlines.linger_until(until_ns, session).is_ok()
         {
             let _ = kernel::shut_down(&entry.socket);
             entry.stage = Stage::Lingering;
@@ -376,7 +374,7 @@ impl<S: Shard> Driver<S> {
         let timeout_ns = self.worker.options.connect_timeout_ns;
         let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
         let begun = socket::begin_connect(&target).and_then(|socket| {
-            self.connect_timeouts.push(by_ns, session)?;
+            self.deadlines.connect_by(by_ns, session)?;
             Ok(self.register(socket, session, Some(token))?)
         });
         if let Err(error) = begun {
@@ -434,44 +432,23 @@ impl<S: Shard> Driver<S> {
         Ok(())
     }
 
-    #[inline]
-    fn own_deadline_ns(&mut self) -> Option<u64> {
-        let entries = &mut self.entries;
-        let connect = self
-            .connect_timeouts
-            .next(|key| is_connecting(entries, key));
-        let linger = self.linger_timeouts.next(|key| is_lingering(entries, key));
-        let accept = self
-            .acceptor
-            .as_ref()
-            .and_then(|acceptor| acceptor.resume_at_ns);
-        [connect, linger, accept].into_iter().flatten().min()
-    }
-
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        if let Some(due_ns) = self.own_deadline_ns() {
-            let now_ns = self.worker.turn.now_ns();
-            if due_ns <= now_ns {
-                self.expire_at(now_ns);
-            }
+        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.turn) {
+            self.expire_one(due);
         }
     }
 
     #[cold]
-    fn expire_at(&mut self, now_ns: u64) {
-        while let Some(key) = self.connect_timeouts.pop_due(now_ns) {
-            if is_connecting(&mut self.entries, key) {
-                self.close(key as u32, Closed::Failed(io::ErrorKind::TimedOut.into()));
+    fn expire_one(&mut self, due: Due) {
+        match due {
+            Due::Connect(index) => {
+                self.close(index, Closed::Failed(io::ErrorKind::TimedOut.into()));
             }
+            Due::Linger(index) => self.forget(index),
+            Due::Accept => self.accept(),
         }
-        while let Some(key) = self.linger_timeouts.pop_due(now_ns) {
-            if is_lingering(&mut self.entries, key) {
-                self.forget(key as u32);
-            }
-        }
-        self.resume_accepting(now_ns);
     }
 
     #[inline]
@@ -499,20 +476,19 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-#[inline]
-fn entry_of(entries: &mut [Option<Entry>], key: u64) -> Option<&mut Entry> {
-    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (entry.exchange.session.key() == key).then_some(entry)
-}
+impl Waits for Entry {
+    #[inline]
+    fn session(&self) -> Session {
+        self.exchange.session
+    }
 
-fn is_connecting(entries: &mut [Option<Entry>], key: u64) -> bool {
-    let connects =
-        |entry: &mut Entry| entry.stage == Stage::Live && entry.exchange.connecting.is_some();
-    entry_of(entries, key).is_some_and(connects)
-}
+    fn awaits_connect(&self) -> bool {
+        self.stage == Stage::Live && self.exchange.connecting.is_some()
+    }
 
-fn is_lingering(entries: &mut [Option<Entry>], key: u64) -> bool {
-    entry_of(entries, key).is_some_and(|entry| entry.stage == Stage::Lingering)
+    fn lingers(&self) -> bool {
+        self.stage == Stage::Lingering
+    }
 }
 
 /// Whether poll says that a connection was reset, or closed in both directions.

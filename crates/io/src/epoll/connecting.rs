@@ -41,7 +41,7 @@ impl<S: Shard> Driver<S> {
         }
         let timeout_ns = self.worker.options.connect_timeout_ns;
         let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
-        self.connect_timeouts.push(by_ns, session)?;
+        self.deadlines.connect_by(by_ns, session)?;
         self.register(socket, session, Some(token), EventFlags::OUT)
     }
 

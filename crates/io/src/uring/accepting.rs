@@ -15,8 +15,6 @@ pub(super) struct Acceptor {
     is_accepting: bool,
     /// The listener is to be closed.
     is_stopping: bool,
-    /// Set while it is left alone because of a lack of descriptors.
-    pub resume_at_ns: Option<u64>,
 }
 
 impl Acceptor {
@@ -25,7 +23,6 @@ impl Acceptor {
             listener,
             is_accepting: false,
             is_stopping: false,
-            resume_at_ns: None,
         }
     }
 }
@@ -52,7 +49,7 @@ impl<S: Shard> Driver<S> {
             && !acceptor.is_stopping
         {
             acceptor.is_accepting = true;
-            acceptor.resume_at_ns = None;
+            self.deadlines.forget_accept();
             self.ring.accept(&acceptor.listener);
         }
     }
@@ -60,10 +57,8 @@ impl<S: Shard> Driver<S> {
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
         self.worker.turn.statistics.accept_errors += 1;
-        let resume_at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
-        if let Some(acceptor) = &mut self.acceptor {
-            acceptor.resume_at_ns = Some(resume_at_ns);
-        }
+        let at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        self.deadlines.accept_at(at_ns);
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
@@ -74,14 +69,6 @@ impl<S: Shard> Driver<S> {
             return self.worker.turn_away(session);
         }
         self.open(session, Opened::Accepted);
-    }
-
-    /// Asks the listener again that has been left alone for long enough.
-    pub(super) fn resume_accepting(&mut self, now_ns: u64) {
-        let is_due = |acceptor: &Acceptor| acceptor.resume_at_ns.is_some_and(|at| at <= now_ns);
-        if self.acceptor.as_ref().is_some_and(is_due) {
-            self.accept();
-        }
     }
 
     pub(super) fn take_arrivals(&mut self) {
@@ -111,6 +98,7 @@ impl<S: Shard> Driver<S> {
         let Some(acceptor) = self.acceptor.take() else {
             return;
         };
+        self.deadlines.forget_accept();
         let errors = acceptor.listener.accept_waiting(|socket| {
             self.open_accepted(socket);
             self.attend();

@@ -1,0 +1,224 @@
+//! Giving up after a while.
+
+use crate::kernel::Grows;
+use crate::shard::Session;
+use crate::turn::Turn;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+
+/// What a driver of many sessions does not wait for any longer than that.
+#[derive(Debug, Default)]
+pub(crate) struct Deadlines {
+    connects: Timeouts,
+    lingers: Timeouts,
+    /// Set while the listener is left alone because of a lack of descriptors.
+    accept_at_ns: Option<u64>,
+}
+
+/// What a driver has to do because the time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Give up the connect of the session of that index.
+    Connect(u32),
+    /// Close the connection of that index, which has been read on for long enough.
+    Linger(u32),
+    /// Ask the listener again.
+    Accept,
+}
+
+/// One of a driver's sockets, and what is waited for.
+pub(crate) trait Waits {
+    /// Whose it is.
+    fn session(&self) -> Session;
+    /// Whether its connect has not ended yet.
+    fn awaits_connect(&self) -> bool;
+    /// Whether it is closed for the shard, and read on so that the peer gets our last bytes.
+    fn lingers(&self) -> bool;
+}
+
+/// The entry of the session of that key, unless that is gone.
+#[inline]
+pub(crate) fn entry_of<E: Waits>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
+    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
+    (entry.session().key() == key).then_some(entry)
+}
+
+impl Deadlines {
+    /// A connect has begun that may take until then. Fails where there is no memory: who is to be
+    /// given up must not be left waiting for ever.
+    pub fn connect_by(&mut self, by_ns: u64, session: Session) -> Result<(), Errno> {
+        self.connects.push(by_ns, session)
+    }
+
+    /// A closed connection is to be read on until then. Fails where there is no memory.
+    pub fn linger_until(&mut self, until_ns: u64, session: Session) -> Result<(), Errno> {
+        self.lingers.push(until_ns, session)
+    }
+
+    /// The listener is to be left alone until then.
+    pub fn accept_at(&mut self, at_ns: u64) {
+        self.accept_at_ns = Some(at_ns);
+    }
+
+    /// The listener is not to be left alone, or there is none any more.
+    pub fn forget_accept(&mut self) {
+        self.accept_at_ns = None;
+    }
+
+    /// Whether the listener is left alone.
+    pub fn is_accept_put_off(&self) -> bool {
+        self.accept_at_ns.is_some()
+    }
+
+    /// When the first of these is due that still matters.
+    #[inline]
+    pub fn next_ns<E: Waits>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
+        let connect = self
+            .connects
+            .next(|key| entry_of(entries, key).is_some_and(|entry| entry.awaits_connect()));
+        let linger = self
+            .lingers
+            .next(|key| entry_of(entries, key).is_some_and(|entry| entry.lingers()));
+        [connect, linger, self.accept_at_ns]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// What is due, one thing at a time.
+    #[inline]
+    pub fn pop_due<E: Waits>(&mut self, entries: &mut [Option<E>], turn: &Turn) -> Option<Due> {
+        let next_ns = self.next_ns(entries)?;
+        let now_ns = turn.now_ns();
+        match next_ns <= now_ns {
+            true => self.pop(now_ns),
+            false => None,
+        }
+    }
+
+    /// As [`Deadlines::next_ns`] has left it, the front of each queue matters.
+    #[cold]
+    fn pop(&mut self, now_ns: u64) -> Option<Due> {
+        if let Some(key) = self.connects.pop_due(now_ns) {
+            return Some(Due::Connect(key as u32));
+        }
+        if let Some(key) = self.lingers.pop_due(now_ns) {
+            return Some(Due::Linger(key as u32));
+        }
+        let is_due = |at_ns: &mut u64| *at_ns <= now_ns;
+        self.accept_at_ns.take_if(is_due).map(|_| Due::Accept)
+    }
+}
+
+/// Times at which something is given up. All of one kind wait equally long, so they stand in order.
+#[derive(Debug, Default)]
+struct Timeouts(VecDeque<(u64, u64)>);
+
+impl Timeouts {
+    fn push(&mut self, at_ns: u64, session: Session) -> Result<(), Errno> {
+        self.0.try_grow(1)?;
+        self.0.push_back((at_ns, session.key()));
+        Ok(())
+    }
+
+    /// The first that still matters; those before it are forgotten.
+    fn next(&mut self, mut matters: impl FnMut(u64) -> bool) -> Option<u64> {
+        while let Some(&(at_ns, key)) = self.0.front() {
+            if matters(key) {
+                return Some(at_ns);
+            }
+            self.0.pop_front();
+        }
+        None
+    }
+
+    fn pop_due(&mut self, now_ns: u64) -> Option<u64> {
+        let &(at_ns, key) = self.0.front()?;
+        (at_ns <= now_ns).then(|| {
+            self.0.pop_front();
+            key
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Socket {
+        session: Session,
+        connects: bool,
+    }
+
+    impl Waits for Socket {
+        fn session(&self) -> Session {
+            self.session
+        }
+        fn awaits_connect(&self) -> bool {
+            self.connects
+        }
+        fn lingers(&self) -> bool {
+            !self.connects
+        }
+    }
+
+    fn session(index: u32) -> Session {
+        Session {
+            index,
+            generation: 7,
+        }
+    }
+
+    fn socket(index: u32, connects: bool) -> Option<Socket> {
+        let session = session(index);
+        Some(Socket { session, connects })
+    }
+
+    /// A turn long after all that is awaited in these tests.
+    fn late() -> Turn {
+        let turn = Turn::default();
+        assert!(turn.now_ns() > 1_000);
+        turn
+    }
+
+    #[test]
+    fn what_no_longer_matters_wakes_nobody() {
+        let mut entries = [None, socket(1, true), socket(2, true)];
+        let mut deadlines = Deadlines::default();
+        deadlines.connect_by(10, session(1)).unwrap();
+        deadlines.connect_by(20, session(2)).unwrap();
+        assert_eq!(deadlines.next_ns(&mut entries), Some(10));
+        entries[1].as_mut().unwrap().connects = false;
+        assert_eq!(deadlines.next_ns(&mut entries), Some(20));
+        let next_generation = 8;
+        entries[2].as_mut().unwrap().session.generation = next_generation;
+        assert_eq!(deadlines.next_ns(&mut entries), None);
+        assert_eq!(deadlines.pop_due(&mut entries, &late()), None);
+    }
+
+    #[test]
+    fn all_that_is_due_is_told_once_and_what_is_not_due_waits() {
+        let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
+        let mut deadlines = Deadlines::default();
+        deadlines.accept_at(10);
+        deadlines.linger_until(20, session(2)).unwrap();
+        deadlines.connect_by(30, session(0)).unwrap();
+        deadlines.connect_by(u64::MAX, session(1)).unwrap();
+        let mut told = Vec::new();
+        while let Some(due) = deadlines.pop_due(&mut entries, &late()) {
+            told.push(due);
+        }
+        assert_eq!(told, [Due::Connect(0), Due::Linger(2), Due::Accept]);
+        assert!(!deadlines.is_accept_put_off());
+        assert_eq!(deadlines.next_ns(&mut entries), Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_listener_that_is_gone_is_not_asked() {
+        let mut deadlines = Deadlines::default();
+        deadlines.accept_at(10);
+        assert!(deadlines.is_accept_put_off());
+        deadlines.forget_accept();
+        assert_eq!(deadlines.next_ns::<Socket>(&mut []), None);
+    }
+}
