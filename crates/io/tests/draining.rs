@@ -3,8 +3,8 @@
 mod support;
 
 use bookend_io::{
-    Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, Stopper, Then, Turn,
-    listen, serve,
+    Closed, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace, Stopper, Then,
+    Turn, listen, serve,
 };
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
@@ -134,7 +134,7 @@ impl Shard for OnceEach {
 #[test]
 fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() {
     const CLIENTS: u64 = 9;
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in CHOICES {
         for threads in [1, 3] {
             let listener = listen(loopback()).unwrap();
             let mut clients: Vec<_> = (0..CLIENTS)
@@ -146,7 +146,11 @@ fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() 
             options.threads = NonZeroUsize::new(threads).unwrap();
             options.driver.drain_ns = u64::MAX;
             stopper.stop();
-            let server = thread::spawn(move || serve(listener, &options, |_| OnceEach::default()));
+            let make = move |place: ShardPlace| {
+                assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
+                OnceEach::default()
+            };
+            let server = thread::spawn(move || serve(listener, &options, make));
             for client in &mut clients {
                 client.write_all(b"still there?").unwrap();
                 let mut answer = Vec::new();

@@ -282,39 +282,43 @@ fn the_blocking_driver_refuses_a_second_connection_and_takes_the_next() {
 
 #[test]
 fn what_is_meant_for_a_connection_that_is_gone_finds_nobody() {
+    // The blocking driver has no second connection.
+    for kind in [Kind::Epoll, Kind::Uring] {
+        let server = accepting(kind, Options::default(), answers_the_dead());
+        let mut first = peer(server.address);
+        first.write_all(b"1").unwrap();
+        server.received(1);
+        drop(first);
+        assert_eq!(server.closed(), Why::Peer);
+        let mut second = peer(server.address);
+        second.write_all(b"2").unwrap();
+        let mut answer = [0; 7];
+        second.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"for you", "{kind:?}");
+        assert_eq!(server.stop().sent_bytes, 7);
+    }
+}
+
+/// Says something to each connection that is gone, and then to the one that has come.
+fn answers_the_dead() -> impl FnMut(&Event, &mut Stage) + Send {
     let mut stale: Option<Session> = None;
-    let server = accepting(
-        Kind::Epoll,
-        Options::default(),
-        move |event, stage| match event {
-            Event::Received(session, _) => {
-                let gone = stale.replace(*session).filter(|gone| gone != session);
-                if let Some(gone) = gone {
-                    assert_eq!(gone.index, session.index, "the place is used again");
-                    stage.turn.output(gone).extend_from_slice(b"for nobody");
-                    assert_eq!(stage.turn.backlog(gone), 0);
-                    assert!(stage.turn.output(gone).is_empty());
-                    stage.turn.abort(gone);
-                    stage.turn.output(*session).extend_from_slice(b"for you");
-                }
+    move |event, stage| match event {
+        Event::Received(session, _) => {
+            let gone = stale.replace(*session).filter(|gone| gone != session);
+            if let Some(gone) = gone {
+                assert_eq!(gone.index, session.index, "the place is used again");
+                stage.turn.output(gone).extend_from_slice(b"for nobody");
+                assert_eq!(stage.turn.backlog(gone), 0);
+                assert!(stage.turn.output(gone).is_empty());
+                stage.turn.abort(gone);
+                stage.turn.output(*session).extend_from_slice(b"for you");
             }
-            Event::Closed(session, _) => {
-                stage.turn.output(*session).extend_from_slice(b"for nobody");
-            }
-            _ => {}
-        },
-    );
-    let mut first = peer(server.address);
-    first.write_all(b"1").unwrap();
-    server.received(1);
-    drop(first);
-    assert_eq!(server.closed(), Why::Peer);
-    let mut second = peer(server.address);
-    second.write_all(b"2").unwrap();
-    let mut answer = [0; 7];
-    second.read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"for you");
-    assert_eq!(server.stop().sent_bytes, 7);
+        }
+        Event::Closed(session, _) => {
+            stage.turn.output(*session).extend_from_slice(b"for nobody");
+        }
+        _ => {}
+    }
 }
 
 struct FullListener {

@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use support::{loopback, peer};
+use support::{CHOICES, is_as_chosen, loopback, peer};
 
 /// Echoes, and says on which thread its connections are opened and closed.
 struct Desk {
@@ -95,6 +95,8 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
                 own || options.threads.get() == 1,
                 "threads say what they are"
             );
+            let io = options.io;
+            assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
             Desk {
                 place: (place.driver, place.thread),
                 told: sender.clone(),
@@ -118,8 +120,14 @@ fn ask(client: &mut TcpStream, text: &[u8]) {
 }
 
 #[test]
+fn epoll_in_the_place_of_io_uring_is_told_from_it() {
+    assert!(is_as_chosen(Io::Uring, Driver::Uring));
+    assert!(!is_as_chosen(Io::Uring, Driver::Epoll));
+}
+
+#[test]
 fn two_hundred_connections_are_served_by_every_choice_of_drivers() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
+    for io in CHOICES {
         for threads in [1, 3] {
             let server = serving(io, threads);
             let mut clients: Vec<_> = (0..200).map(|_| peer(server.address)).collect();
@@ -322,7 +330,7 @@ fn accepted_connections_send_at_once() {
 
 #[test]
 fn a_server_can_be_stopped_before_it_has_begun() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
+    for io in CHOICES {
         for threads in [1, 2] {
             let server = serving_with(|options| {
                 options.io = io;
@@ -336,7 +344,7 @@ fn a_server_can_be_stopped_before_it_has_begun() {
 
 #[test]
 fn a_stop_closes_every_connection_and_joins_every_thread() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
+    for io in CHOICES {
         let server = serving(io, 2);
         let mut clients: Vec<_> = (0..6).map(|_| peer(server.address)).collect();
         clients.iter_mut().for_each(|client| ask(client, b"served"));
@@ -356,7 +364,7 @@ fn a_stop_closes_every_connection_and_joins_every_thread() {
 
 #[test]
 fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
+    for io in CHOICES {
         let server = serving(io, 2);
         let mut other = peer(server.address);
         ask(&mut other, b"served");
@@ -371,7 +379,7 @@ fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
 #[test]
 fn a_server_keeps_to_its_processors() {
     let cpu = allowed_cpus().unwrap()[0];
-    for io in [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring] {
+    for io in CHOICES {
         let server = serving_with(|options| {
             options.io = io;
             options.cpus = vec![cpu];

@@ -3,8 +3,8 @@
 mod support;
 
 use bookend_io::{
-    Address, Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, Statistics,
-    Stopper, Then, Turn, UNIX_PATH_BYTES_MAX, listen, serve,
+    Address, Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace,
+    Statistics, Stopper, Then, Turn, UNIX_PATH_BYTES_MAX, listen, serve,
 };
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -13,7 +13,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::thread::{self, JoinHandle};
-use support::{Event, KINDS, Why, connecting, dialling, listens};
+use support::{CHOICES, Event, KINDS, Why, connecting, dialling, is_as_chosen, listens};
 use tempfile::TempDir;
 
 struct Echo;
@@ -68,7 +68,11 @@ fn start(path: &Path, io: Io, threads: usize) -> (Stopper, JoinHandle<Statistics
     let mut options = ServeOptions::new(stopper.clone());
     options.io = io;
     options.threads = NonZeroUsize::new(threads).unwrap();
-    let thread = thread::spawn(move || serve(listener, &options, |_| Echo).unwrap());
+    let make = move |place: ShardPlace| {
+        assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
+        Echo
+    };
+    let thread = thread::spawn(move || serve(listener, &options, make).unwrap());
     (stopper, thread)
 }
 
@@ -88,7 +92,7 @@ fn refusal(path: &Path) -> (ErrorKind, String) {
 
 #[test]
 fn every_choice_of_drivers_serves_a_unix_socket_and_removes_its_file() {
-    for io in [Io::Auto, Io::Blocking, Io::Epoll] {
+    for io in CHOICES {
         for threads in [1, 2] {
             let place = Place::new();
             let (stopper, thread) = start(&place.path, io, threads);
@@ -104,7 +108,7 @@ fn every_choice_of_drivers_serves_a_unix_socket_and_removes_its_file() {
 }
 
 #[test]
-fn both_drivers_connect_to_a_unix_socket() {
+fn every_driver_connects_to_a_unix_socket() {
     for kind in KINDS {
         let place = Place::new();
         let server = UnixListener::bind(&place.path).unwrap();
@@ -178,28 +182,32 @@ fn a_path_that_is_too_long_is_no_target_either() {
 
 #[test]
 fn a_socket_that_was_left_behind_is_replaced() {
-    let place = Place::new();
-    place.leave_behind();
-    let (stopper, thread) = start(&place.path, Io::Epoll, 1);
-    echoes(&place.path);
-    stopper.stop();
-    assert_eq!(thread.join().unwrap().accepted, 1);
+    for io in CHOICES {
+        let place = Place::new();
+        place.leave_behind();
+        let (stopper, thread) = start(&place.path, io, 1);
+        echoes(&place.path);
+        stopper.stop();
+        assert_eq!(thread.join().unwrap().accepted, 1, "{io:?}");
+    }
 }
 
 #[test]
 fn a_socket_that_is_served_is_left_alone_and_who_serves_is_said() {
-    let place = Place::new();
-    let (stopper, thread) = start(&place.path, Io::Epoll, 1);
-    let (kind, text) = refusal(&place.path);
-    assert_eq!(kind, ErrorKind::AddrInUse);
     let who = format!("is taken: process {} (", std::process::id());
-    assert!(
-        text.contains(&who) && text.ends_with(") listens there"),
-        "{text}"
-    );
-    echoes(&place.path);
-    stopper.stop();
-    thread.join().unwrap();
+    for io in CHOICES {
+        let place = Place::new();
+        let (stopper, thread) = start(&place.path, io, 1);
+        let (kind, text) = refusal(&place.path);
+        assert_eq!(kind, ErrorKind::AddrInUse, "{io:?}");
+        assert!(
+            text.contains(&who) && text.ends_with(") listens there"),
+            "{text}"
+        );
+        echoes(&place.path);
+        stopper.stop();
+        thread.join().unwrap();
+    }
 }
 
 #[test]

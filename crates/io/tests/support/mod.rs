@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use bookend_io::{
-    Closed, Epoll, Opened, Options, Received, Session, Shard, Statistics, Target, Then, Turn,
-    Uring, Waker, blocking, listen,
+    Closed, Driver, Epoll, Io, Listener, Opened, Options, Received, Session, Shard, Statistics,
+    Target, Then, Turn, Uring, Waker, blocking, listen,
 };
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -25,6 +25,30 @@ pub enum Kind {
 }
 
 pub const KINDS: [Kind; 3] = [Kind::Epoll, Kind::Uring, Kind::Blocking];
+
+/// All that a server can be told about its drivers.
+pub const CHOICES: [Io; 4] = [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring];
+
+/// Whether a server's shard runs on what was chosen. Where io_uring cannot be used it does not, and
+/// a story of io_uring that was told of epoll would be no story: the test fails.
+pub fn is_as_chosen(io: Io, driver: Driver) -> bool {
+    match io {
+        Io::Auto => driver != Driver::Uring,
+        Io::Blocking => driver == Driver::Blocking,
+        Io::Epoll => driver == Driver::Epoll,
+        Io::Uring => driver == Driver::Uring,
+    }
+}
+
+/// Runs a shard that makes its connections itself until it stops.
+pub fn drive<S: Shard>(kind: Kind, shard: S, waker: Waker, options: Options) -> (S, Statistics) {
+    match kind {
+        Kind::Epoll => Epoll::new(waker, options).unwrap().run(shard),
+        Kind::Uring => Uring::new(waker, options).unwrap().run(shard),
+        Kind::Blocking => blocking::run(shard, waker, options),
+    }
+    .unwrap()
+}
 
 /// What a shard was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,8 +269,7 @@ fn accepting_as(
     let called = waker.clone();
     let (address, thread) = match kind {
         Kind::Epoll => {
-            let listener = listen(loopback()).unwrap();
-            let address = listener.local_address().tcp().unwrap();
+            let (listener, address) = listener();
             let driver = Epoll::new(called, options)
                 .unwrap()
                 .accept_from(listener)
@@ -254,8 +277,7 @@ fn accepting_as(
             (address, thread::spawn(move || driver.run(shard).unwrap().1))
         }
         Kind::Uring => {
-            let listener = listen(loopback()).unwrap();
-            let address = listener.local_address().tcp().unwrap();
+            let (listener, address) = listener();
             let driver = Uring::new(called, options).unwrap().accept_from(listener);
             (address, thread::spawn(move || driver.run(shard).unwrap().1))
         }
@@ -277,6 +299,12 @@ fn accepting_as(
         events,
         thread,
     }
+}
+
+fn listener() -> (Listener, SocketAddr) {
+    let listener = listen(loopback()).unwrap();
+    let address = listener.local_address().tcp().unwrap();
+    (listener, address)
 }
 
 /// A shard that makes its connections itself; all drivers run until it is stopped.
@@ -305,11 +333,7 @@ fn connecting_as(
 ) -> Running {
     let (shard, events) = scripted(act);
     let called = waker.clone();
-    let thread = thread::spawn(move || match kind {
-        Kind::Epoll => Epoll::new(called, options).unwrap().run(shard).unwrap().1,
-        Kind::Uring => Uring::new(called, options).unwrap().run(shard).unwrap().1,
-        Kind::Blocking => blocking::run(shard, called, options).unwrap().1,
-    });
+    let thread = thread::spawn(move || drive(kind, shard, called, options).1);
     Running {
         address: loopback(),
         waker,

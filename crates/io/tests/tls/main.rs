@@ -10,3 +10,5 @@ mod peers;
 mod resumption;
 mod sockets;
 mod splits;
+#[path = "../support/mod.rs"]
+mod support;

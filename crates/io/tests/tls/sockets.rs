@@ -1,9 +1,10 @@
 //! TLS over real sockets, with every driver at either end.
 
 use super::ends::{Event, Inner, Setup, pattern};
+use super::support::{CHOICES, KINDS, Kind, drive, is_as_chosen};
 use bookend_io::tls::{Secured, Stream};
 use bookend_io::{
-    Epoll, Io, Options, ServeOptions, Session, Stopper, Then, Turn, Waker, blocking, listen, serve,
+    Io, Options, ServeOptions, Session, ShardPlace, Stopper, Then, Turn, Waker, listen, serve,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -25,11 +26,11 @@ fn with_server(setup: &Setup, io: Io, threads: usize, visit: impl FnOnce(SocketA
     options.io = io;
     options.threads = NonZeroUsize::new(threads).unwrap();
     let config = setup.server.clone();
-    let server = thread::spawn(move || {
-        serve(listener, &options, |_| {
-            Secured::accepting(Echo, config.clone())
-        })
-    });
+    let make = move |place: ShardPlace| {
+        assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
+        Secured::accepting(Echo, config.clone())
+    };
+    let server = thread::spawn(move || serve(listener, &options, make));
     visit(address);
     stopper.stop();
     server.join().unwrap().unwrap();
@@ -61,7 +62,7 @@ impl bookend_io::Shard for Echo {
 }
 
 /// A client that sends a pattern, takes it back and stops. What it has received.
-fn talk(setup: &Setup, address: SocketAddr, blocks: bool) -> Vec<u8> {
+fn talk(setup: &Setup, address: SocketAddr, kind: Kind) -> Vec<u8> {
     let mut asked = false;
     let mut missing = TALK_BYTES;
     let inner = Inner::new(move |event, turn| {
@@ -82,64 +83,57 @@ fn talk(setup: &Setup, address: SocketAddr, blocks: bool) -> Vec<u8> {
         (None, Then::Continue)
     });
     let shard = Secured::connecting(inner, setup.client.connector("localhost").unwrap());
-    let (waker, options) = (Waker::new().unwrap(), Options::default());
-    let (shard, _) = match blocks {
-        true => blocking::run(shard, waker, options).unwrap(),
-        false => Epoll::new(waker, options).unwrap().run(shard).unwrap(),
-    };
+    let (shard, _) = drive(kind, shard, Waker::new().unwrap(), Options::default());
     shard.into_inner().received
 }
 
 #[test]
 fn every_driver_carries_it_at_either_end() {
     let setup = Setup::new();
-    for (io, threads) in [
-        (Io::Epoll, 1),
-        (Io::Epoll, 2),
-        (Io::Blocking, 2),
-        (Io::Auto, 1),
-        (Io::Uring, 1),
-        (Io::Uring, 2),
-    ] {
-        with_server(&setup, io, threads, |address| {
-            for blocks in [true, false] {
-                assert!(
-                    talk(&setup, address, blocks) == pattern(TALK_BYTES),
-                    "{io:?} {blocks}"
-                );
-            }
-        });
+    for io in CHOICES {
+        for threads in [1, 2] {
+            with_server(&setup, io, threads, |address| {
+                for kind in KINDS {
+                    let back = talk(&setup, address, kind);
+                    assert!(back == pattern(TALK_BYTES), "{io:?} on {threads}, {kind:?}");
+                }
+            });
+        }
     }
 }
 
 #[test]
 fn a_thread_without_a_driver_can_talk_too() {
-    let setup = Setup::new();
-    with_server(&setup, Io::Epoll, 1, |address| {
-        for _ in 0..2 {
-            let transport = TcpStream::connect(address).unwrap();
-            transport.set_read_timeout(Some(GUARD)).unwrap();
-            let connector = setup.client.connector("localhost").unwrap();
-            let mut stream = Stream::connect(transport, &connector, || false).unwrap();
-            stream.write_all(b"hello").unwrap();
-            let mut back = [0; 5];
-            stream.read_exact(&mut back).unwrap();
-            assert_eq!(&back, b"hello");
-        }
-    });
-    let handshakes = setup.client.handshakes();
-    assert_eq!((handshakes.full, handshakes.resumed), (1, 1));
+    for io in CHOICES {
+        let setup = Setup::new();
+        with_server(&setup, io, 1, |address| {
+            for _ in 0..2 {
+                let transport = TcpStream::connect(address).unwrap();
+                transport.set_read_timeout(Some(GUARD)).unwrap();
+                let connector = setup.client.connector("localhost").unwrap();
+                let mut stream = Stream::connect(transport, &connector, || false).unwrap();
+                stream.write_all(b"hello").unwrap();
+                let mut back = [0; 5];
+                stream.read_exact(&mut back).unwrap();
+                assert_eq!(&back, b"hello");
+            }
+        });
+        let handshakes = setup.client.handshakes();
+        assert_eq!((handshakes.full, handshakes.resumed), (1, 1), "{io:?}");
+    }
 }
 
 #[test]
 fn a_stream_without_a_driver_says_what_goes_wrong() {
     let setup = Setup::new();
-    with_server(&setup, Io::Epoll, 1, |address| {
-        let transport = TcpStream::connect(address).unwrap();
-        let connector = setup.client.connector("other.example").unwrap();
-        let error = Stream::connect(transport, &connector, || false).unwrap_err();
-        assert!(error.to_string().contains("it is for localhost"), "{error}");
-    });
+    for io in CHOICES {
+        with_server(&setup, io, 1, |address| {
+            let transport = TcpStream::connect(address).unwrap();
+            let connector = setup.client.connector("other.example").unwrap();
+            let error = Stream::connect(transport, &connector, || false).unwrap_err();
+            assert!(error.to_string().contains("it is for localhost"), "{error}");
+        });
+    }
     let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let transport = TcpStream::connect(plain.local_addr().unwrap()).unwrap();
     let (mut accepted, _) = plain.accept().unwrap();
