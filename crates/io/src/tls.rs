@@ -27,6 +27,6 @@ mod unverified;
 pub use config::{ClientConfig, Connector, ServerConfig, Trust};
 pub use fault::Fault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
-pub use pem::{Authorities, ConfigError, Identity};
+pub use pem::{Authorities, ConfigError, Identity, PemPart};
 pub use secured::Secured;
 pub use stream::Stream;
