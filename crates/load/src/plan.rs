@@ -3,7 +3,7 @@
 use crate::targets::Targets;
 use bookend_io::tls::Connector;
 use bookend_io::{UringRefusal, Wait};
-use bookend_wire::{Block, Config};
+use bookend_wire::{Block, Config, Keepalive};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -44,6 +44,9 @@ pub struct Plan {
     pub timeout_ns: Option<u64>,
     /// How long a connection may take to be made, and to greet, nanoseconds.
     pub connect_timeout_ns: u64,
+    /// When a server that says nothing while calls wait for it is asked for a sign of life; `None`
+    /// for never.
+    pub keepalive: Option<Keepalive>,
     /// What happens to calls in flight at the end of the window.
     pub at_end: AtEnd,
     /// Whether failed calls count in the latencies.
@@ -204,6 +207,7 @@ mod tests {
             calls,
             timeout_ns: None,
             connect_timeout_ns: 1,
+            keepalive: None,
             at_end: AtEnd::Drain,
             count_errors: false,
             config: Config::trusted(),

@@ -58,6 +58,10 @@ pub struct Arguments {
     /// How long a connection may take to be made [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     connect_timeout: Option<Duration>,
+    /// Ask a server that says nothing for so long, at least 10s, for a sign of life, and give it up
+    /// without one after as long again; 0 is never [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    keepalive: Option<Duration>,
 
     #[command(flatten)]
     message: MessageFlags,
@@ -133,6 +137,7 @@ impl Arguments {
             warmup: self.warmup.unwrap_or(default.warmup),
             first_stream_id: self.first_stream_id.unwrap_or(default.first_stream_id),
             connect_timeout: self.connect_timeout.unwrap_or(default.connect_timeout),
+            keepalive: self.keepalive.unwrap_or(default.keepalive),
             varying_metadata: self.varying_metadata,
             io: self.io.unwrap_or(default.io),
             wait: self.wait.unwrap_or(default.wait),
@@ -262,6 +267,7 @@ mod tests {
         every_spelling("connect-timeout", None, "1m", |flags| {
             flags.connect_timeout = MINUTE
         });
+        every_spelling("keepalive", None, "1m", |flags| flags.keepalive = MINUTE);
         every_spelling("first-stream-id", None, "7", |flags| {
             flags.first_stream_id = 7
         });

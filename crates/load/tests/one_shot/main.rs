@@ -69,6 +69,7 @@ fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
         calls: Some(calls),
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Config::trusted(),
