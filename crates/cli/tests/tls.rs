@@ -101,13 +101,13 @@ fn run(mut command: Command) -> Result<String, String> {
 }
 
 fn load(target: &str, words: &[&str]) -> Result<String, String> {
+    load_with(&["-n", "200", "-c", "20"], target, words)
+}
+
+fn load_with(how_much: &[&str], target: &str, words: &[&str]) -> Result<String, String> {
+    let command = ["load", target, "-O", "json"];
     run(bookend(
-        &[
-            &["load", target, "-n", "200", "-c", "20", "-O", "json"],
-            &CALL[..],
-            words,
-        ]
-        .concat(),
+        &[&command[..], how_much, &CALL[..], words].concat(),
     ))
 }
 
@@ -203,6 +203,44 @@ fn whom_to_trust_and_what_to_show_follows_ghz() {
         );
     }
     served.end();
+}
+
+#[test]
+fn each_of_several_targets_is_verified_by_its_own_name() {
+    let authority = Authority::new();
+    let serve = |host: &str, certified: &str| {
+        let files = authority.issue(&[certified]);
+        let served = Served::with_tls(&files, &["--host", host]);
+        let target = format!("{host}:{}", served.port);
+        (served, target)
+    };
+    let (one, first) = serve("127.0.0.1", "127.0.0.1");
+    let (other, second) = serve("127.0.0.2", "127.0.0.2");
+    let (wrong, third) = serve("127.0.0.3", "127.0.0.1");
+    let ca = cacert(&authority);
+    // Each thread has one of the targets.
+    for io in ["--io=blocking", "--io=epoll", "--one-shot"] {
+        let words = [ca.as_str(), "--threads=2", io];
+        let report = load(&format!("{first},{second}"), &words).unwrap();
+        assert_eq!(count_of(&report), 200, "{io}");
+        // One name for all is what --cname is for.
+        let named = [&words[..], &["--cname=127.0.0.1"]].concat();
+        let target = format!("{first},{third}");
+        let report = load(&target, &named).unwrap();
+        assert_eq!(count_of(&report), 200, "{io}");
+        let report = load_with(&["-n2", "-c2"], &target, &words).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let told = format!(
+            "rpc error: code = Unavailable desc = {third}: connection error: the server's \
+             certificate is not for 127.0.0.3: it is for 127.0.0.1; give the right name with --cname"
+        );
+        let errors = &report["errorDistribution"];
+        assert_eq!(*errors, serde_json::json!({ told: 1 }), "{io}");
+        assert_eq!(report["statusCodeDistribution"]["OK"], 1, "{io}");
+    }
+    for served in [one, other, wrong] {
+        served.end();
+    }
 }
 
 #[test]

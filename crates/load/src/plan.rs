@@ -1,7 +1,7 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
 use crate::targets::Targets;
-use bookend_io::tls::Connector;
+use bookend_io::tls::Connectors;
 use bookend_io::{UringRefusal, Wait};
 use bookend_wire::{Block, Config, Keepalive};
 
@@ -14,8 +14,8 @@ pub struct Plan {
     pub path: String,
     /// `:authority`, where the targets have none of their own.
     pub authority: String,
-    /// TLS of all connections; `None` is plain text.
-    pub tls: Option<Connector>,
+    /// TLS of all connections, by the names of the targets; `None` is plain text.
+    pub tls: Option<Connectors>,
     /// Request messages, drawn in turn. Never empty.
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call.

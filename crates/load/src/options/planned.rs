@@ -24,7 +24,7 @@ impl Options {
     ) -> Result<Plan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
         Ok(Plan {
-            tls: self.connector()?,
+            tls: self.connectors()?,
             targets: targets.into(),
             path: method.path.clone(),
             authority: self.authority(),

@@ -11,6 +11,12 @@ use bookend_wire::grpc::Code;
 use std::io;
 
 impl LoadShard {
+    /// Which of the targets' names a connection is for.
+    pub(crate) fn name_of(&self, token: u64) -> usize {
+        let number = Token::of(token).number;
+        self.course.measured.roster.name(number as usize)
+    }
+
     /// Makes the connections whose time has come, gives up greetings that take too long, and looks
     /// after servers that say nothing.
     pub(super) fn attend_to_connections(&mut self, turn: &mut Turn) {

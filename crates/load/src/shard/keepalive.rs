@@ -41,7 +41,10 @@ impl Patrol {
             .is_some_and(|said| said.asked_too_often);
         if let Some(asked) = link.liveness.how().filter(|_| asked_too_often) {
             let calmed = asked.calmed();
-            self.how = self.how.filter(|how| how.time_ns > calmed.time_ns).or(Some(calmed));
+            self.how = self
+                .how
+                .filter(|how| how.time_ns > calmed.time_ns)
+                .or(Some(calmed));
         }
     }
 }
