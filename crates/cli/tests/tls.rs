@@ -6,7 +6,8 @@ mod certificates;
 use certificates::{Authority, Files};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -292,6 +293,29 @@ fn files_that_are_of_no_use_end_the_server_before_it_listens() {
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(line.contains(said) && line.lines().count() == 1, "{line}");
     }
+}
+
+#[test]
+fn a_handshake_that_fails_is_told_while_the_server_runs_and_counted_at_its_end() {
+    let authority = Authority::new();
+    let mut served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
+    let mut said = BufReader::new(served.process.stderr.take().unwrap()).lines();
+    // Nothing has gone wrong yet.
+    probe(&served.target(), &[&cacert(&authority)]).unwrap();
+    let mut plain = TcpStream::connect(("127.0.0.1", served.port.parse().unwrap())).unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let told = "bookend serve: a TLS handshake has failed: the client speaks no TLS";
+    let lines = said.by_ref().map(Result::unwrap);
+    let until = lines.take_while(|line| line != told);
+    assert!(!until.into_iter().any(|line| line.contains("handshake")));
+    probe(&served.target(), &[&cacert(&authority)]).unwrap();
+    drop(served.process.stdin.take());
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    served.process.wait().unwrap();
+    let total = "1 failed, the first because the client speaks no TLS";
+    let totals = rest.iter().filter(|line| line.contains("handshake"));
+    assert!(totals.clone().all(|line| line.ends_with(total)), "{rest:?}");
+    assert_eq!(totals.count(), 1, "{rest:?}");
 }
 
 /// The secrets in a file for keys, by what they are for and by the client's random.
