@@ -51,14 +51,13 @@ impl Link {
             return Some(u64::MAX);
         };
         let now_ns = turn.now_ns();
-        let Liveness {
-            heard_bytes, vigil, ..
-        } = &mut self.liveness;
+        let signs = self.signs_of_life(turn);
+        let vigil = &mut self.liveness.vigil;
         if self.in_flight == 0 {
             vigil.rest();
             return Some(vigil.next_ns(how, now_ns));
         }
-        let silence = vigil.look(*heard_bytes, how, now_ns);
+        let silence = vigil.look(signs, how, now_ns);
         let next_ns = vigil.next_ns(how, now_ns);
         match silence {
             None => Some(next_ns),
@@ -73,5 +72,16 @@ impl Link {
                 None
             }
         }
+    }
+
+    /// Grows as long as the server is there. While it is slow to take what is sent, it may not be
+    /// read from: then what it takes is a sign of life as well, and else what the kernel takes is
+    /// none.
+    fn signs_of_life(&self, turn: &Turn) -> u64 {
+        let taken_bytes = match turn.backlog(self.session) {
+            0 => 0,
+            _ => turn.sent_bytes(self.session),
+        };
+        self.liveness.heard_bytes + taken_bytes
     }
 }

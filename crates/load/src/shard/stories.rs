@@ -216,6 +216,23 @@ fn who_answers_calls_is_never_asked() {
 }
 
 #[test]
+fn who_takes_a_large_request_slowly_is_there_until_it_takes_no_more() {
+    let (mut story, sessions) = Story::begin(Plan {
+        messages: vec![vec![0; 60_000]],
+        ..plan(MINUTE, 1, 1)
+    });
+    for _ in 0..120 {
+        story.0.pass_ns(30 * SECOND_NS);
+        assert_eq!(story.0.take(sessions[0], 300).len(), 300);
+    }
+    assert!(story.0.unwritten_bytes(sessions[0]) > 0);
+    assert_eq!(story.0.end(sessions[0]), None);
+    story.0.pass_ns(110 * SECOND_NS);
+    assert_eq!(story.0.end(sessions[0]), Some(End::Reset));
+    assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
+}
+
+#[test]
 fn a_connection_without_a_call_is_left_alone() {
     // One call for two connections.
     let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 1));
