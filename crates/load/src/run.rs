@@ -176,8 +176,8 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         })
 }
 
-/// Runs a worker's shard, inside of TLS where the plan says so. `name_of` says which of the targets'
-/// names the connection with that token is for.
+/// Runs a worker's shard, inside of TLS where the plan says so. `name_of` says which of the
+/// targets' names the connection with that token is for.
 fn drive<S: Shard>(
     shard: S,
     name_of: fn(&S, u64) -> usize,
