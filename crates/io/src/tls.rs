@@ -29,6 +29,6 @@ pub use config::{ClientConfig, Connector, HANDSHAKE_TIMEOUT_NS, ServerConfig, Tr
 pub use connectors::Connectors;
 pub use fault::Fault;
 pub use handshakes::Handshakes;
-pub use pem::{Authorities, ConfigError, Identity};
+pub use pem::{Authorities, ConfigError, Identity, PemPart};
 pub use secured::Secured;
 pub use stream::Stream;

@@ -78,8 +78,8 @@ impl Options {
     }
 }
 
-/// As in ghz, which waits for the answer as long as it lets the server be silent. What grpc-go
-/// raises to 10 s below it is the silence alone.
+/// As in ghz, which waits for the answer as long as it lets the server be silent. grpc-go raises a
+/// silence of less than 10 s to that, and leaves the time for the answer alone.
 fn keepalive(time: Duration) -> Keepalive {
     let typed_ns = nanoseconds(time);
     Keepalive {
