@@ -70,6 +70,12 @@ impl OneShotShard {
         }
     }
 
+    /// Which of the targets' names a connection is for.
+    pub fn name_of(&self, token: u64) -> usize {
+        let number = Token::of(token).number;
+        self.course.measured.roster.name(of_worker(number))
+    }
+
     /// Moves to the phase that the time belongs to.
     fn advance(&mut self, turn: &mut Turn) {
         if self.course.phase() == Phase::Connecting {

@@ -68,6 +68,7 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
         calls: Some(u64::from(connections) * 10),
         timeout_ns: None,
         connect_timeout_ns: u64::MAX,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Config::trusted(),

@@ -116,6 +116,7 @@ fn plan(target: impl Into<Target>, calls: u64) -> Plan {
         calls: Some(calls),
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Config::trusted(),

@@ -105,6 +105,7 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
         calls: Some(1_200),
         timeout_ns: None,
         connect_timeout_ns: 10_000_000_000,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Config::trusted(),

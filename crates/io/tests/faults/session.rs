@@ -321,6 +321,7 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
         calls: Some(LOAD_CALLS),
         timeout_ns: None,
         connect_timeout_ns: 10_000_000_000,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Limits::trusted().http2,

@@ -4,7 +4,7 @@
 mod peer;
 
 use bookend_io::Wait;
-use bookend_io::tls::{ClientConfig, Identity, ServerConfig, Trust};
+use bookend_io::tls::{ClientConfig, Connectors, Identity, ServerConfig, Trust};
 use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Outcome, Progress, RunError, run};
 use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
@@ -69,6 +69,7 @@ fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
         calls: Some(calls),
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Config::trusted(),
@@ -142,7 +143,7 @@ fn over_tls_the_handshake_is_a_part_of_its_own() {
         .unwrap();
     let client = ClientConfig::new(Trust::Anyone, None).unwrap();
     let outcome = measure(Plan {
-        tls: Some(client.connector("localhost").unwrap()),
+        tls: Some(Connectors::for_all(client.connector("localhost").unwrap())),
         ..plan(server.local_address().tcp().unwrap(), 40, 4)
     });
     assert_eq!(
