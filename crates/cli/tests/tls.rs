@@ -2,19 +2,15 @@
 
 #[path = "../../io/tests/support/certificates.rs"]
 mod certificates;
+#[path = "support/served.rs"]
+mod served;
 
 use certificates::{Authority, Files};
+use served::Served;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// `bookend serve`, started as the lab does it, so that it ends with this test.
-struct Served {
-    process: Child,
-    port: String,
-}
+use std::process::{Command, Stdio};
 
 fn bookend(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
@@ -36,24 +32,7 @@ impl Served {
         if let Some(file) = key_log {
             command.env("SSLKEYLOGFILE", file);
         }
-        let mut process = command
-            .env("BOOKEND_CONTRACT", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
-        // What it says at its end may be dropped.
-        process.stdout = Some(output.into_inner());
-        let port = line
-            .trim()
-            .strip_prefix("ready ")
-            .expect("it is ready")
-            .to_owned();
-        Self { process, port }
+        Self::by(command)
     }
 
     fn with_tls(files: &Files, more: &[&str]) -> Self {
@@ -68,16 +47,6 @@ impl Served {
 
     fn target(&self) -> String {
         format!("localhost:{}", self.port)
-    }
-
-    /// Ends it, and says what it said to people.
-    fn end(mut self) -> String {
-        drop(self.process.stdin.take());
-        let mut said = String::new();
-        let mut errors = self.process.stderr.take().unwrap();
-        errors.read_to_string(&mut said).unwrap();
-        self.process.wait().unwrap();
-        said
     }
 }
 
@@ -153,7 +122,7 @@ fn load_and_probe_call_over_tls_with_every_driver() {
         "--call=helloworld.Greeter/SayHello",
     ];
     run(bookend(&by_reflection)).unwrap();
-    let said = served.end();
+    let said = served.end().errors;
     assert!(said.contains("resumed, 0 failed"), "{said}");
 }
 
