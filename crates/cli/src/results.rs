@@ -6,7 +6,7 @@ use crate::record::RECORDS;
 use bookend_lab::claims::{self, CLAIMS_FILE};
 use bookend_lab::profile::{self, Profile};
 use bookend_lab::record::{Record, file_of, profile_folder};
-use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference};
+use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
 use bookend_lab::suite::Extent;
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// What stands after `bookend results`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The suites [default: all that have a results.toml]
+    /// The suites [default: all that have a results.toml, a record or a page]
     #[arg(value_name = "SUITE")]
     names: Vec<String>,
     /// Write nothing; say where a page is not what its record gives, and exit with 3
@@ -60,24 +60,39 @@ fn names(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         return Ok(arguments.names.clone());
     }
     let mut all = Named::Suite.all(&arguments.suites)?;
-    all.retain(|name| arguments.suites.join(name).join(RESULTS_FILE).is_file());
+    all.retain(|name| {
+        let folder = arguments.suites.join(name);
+        let beside = [RESULTS_FILE, PAGE_FILE].map(|file| folder.join(file).is_file());
+        beside.contains(&true) || record_of(arguments, name).is_some()
+    });
     Ok(all)
+}
+
+/// The record that a page is made of.
+fn record_of(arguments: &Arguments, name: &str) -> Option<PathBuf> {
+    let files = [Extent::Full, Extent::Quick];
+    let mut files = files
+        .map(|extent| file_of(&arguments.records, name, extent))
+        .into_iter();
+    files.find(|file| file.is_file())
 }
 
 /// The text of the page. `None`: the suite has no record.
 fn page(arguments: &Arguments, name: &str) -> Result<Option<String>, Failure> {
-    let records = &arguments.records;
-    let files = [Extent::Full, Extent::Quick].map(|extent| file_of(records, name, extent));
-    let Some(file) = files.into_iter().find(|file| file.is_file()) else {
+    let Some(file) = record_of(arguments, name) else {
         return Ok(None);
     };
     let unreadable = |error| Failure::usage(format!("{}: {error}", file.display()));
     let record = Record::read(&file).map_err(unreadable)?;
     let folder = arguments.suites.join(name);
+    let verdicts = verdicts(arguments, name, &record)?;
+    if !folder.join(RESULTS_FILE).is_file() {
+        return Ok(Some(measured_page(&record, &verdicts)));
+    }
     let page = Page::read(&folder, &record).map_err(Failure::usage)?;
     let page = page
-        .with_verdicts(verdicts(arguments, name, &record)?)
-        .with_profile(profile(records, name)?);
+        .with_verdicts(verdicts)
+        .with_profile(profile(&arguments.records, name)?);
     Ok(Some(page.text()))
 }
 

@@ -196,6 +196,33 @@ fn without_a_record_there_must_be_no_page() {
 }
 
 #[test]
+fn a_suite_that_no_document_stands_behind_has_a_page_of_what_was_measured() {
+    let home = bench();
+    let folder = home.path().join("suites").join(SUITE);
+    fs::remove_file(folder.join("results.toml")).expect("removed");
+    let page = folder.join("RESULTS.md");
+    let check = || bookend(home.path(), &["results", "--check"]);
+    assert_eq!(check().status.code(), Some(0), "neither record nor page");
+    bookend(home.path(), &["record", "1"]);
+    assert_eq!(check().status.code(), Some(3), "a record, and no page");
+    let made = bookend(home.path(), &["results"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(
+        text.contains("from\n`records/helloworld-profile/quick.jsonl`"),
+        "{text}"
+    );
+    assert!(text.contains("## What a request costs\n"), "{text}");
+    assert!(
+        !text.contains("Run "),
+        "the number of the run is its store's: {text}"
+    );
+    assert_eq!(check().status.code(), Some(0));
+    fs::remove_dir_all(home.path().join("records")).expect("removed");
+    assert_eq!(check().status.code(), Some(3), "a page, and no record");
+}
+
+#[test]
 fn half_a_run_is_not_recorded() {
     let home = bench();
     let refused = bookend(home.path(), &["record"]);

@@ -90,7 +90,13 @@ impl<'a> Report<'a> {
 
     /// A page with everything that is known about the run.
     pub fn markdown(&self) -> String {
-        markdown::page(self)
+        markdown::page(self, &markdown::origin_of_run(self))
+    }
+
+    /// The same for a page that is committed: `origin` says what it is made of, in the place of the
+    /// number that the run has in somebody's store.
+    pub fn markdown_made_of(&self, origin: &str) -> String {
+        markdown::page(self, origin)
     }
 
     /// One line a cell, figures in base units, the heading first (RFC 4180).

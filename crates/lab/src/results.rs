@@ -2,13 +2,15 @@
 //! measured here beside every row (docs/results.md).
 //!
 //! A page is made of a [`Record`], the published table and `results.toml`, which says how the
-//! original looks. It holds nothing else, so that anybody can make it again.
+//! original looks. It holds nothing else, so that anybody can make it again. A suite that no
+//! document stands behind has a [`measured_page`].
 
 mod besides;
 mod figures;
 mod format;
 mod grid;
 mod lines;
+mod measured;
 mod metric;
 mod notes;
 mod page;
@@ -19,6 +21,7 @@ mod summary;
 mod text;
 
 pub use format::Format;
+pub use measured::measured_page;
 pub use metric::Metric;
 pub use presentation::{Command, Look, Presentation, ResultColumn, ResultTable};
 

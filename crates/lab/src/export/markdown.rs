@@ -6,14 +6,14 @@ use super::{
 };
 use crate::table::layout::one_line;
 
-pub(super) fn page(report: &Report<'_>) -> String {
+pub(super) fn page(report: &Report<'_>, origin: &str) -> String {
     let (title, analysis) = report.prose();
     let new = &report.run.new;
     let mut page = format!("# {title}\n\n");
     if !analysis.trim().is_empty() {
         page.push_str(&format!("{}\n\n", analysis.trim()));
     }
-    page.push_str(&status(report));
+    page.push_str(&format!("{origin}\n\n"));
     page.push_str(&section("Machine", &fenced(&new.machine.to_string())));
     page.push_str(&section("Parameters", &list(&report.parameters())));
     page.push_str(&section("Versions", &fenced(&versions(report))));
@@ -50,18 +50,18 @@ pub(super) fn page(report: &Report<'_>) -> String {
         "How to make this again",
         &fenced(&format!("{}\n", new.command)),
     ));
-    page.push_str("Every figure is defined in docs/metrics.md.\n");
     page
 }
 
-fn status(report: &Report<'_>) -> String {
+/// Which run it is, when it was made, and where its figures are explained.
+pub(super) fn origin_of_run(report: &Report<'_>) -> String {
     let new = &report.run.new;
     let end = match report.run.finished {
         Some(finished) => format!("finished {finished}"),
         None => "not finished".to_owned(),
     };
     format!(
-        "Run {} of suite {}, started {}, {end}.\n\n",
+        "Run {} of suite {}, started {}, {end}. Every figure is defined in docs/metrics.md.",
         report.run.id, new.plan.suite, new.started
     )
 }

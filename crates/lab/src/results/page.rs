@@ -5,11 +5,11 @@ use super::text::{fenced, lines as text_lines, section};
 use super::{Look, Page, ResultTable, besides, grid, lines, notes, profiled, summary};
 use crate::export::Report;
 use crate::profile::{Profile, estimates, notes as profile_notes, split_table};
-use crate::record::{file_of, profile_folder};
+use crate::record::{Facts, file_of, profile_folder};
 use crate::suite::{Extent, Plan};
 use crate::table::{marks, skipped_lines};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn text(page: &Page<'_>) -> String {
     let cells = Cells::of(page.record);
@@ -34,16 +34,24 @@ pub(super) fn text(page: &Page<'_>) -> String {
 /// What the page is made of, and the command that makes it again.
 fn origin(page: &Page<'_>) -> String {
     let facts = &page.record.facts;
-    let suite = &facts.suite;
-    let file = file_of(Path::new("records"), suite, facts.extent);
-    let day = facts.started.to_string();
-    let day = day.split('T').next().unwrap_or_default();
+    let (day, suite) = (day_of(facts), &facts.suite);
     format!(
         "Published figures and what was measured here on {day}, side by side. Made by \
          `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
          figure is defined in\n[docs/metrics.md](../../docs/metrics.md).\n",
-        file.display()
+        record_of(facts).display()
     )
+}
+
+/// The day on which the run began.
+pub(super) fn day_of(facts: &Facts) -> String {
+    let started = facts.started.to_string();
+    started.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// Where the record stands in the project.
+pub(super) fn record_of(facts: &Facts) -> PathBuf {
+    file_of(Path::new("records"), &facts.suite, facts.extent)
 }
 
 /// What the document says of it with ours beside it, then all of ours.
