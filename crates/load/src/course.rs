@@ -153,6 +153,7 @@ impl Course {
         self.phase = Phase::Window;
     }
 
+    #[inline]
     pub fn window_is_over(&self, now_ns: u64) -> bool {
         if self.phase != Phase::Window {
             return false;
