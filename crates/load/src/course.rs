@@ -1,4 +1,5 @@
-//! How a run goes for one worker: when calls may be made, and where those that end are counted.
+//! How a run goes for one worker: when calls may be made, where those that end are counted, and
+//! how connections are asked for.
 
 mod connections;
 

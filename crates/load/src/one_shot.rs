@@ -62,26 +62,6 @@ impl OneShotShard {
         self.course.into_measured()
     }
 
-    /// Begins as many calls as are missing. They start now.
-    fn make_calls(&mut self, turn: &mut Turn) {
-        if !self.course.makes_calls() {
-            return;
-        }
-        let start_ns = turn.clock_ns();
-        while self.course.budget(start_ns) > 0
-            && let Some(number) = self.dials.next(start_ns)
-        {
-            self.attempts[number as usize].begin(start_ns, self.course.by_number());
-            self.course.made(1);
-            let session = self.connect(number, turn);
-            self.attempts[number as usize].session = Some(session);
-        }
-        self.call_deadline_ns = match self.course.budget(start_ns) {
-            0 => u64::MAX,
-            _ => self.dials.due_at_ns(),
-        };
-    }
-
     fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
         self.course.dial(of_worker(number), number, turn)
     }
@@ -204,18 +184,34 @@ impl Worker for OneShotShard {
         &mut self.course
     }
 
-    /// Knows whether there is a server.
+    /// It waits until it knows whether there is a server.
     fn try_to_arrive(&mut self, turn: &mut Turn) {
         if self.trial.is_none() && !self.course.has_arrived() {
             self.trial = Some(self.connect(TRIAL, turn));
         }
     }
 
-    fn make_all_calls(&mut self, turn: &mut Turn) {
-        self.make_calls(turn);
+    /// They start now.
+    fn make_calls(&mut self, turn: &mut Turn) {
+        if !self.course.makes_calls() {
+            return;
+        }
+        let start_ns = turn.clock_ns();
+        while self.course.budget(start_ns) > 0
+            && let Some(number) = self.dials.next(start_ns)
+        {
+            self.attempts[number as usize].begin(start_ns, self.course.by_number());
+            self.course.made(1);
+            let session = self.connect(number, turn);
+            self.attempts[number as usize].session = Some(session);
+        }
+        self.call_deadline_ns = match self.course.budget(start_ns) {
+            0 => u64::MAX,
+            _ => self.dials.due_at_ns(),
+        };
     }
 
-    /// With its connection closed.
+    /// Their connections are closed as well.
     fn fail_everything(&mut self, turn: &mut Turn) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
         let now_ns = turn.now_ns();

@@ -158,8 +158,8 @@ impl Worker for LoadShard {
         &mut self.course
     }
 
-    /// Every connection has greeted or failed; where connections are made in the window, none is
-    /// waited for.
+    /// It waits until every connection has greeted or failed; where connections are made in the
+    /// window, for none.
     fn try_to_arrive(&mut self, turn: &mut Turn) {
         let now_ns = turn.now_ns();
         if self.course.plan.connecting == Connecting::InRun {
@@ -169,7 +169,7 @@ impl Worker for LoadShard {
         }
     }
 
-    fn make_all_calls(&mut self, turn: &mut Turn) {
+    fn make_calls(&mut self, turn: &mut Turn) {
         for index in 0..self.links.len() {
             self.refill(index, turn);
         }

@@ -13,7 +13,7 @@ pub(crate) trait Worker {
     fn try_to_arrive(&mut self, turn: &mut Turn);
 
     /// Makes all calls that are missing.
-    fn make_all_calls(&mut self, turn: &mut Turn);
+    fn make_calls(&mut self, turn: &mut Turn);
 
     /// Every call in flight fails here.
     fn fail_everything(&mut self, turn: &mut Turn);
@@ -45,7 +45,7 @@ pub(crate) trait Worker {
             self.leave(turn);
         } else if self.course().makes_calls() {
             self.course().try_to_open_window(turn);
-            self.make_all_calls(turn);
+            self.make_calls(turn);
         }
     }
 
