@@ -3,16 +3,25 @@
 
 use bookend_conformance::{Ended, outside, run};
 
-/// gRPC over cleartext HTTP/2, uncompressed and with gzip: `grpc-h2c.yaml`.
-const SERVER_CASES: usize = 374;
-/// The same for clients, against a server that checks their bytes and against grpc-go.
-const CLIENT_CASES: usize = 409;
+/// What `grpc.yaml` asks for.
+const SERVER_CASES: usize = 570;
+/// The same for clients.
+const CLIENT_CASES: usize = 646;
+
+/// Those of either in which the server demands a certificate of the client.
+const MUTUAL_TLS: &str = "TLS Client Certs/**";
+const MUTUAL_TLS_CASES: usize = 2;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_connect-server");
 const CLIENT: &str = env!("CARGO_BIN_EXE_connect-client");
 
 fn connectconformance(mode: &str, command: &[&str]) -> Ended {
-    let flags = ["--conf", "grpc-h2c.yaml", "--mode", mode, "--"];
+    connectconformance_of("**", mode, command)
+}
+
+/// The same, of the cases with such names only.
+fn connectconformance_of(names: &str, mode: &str, command: &[&str]) -> Ended {
+    let flags = ["--conf", "grpc.yaml", "--mode", mode, "--run", names, "--"];
     run(
         &outside("connectconformance"),
         [&flags[..], command].concat(),
@@ -60,6 +69,11 @@ fn the_server_passes_every_case_with_the_epoll_driver() {
 }
 
 #[test]
+fn the_server_passes_every_case_with_io_uring() {
+    assert_server_passes("uring");
+}
+
+#[test]
 fn the_client_passes_every_case() {
     let ended = connectconformance("client", &[CLIENT]);
     assert_eq!(complaint(&ended, CLIENT_CASES), None);
@@ -73,6 +87,31 @@ fn a_server_that_ends_calls_with_another_code_is_a_complaint() {
 #[test]
 fn a_client_that_reports_another_code_is_a_complaint() {
     assert_notices_wrong_codes("client", CLIENT, CLIENT_CASES);
+}
+
+/// The suite has no case in which a client is to be refused, so a server that demands nothing would
+/// pass them all. Here both ends are ours, and with a certificate they agree.
+#[test]
+fn a_client_without_a_certificate_is_refused_where_one_is_demanded() {
+    let theirs = connectconformance_of(MUTUAL_TLS, "client", &[CLIENT, "--no-certificate"]);
+    assert_all_refused(&theirs);
+    for io in ["blocking", "epoll", "uring"] {
+        let server = ["----", SERVER, "--io", io];
+        let both = |client: &[&str]| {
+            connectconformance_of(MUTUAL_TLS, "both", &[client, &server[..]].concat())
+        };
+        assert_eq!(complaint(&both(&[CLIENT]), MUTUAL_TLS_CASES), None, "{io}");
+        assert_all_refused(&both(&[CLIENT, "--no-certificate"]));
+    }
+}
+
+fn assert_all_refused(ended: &Ended) {
+    let text = &ended.text;
+    assert!(!ended.succeeded, "{text}");
+    let refused = text
+        .lines()
+        .filter(|line| line.contains("the server demands a client certificate"));
+    assert_eq!(refused.count(), MUTUAL_TLS_CASES, "{text}");
 }
 
 #[test]

@@ -91,3 +91,8 @@ pub use targets::{TargetError, TargetName, Targets};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/client.md")]
 struct Guide;
+
+/// The same for TLS, of both ends.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tls.md")]
+struct TlsGuide;

@@ -11,6 +11,8 @@ use bookend_server::tls::ServerConfig;
 use bookend_server::{Handle, Io, Server};
 use certificates::{Authority, Files};
 use echo::{ECHO, Echo};
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 /// Ends a test that would hang; no test comes near it.
@@ -125,6 +127,32 @@ fn a_client_shows_the_certificate_that_is_demanded() {
             .contains("the server demands a client certificate: give one with --cert"),
         "{status}"
     );
+}
+
+#[test]
+fn what_is_in_memory_does_as_what_is_in_files() {
+    let authority = Authority::new();
+    let bytes = |file: &Path| fs::read(file).unwrap();
+    let identity = |name: &str| {
+        let files = authority.issue(&[name]);
+        Identity::from_pem(&bytes(&files.certificate), &bytes(&files.key)).unwrap()
+    };
+    let authorities = || Authorities::from_pem(&bytes(&authority.file())).unwrap();
+    let demanding = ServerConfig::new(identity("127.0.0.1"), Some(authorities())).unwrap();
+    let server = Server::builder()
+        .add_service(Echo::default())
+        .bind("127.0.0.1:0")
+        .unwrap()
+        .tls(demanding)
+        .spawn()
+        .unwrap();
+    let with = |identity| Options {
+        tls: Some(ClientConfig::new(Trust::Signed(authorities()), identity).unwrap()),
+        ..Options::default()
+    };
+    let code = |options| channel(&server, options).unary(echo(b"x")).status.code;
+    assert_eq!(code(with(Some(identity("a client")))), Code::Ok);
+    assert_eq!(code(with(None)), Code::Unavailable);
 }
 
 #[test]

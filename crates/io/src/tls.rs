@@ -27,6 +27,6 @@ mod unverified;
 pub use config::{ClientConfig, Connector, HANDSHAKE_TIMEOUT_NS, ServerConfig, Trust};
 pub use fault::Fault;
 pub use handshakes::Handshakes;
-pub use pem::{Authorities, ConfigError, Identity};
+pub use pem::{Authorities, ConfigError, Identity, PemPart};
 pub use secured::Secured;
 pub use stream::Stream;

@@ -1,7 +1,8 @@
 //! The client under test of connectconformance: reads calls from standard input, makes them through
 //! the client library, and writes what became of each to standard output.
 //!
-//! `--wrong-code` reports every error as DATA_LOSS: with it the suite has to fail.
+//! `--wrong-code` reports every error as DATA_LOSS, and `--no-certificate` shows no server who we
+//! are: with either the suite has to fail.
 #![forbid(unsafe_code)]
 
 mod call;
@@ -29,7 +30,8 @@ fn main() -> io::Result<()> {
         input: Mutex::new(io::stdin()),
         output: Mutex::new(io::stdout()),
         channels: Channels::default(),
-        reports_wrong_codes: env::args().any(|argument| argument == "--wrong-code"),
+        reports_wrong_codes: is_told("--wrong-code"),
+        shows_no_certificate: is_told("--no-certificate"),
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..CALLS_AT_ONCE)
@@ -41,17 +43,25 @@ fn main() -> io::Result<()> {
     })
 }
 
+fn is_told(flag: &str) -> bool {
+    env::args().any(|argument| argument == flag)
+}
+
 struct Shim {
     input: Mutex<Stdin>,
     output: Mutex<Stdout>,
     channels: Channels,
     reports_wrong_codes: bool,
+    shows_no_certificate: bool,
 }
 
 impl Shim {
     /// Makes calls until the input ends.
     fn work(&self) -> io::Result<()> {
-        while let Some(request) = self.next()? {
+        while let Some(mut request) = self.next()? {
+            if self.shows_no_certificate {
+                request.client_tls_creds = None;
+            }
             let test_name = request.test_name.clone();
             let mut result = match call::make(&self.channels, request) {
                 Ok(result) => Response(result),

@@ -1,8 +1,8 @@
 //! The server under test of connectconformance: reads from standard input what it is to be, serves
 //! that, and writes to standard output where. It serves until it is killed.
 //!
-//! `--io blocking|epoll|auto` chooses the driver. `--wrong-code` ends every call that is to fail
-//! with DATA_LOSS: with it the suite has to fail.
+//! `--io blocking|epoll|uring|auto` chooses the driver. `--wrong-code` ends every call that is to
+//! fail with DATA_LOSS: with it the suite has to fail.
 #![forbid(unsafe_code)]
 
 mod replying;
@@ -17,6 +17,7 @@ use bookend_conformance::connect::messages::{
     ConformanceServiceServer, HttpVersion, Protocol, ServerCompatRequest, ServerCompatResponse,
 };
 use bookend_conformance::connect::{read, write};
+use bookend_server::tls::{Authorities, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server};
 
 use service::Conformance;
@@ -25,12 +26,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let request: ServerCompatRequest =
         read(&mut io::stdin())?.ok_or("nothing was said about the server that is wanted")?;
     check(&request)?;
-    let server = bind(request.message_receive_limit)?;
+    let mut server = bind(request.message_receive_limit)?;
+    let mut pem_cert = Vec::new();
+    if request.use_tls {
+        server = server.tls(tls(&request)?);
+        pem_cert = request.server_creds.unwrap_or_default().cert;
+    }
     let address = server.local_address().tcp().ok_or("no IP address")?;
     let response = ServerCompatResponse {
         host: address.ip().to_string(),
         port: address.port().into(),
-        ..Default::default()
+        pem_cert,
     };
     write(&mut io::stdout(), &response)?;
     server.serve()?;
@@ -39,11 +45,23 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// What this server cannot be is none of the features that it is run with.
 fn check(request: &ServerCompatRequest) -> Result<(), String> {
-    let wanted = (request.protocol(), request.http_version(), request.use_tls);
+    let wanted = (request.protocol(), request.http_version());
     match wanted {
-        (Protocol::Grpc, HttpVersion::HttpVersion2, false) => Ok(()),
-        _ => Err(format!("gRPC over cleartext HTTP/2 only, not {wanted:?}")),
+        (Protocol::Grpc, HttpVersion::HttpVersion2) => Ok(()),
+        _ => Err(format!("gRPC over HTTP/2 only, not {wanted:?}")),
     }
+}
+
+/// What to show, and whom to take.
+fn tls(request: &ServerCompatRequest) -> Result<ServerConfig, Box<dyn Error>> {
+    let own = request.server_creds.as_ref();
+    let own = own.ok_or("TLS is wanted, and no certificate came with that")?;
+    let identity = Identity::from_pem(&own.cert, &own.key)?;
+    let client_authorities = match &*request.client_tls_cert {
+        [] => None,
+        certificate => Some(Authorities::from_pem(certificate)?),
+    };
+    Ok(ServerConfig::new(identity, client_authorities)?)
 }
 
 fn bind(max_message_bytes: u32) -> Result<Bound, Box<dyn Error>> {
@@ -67,6 +85,7 @@ fn driver() -> Result<Io, String> {
         None | Some("auto") => Ok(Io::Auto),
         Some("blocking") => Ok(Io::Blocking),
         Some("epoll") => Ok(Io::Epoll),
+        Some("uring") => Ok(Io::Uring),
         Some(other) => Err(format!("--io {other}: there is no such driver")),
     }
 }

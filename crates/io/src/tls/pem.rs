@@ -1,14 +1,14 @@
-//! Certificates and keys, as they stand in files.
+//! Certificates and keys, as they stand in files or in memory.
 
 use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Why TLS cannot be set up. The user's fault, or the machine's; `Display` says which file and what
-/// is wrong with it.
+/// Why TLS cannot be set up. The user's fault, or the machine's; `Display` says which file or which
+/// argument it is, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// A file cannot be read.
@@ -23,6 +23,13 @@ pub enum ConfigError {
         /// The file as it was given.
         file: PathBuf,
         /// What is missing in it, or wrong with it.
+        reason: String,
+    },
+    /// Bytes have nothing in them of what they should have.
+    UnusableBytes {
+        /// What they were given as.
+        part: PemPart,
+        /// What is missing in them, or wrong with them.
         reason: String,
     },
     /// The key is not the one of the certificate, or of a kind that is not supported.
@@ -49,6 +56,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "cannot read {}: {reason}", file.display())
             }
             Self::Unusable { file, reason } => write!(f, "{}: {reason}", file.display()),
+            Self::UnusableBytes { part, reason } => write!(f, "{part} given as bytes: {reason}"),
             Self::KeyUnfit(reason) => write!(f, "certificate and key cannot be used: {reason}"),
             Self::NoSystemAuthorities(reason) => write!(
                 f,
@@ -71,6 +79,27 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// What bytes in PEM were given as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PemPart {
+    /// The chain of an [`Identity`].
+    Certificate,
+    /// The key of an [`Identity`].
+    Key,
+    /// [`Authorities`].
+    Authorities,
+}
+
+impl fmt::Display for PemPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Certificate => "the certificate",
+            Self::Key => "the key",
+            Self::Authorities => "the authorities",
+        })
+    }
+}
+
 /// A certificate chain and its private key.
 #[derive(Debug)]
 pub struct Identity {
@@ -85,18 +114,22 @@ impl Identity {
     /// # Errors
     /// [`ConfigError`] naming the file.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, ConfigError> {
-        let chain = certificates(certificate)?;
-        let bytes = read(key)?;
-        let key = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| ConfigError::Unusable {
-            file: key.to_owned(),
-            reason: match error {
-                rustls::pki_types::pem::Error::NoItemsFound => {
-                    "there is no private key in it (-----BEGIN PRIVATE KEY-----)".to_owned()
-                }
-                error => format!("it is no PEM: {error}"),
-            },
-        })?;
-        Ok(Self { chain, key })
+        Ok(Self {
+            chain: in_file(certificate, certificates)?,
+            key: in_file(key, private_key)?,
+        })
+    }
+
+    /// As [`Identity::read`], of what the files would hold: for who has the key in memory and wants
+    /// it in no file.
+    ///
+    /// # Errors
+    /// [`ConfigError::UnusableBytes`].
+    pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, ConfigError> {
+        Ok(Self {
+            chain: in_bytes(PemPart::Certificate, certificate, certificates)?,
+            key: in_bytes(PemPart::Key, key, private_key)?,
+        })
     }
 }
 
@@ -119,16 +152,15 @@ impl Authorities {
     /// # Errors
     /// [`ConfigError`] naming the file.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let mut store = RootCertStore::empty();
-        for certificate in certificates(file)? {
-            store
-                .add(certificate)
-                .map_err(|error| ConfigError::Unusable {
-                    file: file.to_owned(),
-                    reason: format!("a certificate in it is none: {error}"),
-                })?;
-        }
-        Ok(Self(store))
+        in_file(file, store).map(Self)
+    }
+
+    /// As [`Authorities::read`], of what the file would hold.
+    ///
+    /// # Errors
+    /// [`ConfigError::UnusableBytes`].
+    pub fn from_pem(certificates: &[u8]) -> Result<Self, ConfigError> {
+        in_bytes(PemPart::Authorities, certificates, store).map(Self)
     }
 
     /// Those that this machine trusts: its own store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR`
@@ -149,25 +181,48 @@ impl Authorities {
     }
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, ConfigError> {
-    let bytes = read(file)?;
-    let unusable = |reason: String| ConfigError::Unusable {
+/// What PEM is parsed by. The error says what is missing in it, or wrong with it.
+type Parse<T> = fn(&[u8]) -> Result<T, String>;
+
+fn in_file<T>(file: &Path, parse: Parse<T>) -> Result<T, ConfigError> {
+    let pem = fs::read(file).map_err(|error| ConfigError::Unreadable {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    })?;
+    parse(&pem).map_err(|reason| ConfigError::Unusable {
         file: file.to_owned(),
         reason,
-    };
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-    let found = found.map_err(|error| unusable(format!("it is no PEM: {error}")))?;
+    })
+}
+
+fn in_bytes<T>(part: PemPart, pem: &[u8], parse: Parse<T>) -> Result<T, ConfigError> {
+    parse(pem).map_err(|reason| ConfigError::UnusableBytes { part, reason })
+}
+
+fn store(pem: &[u8]) -> Result<RootCertStore, String> {
+    let mut store = RootCertStore::empty();
+    for certificate in certificates(pem)? {
+        store
+            .add(certificate)
+            .map_err(|error| format!("a certificate in it is none: {error}"))?;
+    }
+    Ok(store)
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let found = found.map_err(|error| format!("it is no PEM: {error}"))?;
     match found.is_empty() {
         false => Ok(found),
-        true => Err(unusable(
-            "there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned(),
-        )),
+        true => Err("there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned()),
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, ConfigError> {
-    fs::read(file).map_err(|error| ConfigError::Unreadable {
-        file: file.to_owned(),
-        reason: error.to_string(),
+fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
+    PrivateKeyDer::from_pem_slice(pem).map_err(|error| match error {
+        pem::Error::NoItemsFound => {
+            "there is no private key in it (-----BEGIN PRIVATE KEY-----)".to_owned()
+        }
+        error => format!("it is no PEM: {error}"),
     })
 }

@@ -1,7 +1,8 @@
-//! Files that are of no use are named, with what is wrong.
+//! Files and bytes that are of no use are named, with what is wrong.
 
 use super::certificates::Authority;
 use bookend_io::tls::{Authorities, ClientConfig, Identity, ServerConfig, Trust};
+use std::fs;
 use std::path::Path;
 
 #[test]
@@ -47,6 +48,41 @@ fn a_file_without_what_it_should_have_is_named() {
 }
 
 #[test]
+fn bytes_without_what_they_should_have_are_named_as_what_they_were_given() {
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let [certificate, key] = [&files.certificate, &files.key].map(|file| fs::read(file).unwrap());
+    let broken = b"-----BEGIN CERTIFICATE-----\nMII";
+    let none = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    for (error, expected) in [
+        (
+            Identity::from_pem(&key, &key).unwrap_err(),
+            "the certificate given as bytes: there is no certificate in it (-----BEGIN \
+             CERTIFICATE-----)",
+        ),
+        (
+            Identity::from_pem(&certificate, &certificate).unwrap_err(),
+            "the key given as bytes: there is no private key in it (-----BEGIN PRIVATE KEY-----)",
+        ),
+        (
+            Identity::from_pem(broken, &key).unwrap_err(),
+            "the certificate given as bytes: it is no PEM: ",
+        ),
+        (
+            Authorities::from_pem(b"").unwrap_err(),
+            "the authorities given as bytes: there is no certificate in it",
+        ),
+        (
+            Authorities::from_pem(none).unwrap_err(),
+            "the authorities given as bytes: a certificate in it is none: ",
+        ),
+    ] {
+        let text = error.to_string();
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+#[test]
 fn a_key_of_another_certificate_is_refused() {
     let authority = Authority::new();
     let (one, other) = (
@@ -72,7 +108,7 @@ fn a_key_of_another_certificate_is_refused() {
 fn certificate_and_key_may_stand_in_one_file() {
     let authority = Authority::new();
     let files = authority.issue(&["localhost"]);
-    let both = [files.key, files.certificate].map(|file| std::fs::read_to_string(file).unwrap());
+    let both = [files.key, files.certificate].map(|file| fs::read_to_string(file).unwrap());
     let both = authority.write("both.pem", &both.concat());
     assert!(ServerConfig::new(Identity::read(&both, &both).unwrap(), None).is_ok());
 }
