@@ -1,6 +1,7 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
 
+mod call_flags;
 mod claims;
 mod command_line;
 mod compare;

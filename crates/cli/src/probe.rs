@@ -1,6 +1,7 @@
 //! `bookend probe`: one verified call, and on request a look at what the server does and does not
 //! do.
 
+use crate::call_flags::{MessageFlags, MethodFlags, TransportFlags};
 use crate::failure::Failure;
 use bookend_load::contract::exit;
 use bookend_load::duration;
@@ -8,69 +9,22 @@ use bookend_load::options::{Flags, Options};
 use bookend_load::output;
 use bookend_load::probe::{self, Depth, Report, Request};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// What stands after `bookend probe`. Flags that `bookend load` has too mean the same.
 #[derive(Debug, Args)]
+// One request is sent, so that an array would be none.
+#[command(mut_arg("data", |data| data.help("The request as JSON; @ is standard input")))]
 pub struct Arguments {
     /// Where the server listens: HOST:PORT, dns:///HOST:PORT, unix:PATH
     #[arg(value_name = "TARGET")]
     target: Option<String>,
-    /// The .proto file; without it and --protoset the server is asked by reflection
-    #[arg(long, value_name = "FILE")]
-    proto: Option<PathBuf>,
-    /// The compiled descriptor set
-    #[arg(long, value_name = "FILE")]
-    protoset: Option<PathBuf>,
-    /// Folders for imports, separated by commas
-    #[arg(short, long, value_name = "LIST")]
-    import_paths: Vec<String>,
-    /// The method, as pkg.Service/Method or pkg.Service.Method
-    #[arg(long, value_name = "METHOD")]
-    call: Option<String>,
-    /// Plain text instead of TLS
-    #[arg(long)]
-    insecure: bool,
-    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
-    #[arg(long, value_name = "FILE")]
-    cacert: Option<PathBuf>,
-    /// TLS: the client's own certificate, with --key
-    #[arg(long, value_name = "FILE")]
-    cert: Option<PathBuf>,
-    /// TLS: the key of --cert
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// TLS: the name that the server's certificate is for, and the :authority
-    #[arg(long, value_name = "NAME")]
-    cname: Option<String>,
-    /// TLS: take any certificate, so that anybody may be in between
-    #[arg(long = "skipTLS")]
-    skip_tls: bool,
-    /// The :authority of every request [default: the target]
-    #[arg(long, value_name = "NAME")]
-    authority: Option<String>,
-    /// The request as JSON; @ is standard input
-    #[arg(short, long, value_name = "JSON")]
-    data: Option<String>,
-    /// The request as JSON in a file
-    #[arg(short = 'D', long, value_name = "FILE")]
-    data_file: Option<PathBuf>,
-    /// The request, serialized, on standard input
-    #[arg(short, long)]
-    binary: bool,
-    /// The request, serialized, in a file
-    #[arg(short = 'B', long, value_name = "FILE")]
-    binary_file: Option<PathBuf>,
-    /// Send {{ in data and metadata as it is
-    #[arg(long)]
-    disable_template_data: bool,
-    /// Metadata as a JSON object of strings
-    #[arg(short, long, value_name = "JSON")]
-    metadata: Option<String>,
-    /// The metadata in a file
-    #[arg(short = 'M', long, value_name = "FILE")]
-    metadata_file: Option<PathBuf>,
+    #[command(flatten)]
+    method: MethodFlags,
+    #[command(flatten)]
+    transport: TransportFlags,
+    #[command(flatten)]
+    message: MessageFlags,
     /// Deadline of the call, 0 is none
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "5s")]
     timeout: Duration,
@@ -103,33 +57,19 @@ impl Arguments {
     }
 
     fn into_flags(self) -> Flags {
-        Flags {
+        let mut flags = Flags {
             target: self.target,
-            proto: self.proto,
-            protoset: self.protoset,
-            import_paths: self.import_paths,
-            call: self.call,
-            insecure: self.insecure,
-            skip_tls: self.skip_tls,
-            cacert: self.cacert,
-            cert: self.cert,
-            key: self.key,
-            cname: self.cname,
-            authority: self.authority,
-            data: self.data,
-            data_file: self.data_file,
-            binary: self.binary,
-            binary_file: self.binary_file,
-            disable_template_data: self.disable_template_data,
-            metadata: self.metadata,
-            metadata_file: self.metadata_file,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
             connections: 1,
             concurrency: 1,
             total: 1,
             ..Flags::default()
-        }
+        };
+        self.method.add_to(&mut flags);
+        self.transport.add_to(&mut flags);
+        self.message.add_to(&mut flags);
+        flags
     }
 }
 

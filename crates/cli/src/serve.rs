@@ -2,6 +2,7 @@
 
 mod delay;
 mod echoes;
+mod failed_handshakes;
 mod greeters;
 mod interop;
 mod lifetime;
@@ -166,7 +167,7 @@ fn run(
     let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
     let server = arguments.lifetime.drain(bind(arguments)?, is_of_the_lab);
     let server = match tls {
-        Some(config) => server.tls(config),
+        Some(config) => server.tls(failed_handshakes::tell(config, note)?),
         None => server,
     };
     stop_on_signals(server.stopper())?;

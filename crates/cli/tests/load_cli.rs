@@ -54,7 +54,7 @@ const FLAGS_OF_GHZ: [(&str, Option<&str>, Option<&str>, bool); 60] = [
     ("count-errors", None, None, true),
     ("connections", None, Some("1"), true),
     ("connect-timeout", None, Some("1s"), true),
-    ("keepalive", None, Some("1s"), false),
+    ("keepalive", None, Some("1s"), true),
     ("name", None, Some("x"), true),
     ("tags", None, Some("{}"), true),
     ("cpus", None, Some("1"), true),

@@ -9,6 +9,8 @@ use certificates::{Authority, Files};
 use served::Served;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -70,13 +72,13 @@ fn run(mut command: Command) -> Result<String, String> {
 }
 
 fn load(target: &str, words: &[&str]) -> Result<String, String> {
+    load_with(&["-n", "200", "-c", "20"], target, words)
+}
+
+fn load_with(how_much: &[&str], target: &str, words: &[&str]) -> Result<String, String> {
+    let command = ["load", target, "-O", "json"];
     run(bookend(
-        &[
-            &["load", target, "-n", "200", "-c", "20", "-O", "json"],
-            &CALL[..],
-            words,
-        ]
-        .concat(),
+        &[&command[..], how_much, &CALL[..], words].concat(),
     ))
 }
 
@@ -175,6 +177,44 @@ fn whom_to_trust_and_what_to_show_follows_ghz() {
 }
 
 #[test]
+fn each_of_several_targets_is_verified_by_its_own_name() {
+    let authority = Authority::new();
+    let serve = |host: &str, certified: &str| {
+        let files = authority.issue(&[certified]);
+        let served = Served::with_tls(&files, &["--host", host]);
+        let target = format!("{host}:{}", served.port);
+        (served, target)
+    };
+    let (one, first) = serve("127.0.0.1", "127.0.0.1");
+    let (other, second) = serve("127.0.0.2", "127.0.0.2");
+    let (wrong, third) = serve("127.0.0.3", "127.0.0.1");
+    let ca = cacert(&authority);
+    // Each thread has one of the targets.
+    for io in ["--io=blocking", "--io=epoll", "--one-shot"] {
+        let words = [ca.as_str(), "--threads=2", io];
+        let report = load(&format!("{first},{second}"), &words).unwrap();
+        assert_eq!(count_of(&report), 200, "{io}");
+        // One name for all is what --cname is for.
+        let named = [&words[..], &["--cname=127.0.0.1"]].concat();
+        let target = format!("{first},{third}");
+        let report = load(&target, &named).unwrap();
+        assert_eq!(count_of(&report), 200, "{io}");
+        let report = load_with(&["-n2", "-c2"], &target, &words).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let told = format!(
+            "rpc error: code = Unavailable desc = {third}: connection error: the server's \
+             certificate is not for 127.0.0.3: it is for 127.0.0.1; give the right name with --cname"
+        );
+        let errors = &report["errorDistribution"];
+        assert_eq!(*errors, serde_json::json!({ told: 1 }), "{io}");
+        assert_eq!(report["statusCodeDistribution"]["OK"], 1, "{io}");
+    }
+    for served in [one, other, wrong] {
+        served.end();
+    }
+}
+
+#[test]
 fn a_server_without_tls_is_told_from_one_that_is_not_there() {
     let served = Served::start(&[], None);
     let authority = Authority::new();
@@ -223,6 +263,29 @@ fn files_that_are_of_no_use_end_the_server_before_it_listens() {
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(line.contains(said) && line.lines().count() == 1, "{line}");
     }
+}
+
+#[test]
+fn a_handshake_that_fails_is_told_while_the_server_runs_and_counted_at_its_end() {
+    let authority = Authority::new();
+    let mut served = Served::with_tls(&authority.issue(&["localhost"]), &[]);
+    let mut said = BufReader::new(served.process.stderr.take().unwrap()).lines();
+    // Nothing has gone wrong yet.
+    probe(&served.target(), &[&cacert(&authority)]).unwrap();
+    let mut plain = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let told = "bookend serve: a TLS handshake has failed: the client speaks no TLS";
+    let lines = said.by_ref().map(Result::unwrap);
+    let until = lines.take_while(|line| line != told);
+    assert!(!until.into_iter().any(|line| line.contains("handshake")));
+    probe(&served.target(), &[&cacert(&authority)]).unwrap();
+    drop(served.process.stdin.take());
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    served.process.wait().unwrap();
+    let total = "1 failed, the first because the client speaks no TLS";
+    let totals = rest.iter().filter(|line| line.contains("handshake"));
+    assert!(totals.clone().all(|line| line.ends_with(total)), "{rest:?}");
+    assert_eq!(totals.count(), 1, "{rest:?}");
 }
 
 /// The secrets in a file for keys, by what they are for and by the client's random.

@@ -84,7 +84,7 @@ impl Channel {
     /// [`ChannelError`]; not where the server cannot be reached: calls are told that.
     pub fn connect(target: &str, options: ChannelOptions) -> Result<Self, ChannelError> {
         let server = Server::find(target).map_err(ConnectError::from)?;
-        let connector = options.connection.connector(server.name())?;
+        let connectors = options.connection.connectors(server.names())?;
         let waker = Waker::new()?;
         let mailbox = Mailbox::new(waker.clone());
         let gate = Arc::new(Gate::new(options.max_unanswered_calls));
@@ -105,9 +105,12 @@ impl Channel {
                 let _last_words = last_words;
                 thread_kind::enter_channel();
                 // What the kernel refuses here ends the shard, and its calls are told with it.
-                match connector {
+                match connectors {
                     None => drop(epoll.run(shard)),
-                    Some(connector) => drop(epoll.run(Secured::connecting(shard, connector))),
+                    Some(connectors) => {
+                        let which = ChannelShard::name_number;
+                        drop(epoll.run(Secured::connecting_each(shard, connectors, which)));
+                    }
                 }
             })?;
         Ok(channel)

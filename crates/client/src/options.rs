@@ -2,8 +2,8 @@
 
 use crate::call::Origin;
 use crate::error::ConnectError;
-use crate::targets::TargetName;
-use bookend_io::tls::{ClientConfig, Connector};
+use crate::targets::{TargetName, TargetNames};
+use bookend_io::tls::{ClientConfig, Connector, Connectors};
 use bookend_wire::Config;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct Options {
     /// The `:authority` of every call; `None` is the address that is connected to.
     pub authority: Option<String>,
     /// TLS; `None` is plain text. The server's certificate has to be for the host of `authority`,
-    /// or of the (first) address that is connected to.
+    /// or else for that of the target that is connected to.
     pub tls: Option<ClientConfig>,
     /// The limits of HTTP/2.
     pub http2: Config,
@@ -61,6 +61,28 @@ impl Options {
                 address: address.to_string(),
                 reason: error.to_string(),
             })
+    }
+}
+
+impl Options {
+    /// TLS to servers of these names, in this order, where there is to be any. Each is verified by
+    /// its own name, unless there is an `authority`.
+    pub(crate) fn connectors(
+        &self,
+        names: &TargetNames,
+    ) -> Result<Option<Connectors>, ConnectError> {
+        let Some(first) = self.connector(names.first())? else {
+            return Ok(None);
+        };
+        if self.authority.is_some() {
+            return Ok(Some(Connectors::for_all(first)));
+        }
+        let others = names.iter().skip(1).map(|name| self.connector(name));
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        Ok(Some(Connectors::for_each(
+            first,
+            others.into_iter().flatten(),
+        )))
     }
 }
 

@@ -12,6 +12,7 @@ use bookend_server::{Handle, Io, Server};
 use certificates::{Authority, Files};
 use echo::{ECHO, Echo};
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,12 +31,17 @@ fn authorities(authority: &Authority) -> Authorities {
 fn server(authority: &Authority, io: Io, demands_certificates: bool) -> Handle {
     let own = identity(&authority.issue(&["127.0.0.1"]));
     let of_clients = demands_certificates.then(|| authorities(authority));
+    let config = ServerConfig::new(own, of_clients).unwrap();
+    server_at("127.0.0.1", io, config)
+}
+
+fn server_at(host: &str, io: Io, config: ServerConfig) -> Handle {
     Server::builder()
         .add_service(Echo::default())
-        .bind("127.0.0.1:0")
+        .bind((host, 0))
         .unwrap()
         .io(io)
-        .tls(ServerConfig::new(own, of_clients).unwrap())
+        .tls(config)
         .spawn()
         .unwrap()
 }
@@ -182,6 +188,46 @@ fn a_certificate_that_is_not_to_be_trusted_is_told_once_and_clearly() {
         told.contains("is not for other.example: it is for 127.0.0.1"),
         "{told}"
     );
+}
+
+#[test]
+fn each_server_of_a_channel_is_verified_by_its_own_name() {
+    let authority = Authority::new();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let nobody = nobody.unwrap();
+    for (certified, known_as, is_good) in [
+        ("127.0.0.2", None, true),
+        ("127.0.0.1", None, false),
+        ("127.0.0.1", Some("127.0.0.1"), true),
+        ("127.0.0.2", Some("127.0.0.1"), false),
+    ] {
+        let own = identity(&authority.issue(&[certified]));
+        let config = ServerConfig::new(own, None).unwrap();
+        let server = server_at("127.0.0.2", Io::Epoll, config);
+        let address = server.local_address().to_string();
+        let connection = Options {
+            authority: known_as.map(str::to_owned),
+            ..options(&authority, None)
+        };
+        let options = ChannelOptions {
+            connection,
+            ..ChannelOptions::default()
+        };
+        // The first is tried first.
+        let channel = Channel::connect(&format!("{nobody},{address}"), options).unwrap();
+        let status = channel.unary(echo(b"x")).status;
+        if is_good {
+            assert_eq!(status.code, Code::Ok, "{certified} {known_as:?}: {status}");
+            continue;
+        }
+        let name = known_as.unwrap_or("127.0.0.2");
+        let told = format!(
+            "cannot connect to {address}: the server's certificate is not for {name}: it is for \
+             {certified}"
+        );
+        assert_eq!(status.code, Code::Unavailable);
+        assert!(status.message.starts_with(&told), "{status}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! (`crates/io/tests/tls_memory.rs` counts it).
 
 mod config;
+mod connectors;
 mod engine;
 mod fault;
 mod handshakes;
@@ -25,6 +26,7 @@ mod stream;
 mod unverified;
 
 pub use config::{ClientConfig, Connector, HANDSHAKE_TIMEOUT_NS, ServerConfig, Trust};
+pub use connectors::Connectors;
 pub use fault::Fault;
 pub use handshakes::Handshakes;
 pub use pem::{Authorities, ConfigError, Identity, PemPart};

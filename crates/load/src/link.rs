@@ -1,5 +1,7 @@
 //! One connection of the generator: requests go out, answers come in and are checked.
 
+mod liveness;
+
 use crate::call::{Call, Fault, memo};
 use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
@@ -9,10 +11,12 @@ use crate::roster::Place;
 use crate::setup::Parts;
 use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
+use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{
     Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
-    Indexing, Request, Role, Sender, Stream, Visitor,
+    Indexing, Keepalive, Request, Role, Sender, Stream, Visitor,
 };
+use liveness::Liveness;
 use std::fmt;
 
 /// How far a connection has come.
@@ -45,6 +49,7 @@ pub(crate) struct Link {
     pub was_of_use: bool,
     /// The server's limit of streams, once it has kept a call from being made.
     pub streams_allowed: Option<u32>,
+    pub liveness: Liveness,
     calls: Vec<Call>,
     given_up: GivenUp,
     head: Block,
@@ -60,14 +65,19 @@ pub(crate) struct Farewell {
     pub text: String,
     /// Whether the server says that we did wrong.
     pub is_complaint: bool,
+    /// Whether that is that it had too many PINGs.
+    pub asked_too_often: bool,
 }
 
 impl Farewell {
     pub fn new(code: ErrorCode, debug: &[u8]) -> Self {
+        let asked_too_often =
+            code == ErrorCode::ENHANCE_YOUR_CALM && debug == TOO_MANY_PINGS.as_bytes();
         let debug = String::from_utf8_lossy(debug);
         Self {
             text: format!("GOAWAY {code}, debug data: {debug:?}"),
             is_complaint: code != ErrorCode::NO_ERROR,
+            asked_too_often,
         }
     }
 
@@ -128,6 +138,7 @@ impl Link {
         plan: &Plan,
         head: &Block,
         streams: u32,
+        keepalive: Option<Keepalive>,
     ) -> Self {
         Self {
             session,
@@ -140,6 +151,7 @@ impl Link {
             farewell: None,
             was_of_use: false,
             streams_allowed: None,
+            liveness: Liveness::new(keepalive),
             calls: Vec::new(),
             given_up: GivenUp::default(),
             head: head.clone(),

@@ -62,6 +62,12 @@ impl OneShotShard {
         self.course.into_measured()
     }
 
+    /// Which of the targets' names a connection is for.
+    pub fn name_of(&self, token: u64) -> usize {
+        let number = Token::of(token).number;
+        self.course.measured.roster.name(of_worker(number))
+    }
+
     fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
         self.course.dial(of_worker(number), number, turn)
     }

@@ -62,6 +62,9 @@ pub struct Options {
     pub warmup: Duration,
     /// How long a connection may take to be made; `None` is as long as the system lets it.
     pub connect_timeout: Option<Duration>,
+    /// How long a server may say nothing while calls wait for it before it is asked for a sign of
+    /// life, and how long it then has to give one; `None` is for ever.
+    pub keepalive: Option<Duration>,
     /// How bytes are moved.
     pub io: Io,
     /// How the driver waits.

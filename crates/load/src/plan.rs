@@ -1,9 +1,9 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
 use crate::targets::Targets;
-use bookend_io::tls::Connector;
+use bookend_io::tls::Connectors;
 use bookend_io::{UringRefusal, Wait};
-use bookend_wire::{Block, Config};
+use bookend_wire::{Block, Config, Keepalive};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub struct Plan {
     pub path: String,
     /// `:authority`, where the targets have none of their own.
     pub authority: String,
-    /// TLS of all connections; `None` is plain text.
-    pub tls: Option<Connector>,
+    /// TLS of all connections, by the names of the targets; `None` is plain text.
+    pub tls: Option<Connectors>,
     /// Request messages, drawn in turn. Never empty.
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call.
@@ -44,6 +44,9 @@ pub struct Plan {
     pub timeout_ns: Option<u64>,
     /// How long a connection may take to be made, and to greet, nanoseconds.
     pub connect_timeout_ns: u64,
+    /// When a server that says nothing while calls wait for it is asked for a sign of life; `None`
+    /// for never.
+    pub keepalive: Option<Keepalive>,
     /// What happens to calls in flight at the end of the window.
     pub at_end: AtEnd,
     /// Whether failed calls count in the latencies.
@@ -204,6 +207,7 @@ mod tests {
             calls,
             timeout_ns: None,
             connect_timeout_ns: 1,
+            keepalive: None,
             at_end: AtEnd::Drain,
             count_errors: false,
             config: Config::trusted(),

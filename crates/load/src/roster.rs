@@ -55,6 +55,12 @@ impl Roster {
         }
     }
 
+    /// Which of the targets' names a connection was dialled at last.
+    pub(crate) fn name(&self, connection: usize) -> usize {
+        let entry = self.dialled[connection] as usize;
+        self.entries[entry].endpoint.name
+    }
+
     /// The entry that a connection was dialled at last.
     pub(crate) fn entry(&self, connection: usize) -> u32 {
         self.dialled[connection]

@@ -164,11 +164,11 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
             let measured = match plan.connecting {
                 Connecting::PerCall => {
                     let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
-                    drive(shard, &plan, waker)?.into_measured()
+                    drive(shard, OneShotShard::name_of, &plan, waker)?.into_measured()
                 }
                 Connecting::BeforeRun | Connecting::InRun => {
                     let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
-                    drive(shard, &plan, waker)?.into_measured()
+                    drive(shard, LoadShard::name_of, &plan, waker)?.into_measured()
                 }
             };
             end.is_in_order();
@@ -176,12 +176,18 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
         })
 }
 
-/// Runs a worker's shard, inside of TLS where the plan says so.
-fn drive<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
+/// Runs a worker's shard, inside of TLS where the plan says so. `name_of` says which of the
+/// targets' names the connection with that token is for.
+fn drive<S: Shard>(
+    shard: S,
+    name_of: fn(&S, u64) -> usize,
+    plan: &Plan,
+    waker: Waker,
+) -> io::Result<S> {
     match &plan.tls {
         None => drive_plain(shard, plan, waker),
-        Some(connector) => {
-            let shard = Secured::connecting(shard, connector.clone());
+        Some(connectors) => {
+            let shard = Secured::connecting_each(shard, connectors.clone(), name_of);
             Ok(drive_plain(shard, plan, waker)?.into_inner())
         }
     }

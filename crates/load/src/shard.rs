@@ -1,6 +1,9 @@
 //! One worker: its connections and their calls. Driven by `bookend-io`.
 
 mod connections;
+mod keepalive;
+#[cfg(test)]
+mod stories;
 
 use crate::call::Fault;
 use crate::course::Course;
@@ -13,6 +16,7 @@ use crate::worker::Worker;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{Block, ConnectionError};
+use keepalive::Patrol;
 use std::sync::Arc;
 
 pub use crate::course::DRAIN_NS;
@@ -36,8 +40,9 @@ pub struct LoadShard {
     dials: Dials,
     /// By session index.
     links: Vec<Option<Link>>,
-    /// When a connection is to be made, or a greeting is overdue.
-    dial_deadline_ns: u64,
+    patrol: Patrol,
+    /// When a connection is to be made or looked at, or a greeting is overdue.
+    connections_due_ns: u64,
 }
 
 impl LoadShard {
@@ -46,11 +51,12 @@ impl LoadShard {
         let share = plan.share(worker);
         Self {
             dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),
+            patrol: Patrol::new(plan.keepalive),
             course: Course::new(plan, gate, worker, &share),
             streams: share.streams,
             heads: Vec::new(),
             links: Vec::new(),
-            dial_deadline_ns: 0,
+            connections_due_ns: 0,
         }
     }
 
@@ -104,6 +110,7 @@ impl LoadShard {
             let rest = &bytes[consumed..];
             let slice = &rest[..rest.len().min(slice_bytes)];
             let used = link.receive(slice, self.course.ledger(now_ns))?;
+            link.liveness.heard(used);
             consumed += used;
             self.fill(index, turn);
             if slice.len() == rest.len() {
@@ -262,19 +269,19 @@ impl Shard for LoadShard {
                 self.lost(session, &format!("connection error: {error}"), turn);
             }
         }
-        self.dial(turn);
+        self.attend_to_connections(turn);
         self.advance(turn);
     }
 
     fn woken(&mut self, turn: &mut Turn) {
-        self.dial(turn);
+        self.attend_to_connections(turn);
         self.expire(turn);
         self.advance(turn);
         self.leave_if_stopping(turn);
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let deadline_ns = self.course.next_deadline_ns().min(self.dial_deadline_ns);
+        let deadline_ns = self.course.next_deadline_ns().min(self.connections_due_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
     }
 }

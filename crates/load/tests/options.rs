@@ -5,6 +5,7 @@ use bookend_load::payload::{DataSource, Payload, Templates};
 use bookend_load::plan::{AtEnd, Driver, Plan};
 use bookend_load::schema::Schema;
 use bookend_load::targets::Strategy;
+use bookend_wire::Keepalive;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -302,6 +303,36 @@ fn plan(options: &Options) -> Result<Plan, String> {
     options
         .to_plan(&method, payload.unwrap(), target, CPUS)
         .map_err(|error| error.to_string())
+}
+
+#[test]
+fn keepalive_is_for_silence_and_answer_and_asks_no_sooner_than_after_ten_seconds() {
+    const SECOND_NS: u64 = 1_000_000_000;
+    for (typed_seconds, time_seconds) in [(60, 60), (1, 10)] {
+        let keepalive = Duration::from_secs(typed_seconds);
+        let options = Options::from_flags(Flags {
+            keepalive,
+            ..flags()
+        });
+        let options = options.unwrap();
+        let expected = Keepalive {
+            time_ns: time_seconds * SECOND_NS,
+            timeout_ns: typed_seconds * SECOND_NS,
+        };
+        assert_eq!(plan(&options).unwrap().keepalive, Some(expected));
+        assert_eq!(options.echo()["keepalive"], typed_seconds * SECOND_NS);
+    }
+    let never = Options::from_flags(flags()).unwrap();
+    assert_eq!(plan(&never).unwrap().keepalive, None);
+    let one_shot = Options::from_flags(Flags {
+        keepalive: Duration::from_secs(60),
+        one_shot: true,
+        ..flags()
+    });
+    assert_eq!(
+        one_shot.unwrap_err().to_string(),
+        "--one-shot and --keepalive exclude each other: give one of them"
+    );
 }
 
 #[test]

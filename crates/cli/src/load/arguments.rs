@@ -1,6 +1,7 @@
 //! The flags of `bookend load`, as they are spelled. ghz's come first, then ours.
 
 use super::not_built::NotBuilt;
+use crate::call_flags::{MessageFlags, MethodFlags, TransportFlags};
 use crate::failure::Failure;
 use crate::number::whole;
 use bookend_load::duration;
@@ -18,39 +19,10 @@ pub struct Arguments {
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
 
-    /// The .proto file; without it and --protoset the server is asked by reflection
-    #[arg(long, value_name = "FILE")]
-    proto: Option<PathBuf>,
-    /// The compiled descriptor set
-    #[arg(long, value_name = "FILE")]
-    protoset: Option<PathBuf>,
-    /// Folders for imports, separated by commas
-    #[arg(short, long, value_name = "LIST")]
-    import_paths: Vec<String>,
-    /// The method, as pkg.Service/Method or pkg.Service.Method
-    #[arg(long, value_name = "METHOD")]
-    call: Option<String>,
-    /// Plain text instead of TLS
-    #[arg(long)]
-    insecure: bool,
-    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
-    #[arg(long, value_name = "FILE")]
-    cacert: Option<PathBuf>,
-    /// TLS: the client's own certificate, with --key
-    #[arg(long, value_name = "FILE")]
-    cert: Option<PathBuf>,
-    /// TLS: the key of --cert
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// TLS: the name that the server's certificate is for, and the :authority
-    #[arg(long, value_name = "NAME")]
-    cname: Option<String>,
-    /// TLS: take any certificate, so that anybody may be in between
-    #[arg(long = "skipTLS")]
-    skip_tls: bool,
-    /// The :authority of every request [default: the target]
-    #[arg(long, value_name = "NAME")]
-    authority: Option<String>,
+    #[command(flatten)]
+    method: MethodFlags,
+    #[command(flatten)]
+    transport: TransportFlags,
     /// Addresses of a name: round_robin is all of them, pick_first the first that answers
     /// [default: round_robin for dns:]
     #[arg(long, value_name = "STRATEGY")]
@@ -86,28 +58,13 @@ pub struct Arguments {
     /// How long a connection may take to be made [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     connect_timeout: Option<Duration>,
+    /// Ask a server that says nothing for so long, at least 10s, for a sign of life, and give it up
+    /// without one after as long again; 0 is never [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    keepalive: Option<Duration>,
 
-    /// The request as JSON; an array is several, sent in turn; @ is standard input
-    #[arg(short, long, value_name = "JSON")]
-    data: Option<String>,
-    /// The request as JSON in a file
-    #[arg(short = 'D', long, value_name = "FILE")]
-    data_file: Option<PathBuf>,
-    /// The request, serialized, on standard input
-    #[arg(short, long)]
-    binary: bool,
-    /// The request, serialized, in a file
-    #[arg(short = 'B', long, value_name = "FILE")]
-    binary_file: Option<PathBuf>,
-    /// Metadata of every call, a JSON object of strings
-    #[arg(short, long, value_name = "JSON")]
-    metadata: Option<String>,
-    /// Metadata of every call in a file
-    #[arg(short = 'M', long, value_name = "FILE")]
-    metadata_file: Option<PathBuf>,
-    /// Send {{ in data and metadata as it stands
-    #[arg(long)]
-    disable_template_data: bool,
+    #[command(flatten)]
+    message: MessageFlags,
     /// Nothing to disable: there are no template functions
     #[arg(long, hide = true)]
     disable_template_functions: bool,
@@ -167,20 +124,9 @@ impl Arguments {
     /// [`Failure`] naming a flag of ghz that is not built yet.
     pub fn into_flags(self, default: Flags) -> Result<Flags, Failure> {
         self.not_built.refuse()?;
-        Ok(Flags {
+        let mut flags = Flags {
             target: (!self.targets.is_empty()).then(|| self.targets.join(",")),
             lb_strategy: self.lb_strategy.or(default.lb_strategy),
-            proto: self.proto,
-            protoset: self.protoset,
-            import_paths: self.import_paths,
-            call: self.call,
-            insecure: self.insecure,
-            skip_tls: self.skip_tls,
-            cacert: self.cacert,
-            cert: self.cert,
-            key: self.key,
-            cname: self.cname,
-            authority: self.authority,
             connections: self.connections.unwrap_or(default.connections),
             concurrency: self.concurrency.unwrap_or(default.concurrency),
             total: self.total.unwrap_or(default.total),
@@ -191,14 +137,8 @@ impl Arguments {
             warmup: self.warmup.unwrap_or(default.warmup),
             first_stream_id: self.first_stream_id.unwrap_or(default.first_stream_id),
             connect_timeout: self.connect_timeout.unwrap_or(default.connect_timeout),
-            data: self.data,
-            data_file: self.data_file,
-            binary: self.binary,
-            binary_file: self.binary_file,
-            metadata: self.metadata,
-            metadata_file: self.metadata_file,
+            keepalive: self.keepalive.unwrap_or(default.keepalive),
             varying_metadata: self.varying_metadata,
-            disable_template_data: self.disable_template_data,
             io: self.io.unwrap_or(default.io),
             wait: self.wait.unwrap_or(default.wait),
             one_shot: self.one_shot,
@@ -209,7 +149,12 @@ impl Arguments {
             name: self.name,
             tags: self.tags,
             count_errors: self.count_errors,
-        })
+            ..default
+        };
+        self.method.add_to(&mut flags);
+        self.transport.add_to(&mut flags);
+        self.message.add_to(&mut flags);
+        Ok(flags)
     }
 }
 
@@ -322,6 +267,7 @@ mod tests {
         every_spelling("connect-timeout", None, "1m", |flags| {
             flags.connect_timeout = MINUTE
         });
+        every_spelling("keepalive", None, "1m", |flags| flags.keepalive = MINUTE);
         every_spelling("first-stream-id", None, "7", |flags| {
             flags.first_stream_id = 7
         });

@@ -75,7 +75,7 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 26] = [
+const MISSING: [Missing; 25] = [
     value(
         "config",
         NEVER,
@@ -108,11 +108,6 @@ const MISSING: [Missing; 26] = [
         "skipFirst",
         ZERO,
         "--warmup TIME leaves out what comes first",
-    ),
-    value(
-        "keepalive",
-        ZERO,
-        "connections send no keepalive pings so far",
     ),
     value("debug", NEVER, "there is no log of single calls so far"),
     switch("enable-compression", "messages are sent as they are so far").short('e'),

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A server that listens, and what it has not said yet.
 pub struct Served {
-    process: Child,
+    pub process: Child,
     lines: Lines<BufReader<ChildStdout>>,
     /// 0 where there is none.
     pub port: u16,

@@ -5,7 +5,7 @@ use bookend_io::Target;
 
 /// The server of a channel: any of its addresses will do.
 pub(crate) struct Server {
-    names: Vec<TargetName>,
+    names: TargetNames,
     targets: Targets,
     /// The one that was tried last.
     current: Endpoint,
@@ -20,8 +20,8 @@ impl Server {
         let names: TargetNames = target.parse()?;
         let targets = Targets::find_by(&names, TargetName::resolve)?;
         Ok(Self {
-            names: names.iter().cloned().collect(),
             current: targets.endpoint(0),
+            names,
             targets,
             dials: 0,
             failures: 0,
@@ -35,9 +35,20 @@ impl Server {
         self.current.target.clone()
     }
 
+    /// All names that it has.
+    pub fn names(&self) -> &TargetNames {
+        &self.names
+    }
+
+    /// Which of them the address has that was tried last.
+    pub fn name_number(&self) -> usize {
+        self.current.name
+    }
+
     /// The name of the address that was tried last.
     pub fn name(&self) -> &TargetName {
-        &self.names[self.current.name]
+        let mut names = self.names.iter();
+        names.nth(self.current.name).unwrap_or(self.names.first())
     }
 
     /// The last try went well.

@@ -64,6 +64,11 @@ impl ChannelShard {
         }
     }
 
+    /// Which of the server's names a connection is for.
+    pub fn name_number(&self, token: u64) -> usize {
+        token as usize
+    }
+
     fn take_mail(&mut self, turn: &mut Turn) {
         let mut inbox = mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
@@ -198,7 +203,8 @@ impl ChannelShard {
     fn dial(&mut self, turn: &mut Turn) {
         self.dial_at_ns = None;
         self.back_off.asked(turn.now_ns());
-        let session = turn.connect(self.server.dial(), 0);
+        let target = self.server.dial();
+        let session = turn.connect(target, self.server.name_number() as u64);
         let connection = &self.options.connection;
         self.current = Some(Link::new(
             session,

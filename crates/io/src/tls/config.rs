@@ -83,6 +83,14 @@ impl ServerConfig {
         self
     }
 
+    /// Has `tell` called with the reason of each handshake that fails, on the thread that serves
+    /// the connection: it must neither block nor panic. Of several such functions, only the first
+    /// is called.
+    pub fn on_failure(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.tally.on_failure(tell);
+        self
+    }
+
     /// How the handshakes have ended so far, over all threads.
     pub fn handshakes(&self) -> Handshakes {
         self.tally.so_far()

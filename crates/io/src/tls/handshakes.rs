@@ -1,7 +1,8 @@
 //! How handshakes have ended.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How the handshakes of all connections of one configuration have ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,11 @@ pub(crate) struct Tally {
     resumed: AtomicU64,
     failed: AtomicU64,
     first_failure: Mutex<Option<String>>,
+    witness: OnceLock<Witness>,
 }
+
+/// Who hears of each failure.
+struct Witness(Box<dyn Fn(&str) + Send + Sync>);
 
 impl Tally {
     pub fn succeeded(&self, is_resumed: bool) {
@@ -34,13 +39,25 @@ impl Tally {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn failed(&self, why: &dyn std::fmt::Display) {
-        if self.failed.fetch_add(1, Ordering::Relaxed) == 0 {
-            *self
-                .first_failure
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
+    pub fn failed(&self, why: &dyn fmt::Display) {
+        let is_first = self.failed.fetch_add(1, Ordering::Relaxed) == 0;
+        let witness = self.witness.get();
+        if !is_first && witness.is_none() {
+            return;
         }
+        let why = why.to_string();
+        if let Some(Witness(tell)) = witness {
+            tell(&why);
+        }
+        if is_first {
+            let first_failure = self.first_failure.lock();
+            *first_failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
+        }
+    }
+
+    /// Has each failure told; to the first that asks for it.
+    pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.witness.get_or_init(|| Witness(Box::new(tell)));
     }
 
     pub fn so_far(&self) -> Handshakes {
@@ -53,5 +70,11 @@ impl Tally {
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),
         }
+    }
+}
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Witness")
     }
 }

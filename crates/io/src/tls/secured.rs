@@ -3,6 +3,7 @@
 mod sessions;
 
 use super::config::{Connector, H2, ServerConfig};
+use super::connectors::Connectors;
 use super::engine::Engine;
 use super::fault::{Fault, Side};
 use super::handshakes::Tally;
@@ -40,7 +41,7 @@ const PREFACE_START: &[u8] = b"PRI *";
 #[derive(Debug)]
 pub struct Secured<S> {
     shard: S,
-    role: Role,
+    role: Role<S>,
     sessions: Sessions,
     /// What was decrypted, and what is to be encrypted; one of each a thread.
     plaintext: Vec<u8>,
@@ -49,38 +50,47 @@ pub struct Secured<S> {
     to_resume: Vec<Session>,
 }
 
+/// Which server a connection is for, as the shard knows it that has asked for it with that token.
+type Which<S> = fn(&S, u64) -> usize;
+
 #[derive(Debug)]
-enum Role {
+enum Role<S> {
     Accepting(ServerConfig),
-    Connecting(Connector),
+    Connecting {
+        connectors: Connectors,
+        which: Which<S>,
+    },
 }
 
-impl Role {
+impl<S> Role<S> {
     fn side(&self) -> Side {
         match self {
             Self::Accepting(_) => Side::Server,
-            Self::Connecting(_) => Side::Client,
+            Self::Connecting { .. } => Side::Client,
         }
     }
 
     fn tally(&self) -> &Tally {
         match self {
             Self::Accepting(config) => config.tally(),
-            Self::Connecting(connector) => connector.tally(),
+            Self::Connecting { connectors, .. } => connectors.any().tally(),
         }
     }
 
     fn timeout_ns(&self) -> u64 {
         match self {
             Self::Accepting(config) => config.handshake_timeout_ns,
-            Self::Connecting(connector) => connector.timeout_ns(),
+            Self::Connecting { connectors, .. } => connectors.any().timeout_ns(),
         }
     }
 
-    fn engine(&self) -> Result<Engine, Error> {
-        match self {
-            Self::Accepting(config) => config.engine(),
-            Self::Connecting(connector) => connector.engine(),
+    fn engine(&self, shard: &S, how: Opened) -> Result<Engine, Error> {
+        match (self, how) {
+            (Self::Accepting(config), _) => config.engine(),
+            (Self::Connecting { connectors, which }, Opened::Connected(token)) => {
+                connectors.of(which(shard, token)).engine()
+            }
+            (Self::Connecting { connectors, .. }, Opened::Accepted) => connectors.any().engine(),
         }
     }
 }
@@ -91,12 +101,20 @@ impl<S: Shard> Secured<S> {
         Self::new(shard, Role::Accepting(config))
     }
 
-    /// The client's end: `shard` makes its connections with [`Turn::connect`].
+    /// The client's end: `shard` makes its connections with [`Turn::connect`], all of them to
+    /// servers of one name.
     pub fn connecting(shard: S, connector: Connector) -> Self {
-        Self::new(shard, Role::Connecting(connector))
+        Self::connecting_each(shard, Connectors::for_all(connector), |_, _| 0)
     }
 
-    fn new(shard: S, role: Role) -> Self {
+    /// The client's end, where servers have names of their own. `which` is asked when the transport
+    /// of a connection is there, with the token of its [`Turn::connect`], for the number of its
+    /// server among the `connectors`.
+    pub fn connecting_each(shard: S, connectors: Connectors, which: fn(&S, u64) -> usize) -> Self {
+        Self::new(shard, Role::Connecting { connectors, which })
+    }
+
+    fn new(shard: S, role: Role<S>) -> Self {
         Self {
             shard,
             role,
@@ -121,7 +139,7 @@ impl<S: Shard> Secured<S> {
 /// Handshakes.
 impl<S: Shard> Secured<S> {
     fn begin(&mut self, session: Session, how: Opened, turn: &mut Turn) -> Result<(), Error> {
-        let mut engine = self.role.engine()?;
+        let mut engine = self.role.engine(&self.shard, how)?;
         engine.begin(turn.output_below(session))?;
         let due_ns = turn.now_ns().saturating_add(self.role.timeout_ns());
         self.sessions.begin(session, how, engine, due_ns);

@@ -253,6 +253,26 @@ fn a_handshake_that_takes_too_long_is_given_up_at_either_end() {
 }
 
 #[test]
+fn each_failure_is_told_to_whoever_asked_first() {
+    let setup = Setup::new();
+    let (tell, told) = std::sync::mpsc::channel();
+    let server = setup.server.clone();
+    server.on_failure(move |why| tell.send(why.to_owned()).unwrap());
+    let again = setup.server.clone();
+    again.on_failure(|_| panic!("somebody has asked before"));
+    drop(meet(&setup));
+    assert!(told.try_recv().is_err(), "it went well");
+    for _ in 0..3 {
+        let mut server = setup.server(Inner::new(echoes));
+        let session = server.accept();
+        server.give(session, b"GET / HTTP/1.1\r\n\r\n");
+    }
+    let told: Vec<String> = told.try_iter().collect();
+    assert_eq!(told, ["the client speaks no TLS"; 3]);
+    assert_eq!(setup.server.handshakes().failed, 3);
+}
+
+#[test]
 fn a_handshake_in_time_wakes_nobody_later() {
     let setup = Setup::new();
     let mut pair = meet(&setup);

@@ -102,6 +102,10 @@ impl Options {
             "dial-timeout".into(),
             nanoseconds(self.connect_timeout.unwrap_or_default()),
         );
+        fields.insert(
+            "keepalive".into(),
+            nanoseconds(self.keepalive.unwrap_or_default()),
+        );
         fields.insert("name".into(), json!(self.name));
         fields.insert("count-errors".into(), json!(self.count_errors));
     }

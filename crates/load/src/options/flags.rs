@@ -64,6 +64,8 @@ pub struct Flags {
     pub warmup: Duration,
     /// `--connect-timeout`
     pub connect_timeout: Duration,
+    /// `--keepalive`
+    pub keepalive: Duration,
     /// `--data`
     pub data: Option<String>,
     /// `--data-file`
@@ -128,6 +130,7 @@ impl Default for Flags {
             first_stream_id: 1,
             warmup: Duration::ZERO,
             connect_timeout: Duration::from_secs(10),
+            keepalive: Duration::ZERO,
             data: None,
             data_file: None,
             binary: false,
@@ -178,6 +181,7 @@ impl Options {
             first_stream_id: stream_id(flags.first_stream_id)?,
             warmup: flags.warmup,
             connect_timeout: unless_zero(flags.connect_timeout),
+            keepalive: choose_keepalive(&flags)?,
             io: flags.io,
             wait: flags.wait.0,
             threads: flags
@@ -235,6 +239,17 @@ fn choose_connecting(flags: &Flags) -> Result<Connecting, OptionsError> {
             one: "--one-shot",
             other: "--connects-in-window",
         }),
+    }
+}
+
+/// A connection for each call ends with its call, which has a deadline.
+fn choose_keepalive(flags: &Flags) -> Result<Option<Duration>, OptionsError> {
+    match unless_zero(flags.keepalive) {
+        Some(_) if flags.one_shot => Err(OptionsError::Conflict {
+            one: "--one-shot",
+            other: "--keepalive",
+        }),
+        time => Ok(time),
     }
 }
 

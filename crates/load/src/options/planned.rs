@@ -6,7 +6,8 @@ use crate::payload::Payload;
 use crate::plan::{AtEnd, Connecting, Driver, Plan};
 use crate::schema::Method;
 use crate::targets::Targets;
-use bookend_wire::Config;
+use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
+use bookend_wire::{Config, Keepalive};
 use std::time::Duration;
 
 impl Options {
@@ -23,7 +24,7 @@ impl Options {
     ) -> Result<Plan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
         Ok(Plan {
-            tls: self.connector()?,
+            tls: self.connectors()?,
             targets: targets.into(),
             path: method.path.clone(),
             authority: self.authority(),
@@ -41,6 +42,7 @@ impl Options {
             calls: self.until.calls(),
             timeout_ns: self.timeout.map(nanoseconds),
             connect_timeout_ns: self.connect_timeout.map_or(u64::MAX, nanoseconds),
+            keepalive: self.keepalive.map(keepalive),
             at_end: match self.duration_stop {
                 DurationStop::Close => AtEnd::Close,
                 DurationStop::Wait => AtEnd::Wait,
@@ -73,6 +75,16 @@ impl Options {
                 _ => Ok((Driver::Blocking, connections)),
             },
         }
+    }
+}
+
+/// As in ghz, which waits for the answer as long as it lets the server be silent. What grpc-go
+/// raises to 10 s below it is the silence alone.
+fn keepalive(time: Duration) -> Keepalive {
+    let typed_ns = nanoseconds(time);
+    Keepalive {
+        time_ns: typed_ns.max(CLIENT_TIME_MIN_NS),
+        timeout_ns: typed_ns,
     }
 }
 

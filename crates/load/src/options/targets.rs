@@ -2,7 +2,7 @@
 
 use super::{Options, OptionsError, Tls};
 use crate::targets::Targets;
-use bookend_io::tls::Connector;
+use bookend_io::tls::{ClientConfig, ConfigError, Connectors};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -10,18 +10,26 @@ use std::time::Duration;
 const LONGEST_TRIAL: Duration = Duration::from_secs(10);
 
 impl Options {
-    /// TLS of all connections, where there is to be any. They are all for one name: that of
-    /// [`Options::authority`].
+    /// TLS of all connections, where there is to be any. Each target's certificate has to be for
+    /// the name of that target, or that of all of them for the name that the options give.
     ///
     /// # Errors
-    /// [`OptionsError::Tls`] where no certificate can be for that name.
-    pub fn connector(&self) -> Result<Option<Connector>, OptionsError> {
-        let connector = |tls: &Tls| tls.config().connector(&self.authority());
-        self.security
-            .tls()
-            .map(connector)
-            .transpose()
-            .map_err(OptionsError::Tls)
+    /// [`OptionsError::Tls`] where no certificate can be for such a name.
+    pub fn connectors(&self) -> Result<Option<Connectors>, OptionsError> {
+        let connectors = |tls: &Tls| self.connectors_of(tls.config());
+        let tls = self.security.tls().map(connectors).transpose();
+        tls.map_err(OptionsError::Tls)
+    }
+
+    fn connectors_of(&self, config: &ClientConfig) -> Result<Connectors, ConfigError> {
+        let first = config.connector(&self.authority())?;
+        if self.authority.is_some() {
+            return Ok(Connectors::for_all(first));
+        }
+        let others = self.targets.iter().skip(1);
+        let others = others.map(|name| config.connector(&name.authority()));
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        Ok(Connectors::for_each(first, others))
     }
 
     /// The `:authority` of calls to the first target.

@@ -11,12 +11,20 @@ use bookend_wire::grpc::Code;
 use std::io;
 
 impl LoadShard {
-    /// Makes the connections whose time has come, and gives up greetings that take too long.
-    pub(super) fn dial(&mut self, turn: &mut Turn) {
+    /// Which of the targets' names a connection is for.
+    pub(crate) fn name_of(&self, token: u64) -> usize {
+        let number = Token::of(token).number;
+        self.course.measured.roster.name(number as usize)
+    }
+
+    /// Makes the connections whose time has come, gives up greetings that take too long, and looks
+    /// after servers that say nothing.
+    pub(super) fn attend_to_connections(&mut self, turn: &mut Turn) {
         let now_ns = turn.now_ns();
-        if now_ns < self.dial_deadline_ns {
+        if now_ns < self.connections_due_ns {
             return;
         }
+        self.keep_alive(turn);
         if self.course.will_make_calls() {
             while let Some(number) = self.dials.next(now_ns) {
                 self.course.dial(number as usize, number, turn);
@@ -27,12 +35,12 @@ impl LoadShard {
             self.lost(session, text, turn);
             turn.abort(session);
         }
-        self.reckon_dial_deadline();
+        self.reckon_due_time();
     }
 
-    fn reckon_dial_deadline(&mut self) {
-        self.dial_deadline_ns = match self.course.will_make_calls() {
-            true => self.dials.due_at_ns(),
+    fn reckon_due_time(&mut self) {
+        self.connections_due_ns = match self.course.will_make_calls() {
+            true => self.dials.due_at_ns().min(self.patrol.at_ns),
             false => u64::MAX,
         };
     }
@@ -47,7 +55,7 @@ impl LoadShard {
             self.heads.push(plan.head(self.heads.len()));
         }
         let (head, streams) = (&self.heads[place.name], self.streams[number as usize]);
-        let mut link = Link::new(session, number, place, plan, head, streams);
+        let mut link = Link::new(session, number, place, plan, head, streams, self.patrol.how);
         self.course.measured.connections_opened += 1;
         link.swap_output(turn);
         let index = session.index as usize;
@@ -55,9 +63,10 @@ impl LoadShard {
             self.links.resize_with(index + 1, || None);
         }
         self.links[index] = Some(link);
+        self.patrol.begin(turn.now_ns());
         let by_ns = turn.now_ns().saturating_add(timeout_ns);
         self.dials.opened(number, session, by_ns);
-        self.reckon_dial_deadline();
+        self.reckon_due_time();
     }
 
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
@@ -73,7 +82,7 @@ impl LoadShard {
         course.lose_target(connection);
         course.count_attempt(connection, &text);
         self.dials.lost(token.number, turn.now_ns(), End::Useless);
-        self.reckon_dial_deadline();
+        self.reckon_due_time();
     }
 
     /// Something has come on a connection whose greeting was awaited.
@@ -84,8 +93,8 @@ impl LoadShard {
             .map(|link| (link.stage, link.connection_number));
         if let Some((Stage::Ready, number)) = stage {
             self.dials.greeted(number);
-            self.reckon_dial_deadline();
-            self.dial(turn);
+            self.reckon_due_time();
+            self.attend_to_connections(turn);
         }
     }
 
@@ -99,6 +108,7 @@ impl LoadShard {
             return;
         };
         let end = end_of(&link);
+        self.patrol.learn_from(&link);
         if self.course.phase() != Phase::Over {
             self.course.measured.note_end_of(&link);
         }
@@ -114,7 +124,7 @@ impl LoadShard {
             link.fail_all(&fault, self.course.ledger(now_ns));
         }
         self.dials.lost(link.connection_number, now_ns, end);
-        self.reckon_dial_deadline();
+        self.reckon_due_time();
     }
 }
 
@@ -131,6 +141,7 @@ fn end_of(link: &Link) -> End {
 
 fn why_lost(link: &Link, text: &str) -> String {
     match &link.farewell {
+        _ if link.liveness.has_vanished() => text.to_owned(),
         Some(farewell) => farewell.to_string(),
         None if link.is_done() => "the server left too many calls without an end".to_owned(),
         None => text.to_owned(),

@@ -3,12 +3,12 @@
 use super::behaviour::{Behaviour, Part, Then};
 use super::cases::{BAD, Case, GOOD, Tally};
 use super::conversation::Heard;
-use super::frames::{CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM};
+use super::frames::{ACK, CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, PING, REFUSED_STREAM};
 use super::plans::{self, SECOND_NS};
 use super::server::{bind, nobody};
 use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
-use bookend_wire::Config;
+use bookend_wire::{Config, Keepalive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -164,6 +164,29 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
         assert_eq!(outcome.ok, 6);
         let calls: Vec<_> = heard.iter().map(|heard| heard.calls).collect();
         assert_eq!(calls, [3, 3, 3]);
+    }
+}
+
+#[test]
+fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
+    for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
+        // Nothing else ends a call here.
+        let (outcome, heard) = run_against(Behaviour::Silent, |plan| Plan {
+            calls: Some(2),
+            timeout_ns: None,
+            keepalive: Some(Keepalive {
+                time_ns: SECOND_NS / 20,
+                timeout_ns: SECOND_NS / 20,
+            }),
+            driver,
+            ..plan
+        });
+        let text = "rpc error: code = Unavailable desc = nothing came for 50ms after a keepalive \
+             PING: the server is gone, or the network to it";
+        let counted = BTreeMap::from([(text.to_owned(), 2)]);
+        assert_eq!(outcome.errors.by_text, counted, "{driver:?}");
+        let asked = |heard: &Heard| heard.of_kind(PING).filter(|ping| !ping.has(ACK)).count();
+        assert_eq!(heard.iter().map(asked).collect::<Vec<_>>(), [1, 1]);
     }
 }
 

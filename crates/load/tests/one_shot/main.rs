@@ -9,7 +9,7 @@ mod peer;
 #[path = "../support/plans.rs"]
 mod plans;
 
-use bookend_io::tls::{ClientConfig, Identity, ServerConfig, Trust};
+use bookend_io::tls::{ClientConfig, Connectors, Identity, ServerConfig, Trust};
 use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
 use bookend_load::run::{Progress, RunError, run};
 use bookend_server::{Handle, Limits, Server};
@@ -102,7 +102,7 @@ fn over_tls_the_handshake_is_a_part_of_its_own() {
         .unwrap();
     let client = ClientConfig::new(Trust::Anyone, None).unwrap();
     let outcome = measure(Plan {
-        tls: Some(client.connector("localhost").unwrap()),
+        tls: Some(Connectors::for_all(client.connector("localhost").unwrap())),
         ..plan(server.local_address().tcp().unwrap(), 40, 4)
     });
     assert_eq!(

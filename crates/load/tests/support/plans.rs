@@ -33,6 +33,7 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> Plan {
         calls: Some(calls),
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
+        keepalive: None,
         at_end: AtEnd::Drain,
         count_errors: false,
         config: Limits::trusted().http2,

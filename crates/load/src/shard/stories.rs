@@ -1,0 +1,271 @@
+//! A worker in virtual time, before servers that are made by hand.
+
+use super::LoadShard;
+use crate::gate::Gate;
+use crate::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_io::simulated::{End, Simulated};
+use bookend_io::{Session, Wait, Waker};
+use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
+use bookend_wire::{Config, Keepalive};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// `:status: 200` and `content-type: application/grpc`, then `grpc-status: 0`, as literals.
+const HEAD: &[u8] = b"\x88\x0f\x10\x10application/grpc";
+const TRAILERS: &[u8] = b"\0\x0bgrpc-status\x010";
+
+const MINUTE: Option<Keepalive> = Some(Keepalive {
+    time_ns: 60 * SECOND_NS,
+    timeout_ns: 20 * SECOND_NS,
+});
+
+const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
+
+/// One call in flight a connection, and no deadlines: nothing but keepalive ends a wait.
+fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> Plan {
+    Plan {
+        targets: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
+        path: "/a/b".into(),
+        authority: "a".into(),
+        tls: None,
+        messages: vec![Vec::new()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connecting: Connecting::BeforeRun,
+        connections,
+        concurrency: connections,
+        threads: 1,
+        driver: Driver::Epoll,
+        wait: Wait::Sleep,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(calls),
+        timeout_ns: None,
+        connect_timeout_ns: 10 * SECOND_NS,
+        keepalive,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Config::trusted(),
+    }
+}
+
+struct Story(Simulated<LoadShard>);
+
+impl Story {
+    /// A run whose servers have greeted, each on a connection of its own.
+    fn begin(plan: Plan) -> (Self, Vec<Session>) {
+        let gate = Arc::new(Gate::new(vec![Waker::new().expect("a descriptor")]));
+        let shard = LoadShard::new(Arc::new(plan), gate, 0);
+        let mut story = Self(Simulated::new(shard, SECOND_NS));
+        let sessions = story.greet_all();
+        (story, sessions)
+    }
+
+    /// Whatever the worker has asked for connects, and is greeted.
+    fn greet_all(&mut self) -> Vec<Session> {
+        let sessions = self.0.connect_all();
+        for &session in &sessions {
+            assert!(self.0.take(session, PREFACE.len()) == PREFACE);
+            self.say(session, kind::SETTINGS, 0, 0, &[]);
+        }
+        sessions
+    }
+
+    fn say(&mut self, session: Session, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let mut octets = Vec::new();
+        write_frame(&mut octets, kind, flags, stream, payload);
+        self.0.give(session, &octets);
+    }
+
+    fn answer(&mut self, session: Session, stream: u32) {
+        self.say(session, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
+        self.say(session, kind::DATA, 0, stream, &[0; 5]);
+        let flags = flag::END_HEADERS | flag::END_STREAM;
+        self.say(session, kind::HEADERS, flags, stream, TRAILERS);
+    }
+
+    fn go_away(&mut self, session: Session, code: [u8; 4], debug: &str) {
+        let payload = [&[0x7f, 0xff, 0xff, 0xff][..], &code, debug.as_bytes()].concat();
+        self.say(session, kind::GOAWAY, 0, 0, &payload);
+    }
+
+    /// Type and stream of the frames that have come, without SETTINGS and acknowledgements.
+    fn heard(&mut self, session: Session) -> Vec<(u8, u32)> {
+        let octets = self.0.take(session, usize::MAX);
+        let mut rest = &octets[..];
+        let mut heard = Vec::new();
+        while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(head);
+            if matches!(header.kind, kind::HEADERS | kind::DATA | kind::PING) {
+                heard.push((header.kind, header.stream_id));
+            }
+            rest = &behind[header.length..];
+        }
+        heard
+    }
+
+    /// The streams of calls that have come.
+    fn calls(&mut self, session: Session) -> Vec<u32> {
+        let heard = self.heard(session).into_iter();
+        let heads = heard.filter(|(kind, _)| *kind == kind::HEADERS);
+        heads.map(|(_, stream)| stream).collect()
+    }
+
+    /// Answers the PINGs that have come; how many there were.
+    fn answer_pings(&mut self, session: Session) -> usize {
+        let heard = self.heard(session).into_iter();
+        let pings = heard.filter(|(kind, _)| *kind == kind::PING).count();
+        for _ in 0..pings {
+            self.say(session, kind::PING, flag::ACK, 0, &[0; 8]);
+        }
+        pings
+    }
+
+    /// PINGs that come while so many seconds pass, each of which is answered: one number for each
+    /// of the connections.
+    fn pings_in(&mut self, sessions: &[Session], seconds: u64) -> Vec<usize> {
+        let mut pings = vec![0; sessions.len()];
+        for _ in 0..seconds {
+            self.0.pass_ns(SECOND_NS);
+            for (session, pings) in sessions.iter().zip(&mut pings) {
+                *pings += self.answer_pings(*session);
+            }
+        }
+        pings
+    }
+
+    /// What the window has counted, once it is over: OK, and failed by text.
+    fn counted(&self) -> (u64, Vec<(String, u64)>) {
+        let window = &self.0.shard().course.measured.window;
+        let errors = window.errors.by_text.iter();
+        let errors = errors.map(|(text, count)| (text.clone(), *count));
+        (window.ok, errors.collect())
+    }
+}
+
+const VANISHED: &str = "rpc error: code = Unavailable desc = nothing came for 20s after a keepalive \
+     PING: the server is gone, or the network to it";
+
+#[test]
+fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_again() {
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 3));
+    let [silent, good] = sessions[..] else {
+        panic!("two connections")
+    };
+    assert_eq!(story.calls(silent), [1]);
+    assert_eq!(story.calls(good), [1]);
+    story.0.pass_ns(60 * SECOND_NS);
+    assert_eq!(story.heard(silent), []);
+    story.answer(good, 1);
+    assert_eq!(story.calls(good), [3]);
+    story.0.pass_ns(30 * SECOND_NS);
+    assert_eq!(story.heard(silent), [(kind::PING, 0)]);
+    story.0.pass_ns(20 * SECOND_NS);
+    assert_eq!(story.0.end(silent), Some(End::Reset));
+    assert_eq!(story.0.end(good), None);
+    story.answer(good, 3);
+    assert_eq!(story.counted(), (2, vec![(VANISHED.to_owned(), 1)]));
+}
+
+#[test]
+fn the_calls_that_are_left_are_made_on_a_new_connection() {
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 2));
+    assert_eq!(story.calls(sessions[0]), [1]);
+    story.0.pass_ns(110 * SECOND_NS);
+    assert_eq!(story.0.end(sessions[0]), Some(End::Reset));
+    let again = story.greet_all();
+    assert_eq!(again.len(), 1);
+    assert_eq!(story.calls(again[0]), [1]);
+    story.answer(again[0], 1);
+    assert_eq!(story.counted(), (1, vec![(VANISHED.to_owned(), 1)]));
+}
+
+#[test]
+fn without_keepalive_a_silent_server_is_waited_for() {
+    let (mut story, sessions) = Story::begin(plan(None, 1, 1));
+    assert_eq!(story.calls(sessions[0]), [1]);
+    assert_eq!(story.pings_in(&sessions, 3_600), [0]);
+    assert_eq!(story.0.end(sessions[0]), None);
+    story.answer(sessions[0], 1);
+    assert_eq!(story.counted(), (1, Vec::new()));
+}
+
+#[test]
+fn who_answers_pings_is_kept_and_asked_again() {
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1));
+    assert_eq!(story.calls(sessions[0]), [1]);
+    let pings = story.pings_in(&sessions, 3_600)[0];
+    assert!((40..=60).contains(&pings), "{pings}");
+    story.answer(sessions[0], 1);
+    assert_eq!(story.counted(), (1, Vec::new()));
+}
+
+#[test]
+fn who_answers_calls_is_never_asked() {
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1_000));
+    assert_eq!(story.calls(sessions[0]), [1]);
+    for number in 0..100 {
+        story.0.pass_ns(50 * SECOND_NS);
+        story.answer(sessions[0], 2 * number + 1);
+        let heard = story.heard(sessions[0]);
+        assert!(heard.iter().all(|(kind, _)| *kind != kind::PING));
+        assert_eq!(heard[0], (kind::HEADERS, 2 * number + 3));
+    }
+}
+
+#[test]
+fn who_takes_a_large_request_slowly_is_there_until_it_takes_no_more() {
+    let (mut story, sessions) = Story::begin(Plan {
+        messages: vec![vec![0; 60_000]],
+        ..plan(MINUTE, 1, 1)
+    });
+    for _ in 0..120 {
+        story.0.pass_ns(30 * SECOND_NS);
+        assert_eq!(story.0.take(sessions[0], 300).len(), 300);
+    }
+    assert!(story.0.unwritten_bytes(sessions[0]) > 0);
+    assert_eq!(story.0.end(sessions[0]), None);
+    story.0.pass_ns(110 * SECOND_NS);
+    assert_eq!(story.0.end(sessions[0]), Some(End::Reset));
+    assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
+}
+
+#[test]
+fn a_connection_without_a_call_is_left_alone() {
+    // One call for two connections.
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 1));
+    let calls = [story.calls(sessions[0]), story.calls(sessions[1])];
+    assert_eq!(calls, [vec![1], vec![]]);
+    let pings = story.pings_in(&sessions, 3_600);
+    assert!(pings[0] >= 40, "{pings:?}");
+    assert_eq!(pings[1], 0);
+    assert_eq!(story.0.end(sessions[1]), None);
+}
+
+#[test]
+fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_so() {
+    for (debug, most) in [("too_many_pings", 30), ("calm down", 60)] {
+        let (mut story, sessions) = Story::begin(plan(MINUTE, 3, 1_000));
+        for session in sessions {
+            story.go_away(session, ENHANCE_YOUR_CALM, debug);
+            story.0.hang_up(session);
+        }
+        story.0.pass_ns(SECOND_NS);
+        let again = story.greet_all();
+        assert_eq!(again.len(), 3);
+        let pings = story.pings_in(&again, 3_600)[0];
+        assert!((most * 2 / 3..=most).contains(&pings), "{debug}: {pings}");
+    }
+}
+
+#[test]
+fn a_server_that_says_goodbye_and_then_vanishes_is_told_as_vanished() {
+    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1));
+    story.go_away(sessions[0], [0; 4], "max_age");
+    story.0.pass_ns(110 * SECOND_NS);
+    assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
+    let goaways = &story.0.shard().course.measured.goaways;
+    assert_eq!(goaways.len(), 1);
+}
