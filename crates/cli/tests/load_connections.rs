@@ -181,7 +181,9 @@ fn descriptors_that_run_out_are_counted_and_named_and_nothing_hangs() {
         prlimit(Some(load.pid()), Resource::Nofile, few).unwrap();
         // Kept connections are made again only where they are lost.
         if words[0] == "--connections" {
-            let _ = server.process.kill();
+            server.process.kill().unwrap();
+            // Until it is gone, the port is its own.
+            server.process.wait().unwrap();
             let port = target.rsplit(':').next().unwrap();
             server = Running::start(&mut bookend(&["serve", "--port", port, "--io", "epoll"]));
             server.wait_for(&format!("ready {port}"));

@@ -1,15 +1,11 @@
 //! `bookend serve` as the lab starts it.
 
-use std::io::{BufRead, BufReader, Lines};
-use std::net::TcpStream;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+#[path = "support/served.rs"]
+mod served;
 
-/// `bookend serve` as the lab starts it, and what it has not said yet.
-struct Served {
-    process: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-    port: u16,
-}
+use served::Served;
+use std::net::TcpStream;
+use std::process::{Command, Output};
 
 fn bookend(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
@@ -21,23 +17,9 @@ fn serve() -> Served {
 }
 
 fn serve_with(words: &[&str]) -> Served {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_bookend"))
-        .arg("serve")
-        .args(words)
-        .env("BOOKEND_CONTRACT", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    let ready = lines.next().unwrap().unwrap();
-    let port = ready.strip_prefix("ready ").unwrap().parse().unwrap();
-    Served {
-        process,
-        lines,
-        port,
-    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
+    command.arg("serve").args(words);
+    Served::by(command)
 }
 
 impl Served {
@@ -62,21 +44,13 @@ impl Served {
             .unwrap()
             .to_owned()
     }
-
-    /// Closes its input and says what it said at its end.
-    fn end(mut self) -> Vec<String> {
-        drop(self.process.stdin.take());
-        let last = self.lines.map(Result::unwrap).collect();
-        assert_eq!(self.process.wait().unwrap().code(), Some(0));
-        last
-    }
 }
 
 #[test]
 fn it_says_where_it_listens_and_ends_when_its_input_closes() {
     let served = serve();
     TcpStream::connect(("127.0.0.1", served.port)).unwrap();
-    assert_eq!(served.end(), ["served 0"]);
+    assert_eq!(served.end().lines, ["served 0"]);
 }
 
 #[test]
@@ -88,7 +62,7 @@ fn the_echoes_send_back_what_came() {
     // "OK" in field 1, 100 in field 2, and field 280 as it came.
     let marked = served.reply("main.Hello/Say", r#"{"field1": "a", "field280": 7}"#);
     assert_eq!(marked, "CgJPSxBkwBEH");
-    let last = served.end();
+    let last = served.end().lines;
     assert!(last[0].starts_with("served "), "{last:?}");
     assert_ne!(last, ["served 0"]);
 }

@@ -2,20 +2,17 @@
 
 #[path = "../../io/tests/support/certificates.rs"]
 mod certificates;
+#[path = "support/served.rs"]
+mod served;
 
 use certificates::{Authority, Files};
+use served::Served;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// `bookend serve`, started as the lab does it, so that it ends with this test.
-struct Served {
-    process: Child,
-    port: String,
-}
+use std::process::{Command, Stdio};
 
 fn bookend(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bookend"));
@@ -37,24 +34,7 @@ impl Served {
         if let Some(file) = key_log {
             command.env("SSLKEYLOGFILE", file);
         }
-        let mut process = command
-            .env("BOOKEND_CONTRACT", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
-        // What it says at its end may be dropped.
-        process.stdout = Some(output.into_inner());
-        let port = line
-            .trim()
-            .strip_prefix("ready ")
-            .expect("it is ready")
-            .to_owned();
-        Self { process, port }
+        Self::by(command)
     }
 
     fn with_tls(files: &Files, more: &[&str]) -> Self {
@@ -69,16 +49,6 @@ impl Served {
 
     fn target(&self) -> String {
         format!("localhost:{}", self.port)
-    }
-
-    /// Ends it, and says what it said to people.
-    fn end(mut self) -> String {
-        drop(self.process.stdin.take());
-        let mut said = String::new();
-        let mut errors = self.process.stderr.take().unwrap();
-        errors.read_to_string(&mut said).unwrap();
-        self.process.wait().unwrap();
-        said
     }
 }
 
@@ -154,7 +124,7 @@ fn load_and_probe_call_over_tls_with_every_driver() {
         "--call=helloworld.Greeter/SayHello",
     ];
     run(bookend(&by_reflection)).unwrap();
-    let said = served.end();
+    let said = served.end().errors;
     assert!(said.contains("resumed, 0 failed"), "{said}");
 }
 
@@ -302,7 +272,7 @@ fn a_handshake_that_fails_is_told_while_the_server_runs_and_counted_at_its_end()
     let mut said = BufReader::new(served.process.stderr.take().unwrap()).lines();
     // Nothing has gone wrong yet.
     probe(&served.target(), &[&cacert(&authority)]).unwrap();
-    let mut plain = TcpStream::connect(("127.0.0.1", served.port.parse().unwrap())).unwrap();
+    let mut plain = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let told = "bookend serve: a TLS handshake has failed: the client speaks no TLS";
     let lines = said.by_ref().map(Result::unwrap);

@@ -2,40 +2,22 @@
 
 #[path = "../../io/tests/support/certificates.rs"]
 mod certificates;
+#[path = "../../server/tests/support/echo.rs"]
+mod echo;
 
 use bookend_client::tls::{Authorities, ClientConfig, Identity, Trust};
 use bookend_client::{Call, Channel, ChannelOptions, Client, Code, Options, StreamCall, UnaryCall};
 use bookend_server::tls::ServerConfig;
-use bookend_server::{Context, Handle, Io, Kind, Method, Reply, Server, Service};
+use bookend_server::{Handle, Io, Server};
 use certificates::{Authority, Files};
+use echo::{ECHO, Echo};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
-const ECHO: &str = "/test.Echo/Echo";
-
 /// Ends a test that would hang; no test comes near it.
 const GUARD: Duration = Duration::from_secs(30);
-
-struct Echo;
-
-impl Service for Echo {
-    fn name(&self) -> &'static str {
-        "test.Echo"
-    }
-
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
-            name: "Echo",
-            kind: Kind::Inline,
-        }]
-    }
-
-    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
-        reply.message(|output| output.extend_from_slice(request));
-    }
-}
 
 fn identity(files: &Files) -> Identity {
     Identity::read(&files.certificate, &files.key).unwrap()
@@ -55,7 +37,7 @@ fn server(authority: &Authority, io: Io, demands_certificates: bool) -> Handle {
 
 fn server_at(host: &str, io: Io, config: ServerConfig) -> Handle {
     Server::builder()
-        .add_service(Echo)
+        .add_service(Echo::default())
         .bind((host, 0))
         .unwrap()
         .io(io)
@@ -164,7 +146,7 @@ fn what_is_in_memory_does_as_what_is_in_files() {
     let authorities = || Authorities::from_pem(&bytes(&authority.file())).unwrap();
     let demanding = ServerConfig::new(identity("127.0.0.1"), Some(authorities())).unwrap();
     let server = Server::builder()
-        .add_service(Echo)
+        .add_service(Echo::default())
         .bind("127.0.0.1:0")
         .unwrap()
         .tls(demanding)
@@ -253,7 +235,7 @@ fn plain_text_and_tls_that_meet_each_other_say_so() {
     let authority = Authority::new();
     let secured = server(&authority, Io::Epoll, false);
     let plain = Server::builder()
-        .add_service(Echo)
+        .add_service(Echo::default())
         .bind("127.0.0.1:0")
         .unwrap()
         .spawn()

@@ -30,6 +30,7 @@ pub mod probe;
 pub mod process;
 pub mod profile;
 pub mod progress;
+pub mod random;
 pub mod record;
 pub mod results;
 pub mod round;

@@ -129,7 +129,7 @@ pub enum Wait {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// gRPC over HTTP/2 in plain text: the lab can make a call itself.
+    /// gRPC over HTTP/2, whatever carries it: the lab can make a call itself.
     #[default]
     Grpc,
     /// Thrift. The lab makes no call of its own: the caller has to check every reply.

@@ -1,5 +1,6 @@
 //! The statistics against an oracle, by simulation, and by what must not change a result.
 
+use bookend_lab::random::Random;
 use bookend_lab::statistics::{
     Interval, NoRatio, geometric_mean_interval, mean, mean_interval, median, paired_ratio,
     quantile, standard_deviation, student_t_cdf, student_t_quantile,
@@ -217,7 +218,7 @@ fn the_order_of_rounds_changes_nothing() {
     let expected = paired_ratio(&pairs(&A, &B)).expect("positive");
     for _ in 0..200 {
         let mut shuffled = pairs(&A, &B);
-        random.shuffle(&mut shuffled);
+        shuffle(&mut random, &mut shuffled);
         assert_eq!(paired_ratio(&shuffled), Ok(expected));
     }
 }
@@ -227,7 +228,7 @@ fn the_unit_changes_nothing_and_a_factor_carries_through() {
     let mut random = Random::new(12);
     let expected = paired_ratio(&pairs(&A, &B)).expect("positive");
     for _ in 0..200 {
-        let factor = (random.normal() * 5.0).exp();
+        let factor = (normal(&mut random) * 5.0).exp();
         let both: Vec<_> = pairs(&A, &B)
             .iter()
             .map(|(a, b)| (a * factor, b * factor))
@@ -284,18 +285,18 @@ struct Noise {
 
 impl Noise {
     fn round(&self, random: &mut Random, truth: f64) -> (f64, f64) {
-        let drift = (random.normal() * self.drift).exp();
+        let drift = (normal(random) * self.drift).exp();
         let a = 1e5 * truth * drift * self.one(random);
         (a, 1e5 * drift * self.one(random))
     }
 
     fn one(&self, random: &mut Random) -> f64 {
-        let slowed = if random.uniform() < self.disturbed {
+        let slowed = if uniform(random) < self.disturbed {
             0.5
         } else {
             1.0
         };
-        slowed * (random.normal() * self.own).exp()
+        slowed * (normal(random) * self.own).exp()
     }
 
     /// Share of `runs` runs of `n` rounds whose interval covers the truth.
@@ -379,7 +380,7 @@ fn an_interval_of_rounds_covers_their_geometric_mean_as_often() {
     let mut random = Random::new(8);
     let covered = (0..RUNS).filter(|_| {
         let rounds: Vec<f64> = (0..7)
-            .map(|_| 5e4 * (random.normal() * 0.2).exp())
+            .map(|_| 5e4 * (normal(&mut random) * 0.2).exp())
             .collect();
         geometric_mean_interval(&rounds)
             .expect("positive")
@@ -389,36 +390,19 @@ fn an_interval_of_rounds_covers_their_geometric_mean_as_often() {
     assert!((0.93..=0.97).contains(&coverage), "{coverage}");
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): eight bytes of state, the same on every machine.
-struct Random(u64);
+/// Above 0 and at most 1.
+fn uniform(random: &mut Random) -> f64 {
+    random.fraction() + f64::EPSILON / 2.0
+}
 
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
+/// Standard normal, by Box and Muller.
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * uniform(random).ln()).sqrt();
+    radius * (2.0 * std::f64::consts::PI * uniform(random)).cos()
+}
 
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Above 0 and at most 1.
-    fn uniform(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Standard normal, by Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, (self.next() % (last as u64 + 1)) as usize);
-        }
+fn shuffle<T>(random: &mut Random, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, (random.bits() % (last as u64 + 1)) as usize);
     }
 }

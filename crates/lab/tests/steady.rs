@@ -3,24 +3,12 @@
 
 use bookend_contract::report::Intervals;
 use bookend_lab::measurement::Measurement;
+use bookend_lab::random::Random;
 use bookend_lab::steady::{Steady, doubt};
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn chance(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Normal enough: the sum of twelve has variance 1.
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.chance()).sum::<f64>() - 6.0
-    }
+/// Normal enough: the sum of twelve has variance 1.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.fraction()).sum::<f64>() - 6.0
 }
 
 /// How many seeds each rate is tried with.
@@ -28,8 +16,8 @@ const SEEDS: u64 = 20;
 
 /// A warm-up of 5 s and a window of 20 s, in which an interval counts `rate` calls, give or take.
 fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
-    let mut random = Random(seed);
-    let count = |i| (rate(i) * (1.0 + noise * random.normal())).max(0.0) as u64;
+    let mut random = Random::new(seed);
+    let count = |i| (rate(i) * (1.0 + noise * normal(&mut random))).max(0.0) as u64;
     Intervals {
         interval_ms: 100,
         window_start: 50,

@@ -1,13 +1,16 @@
-//! How a run goes for one worker: when calls may be made, and where those that end are counted.
+//! How a run goes for one worker: when calls may be made, where those that end are counted, and
+//! how connections are asked for.
+
+mod connections;
 
 use crate::gate::{Gate, Start};
 use crate::link::{Ledger, Source};
 use crate::measured::Measured;
 use crate::phase::{Phase, Timetable};
-use crate::plan::{AtEnd, Plan};
+use crate::plan::{AtEnd, Plan, Share};
 use crate::recorder::Recorder;
+use crate::sources::Sources;
 use bookend_io::{Statistics, Turn};
-use bookend_wire::grpc::Code;
 use std::sync::Arc;
 
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
@@ -24,6 +27,10 @@ pub(crate) struct Course {
     pub plan: Arc<Plan>,
     /// What it measured.
     pub measured: Measured,
+    /// Where its connections come from.
+    pub sources: Sources,
+    /// Number of its first connection among those of the run.
+    first_connection: usize,
     gate: Arc<Gate>,
     /// Calls of the window that fall to this worker, where those are counted.
     calls: Option<u64>,
@@ -42,13 +49,16 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    pub fn new(plan: Arc<Plan>, gate: Arc<Gate>, worker: u32, calls: Option<u64>) -> Self {
+    /// The course of worker `worker`, to which that share of the run falls.
+    pub fn new(plan: Arc<Plan>, gate: Arc<Gate>, worker: u32, share: &Share) -> Self {
         Self {
             timetable: Timetable::of(&plan),
             plan,
             measured: Measured::default(),
+            sources: Sources::default(),
+            first_connection: share.first_connection as usize,
             gate,
-            calls,
+            calls: share.calls,
             phase: Phase::Connecting,
             arrived: false,
             counted_made: 0,
@@ -58,6 +68,14 @@ impl Course {
             next_expiry_ns: u64::MAX,
             window_began: Statistics::default(),
             recorder: Recorder::default(),
+        }
+    }
+
+    /// What it measured.
+    pub fn into_measured(self) -> Measured {
+        Measured {
+            sources_used: self.sources.used(),
+            ..self.measured
         }
     }
 
@@ -136,6 +154,7 @@ impl Course {
         self.phase = Phase::Window;
     }
 
+    #[inline]
     pub fn window_is_over(&self, now_ns: u64) -> bool {
         if self.phase != Phase::Window {
             return false;
@@ -250,32 +269,6 @@ impl Course {
     pub fn ledger_of(&mut self, connection: usize, now_ns: u64) -> Ledger<'_> {
         self.recorder.at(self.measured.roster.entry(connection));
         self.ledger(now_ns)
-    }
-
-    /// What has happened to a connection. Where there are several targets, which one it was.
-    pub fn explain(&self, connection: usize, text: &str) -> String {
-        let several = self.plan.targets.count() > 1;
-        self.measured.roster.explain(connection, several, text)
-    }
-
-    /// A target of which nothing has come: its name may have other addresses by now.
-    pub fn lose_target(&self, connection: usize) {
-        let address = self.measured.roster.address(connection);
-        self.plan.targets.lost(address);
-    }
-
-    /// A connection that could not be made costs one error: the call that asked for it. Where all
-    /// calls have been made, none did.
-    pub fn count_attempt(&mut self, connection: usize, text: &str) {
-        let all_made = self.calls.is_some_and(|calls| self.counted_made >= calls);
-        if self.makes_calls() && !(self.by_number() && all_made) {
-            self.recorder.at(self.measured.roster.entry(connection));
-            self.recorder.errors.add(Code::Unavailable, text, 1);
-            if self.by_number() {
-                self.counted_made += 1;
-                self.counted_done += 1;
-            }
-        }
     }
 
     /// Calls that started before this have waited too long, if it is time to look for such.

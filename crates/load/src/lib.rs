@@ -31,6 +31,7 @@ mod sources;
 pub mod summary;
 pub mod system;
 mod timeline;
+mod worker;
 
 /// Whom a run connects to.
 pub use bookend_client::targets;

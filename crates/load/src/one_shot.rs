@@ -12,9 +12,9 @@ use crate::dials::{Dials, End};
 use crate::gate::Gate;
 use crate::link::Farewell;
 use crate::measured::Measured;
-use crate::phase::Phase;
 use crate::plan::Plan;
-use crate::sources::{Sources, Token};
+use crate::sources::Token;
+use crate::worker::Worker;
 use attempt::{Attempt, Script};
 use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
 use bookend_wire::grpc::Code;
@@ -28,15 +28,12 @@ const TRIAL: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct OneShotShard {
     course: Course,
-    /// Number of its first connection among those of the run.
-    first_connection: usize,
     /// By the name of the target.
     scripts: Vec<Script>,
     /// As many as there may be calls in flight.
     attempts: Vec<Attempt>,
     /// When each of them is made again.
     dials: Dials,
-    sources: Sources,
     /// The attempt, by session index.
     by_session: Vec<u32>,
     trial: Option<Session>,
@@ -53,21 +50,16 @@ impl OneShotShard {
             scripts: Vec::new(),
             attempts: (0..attempts).map(|_| Attempt::new(&plan)).collect(),
             dials: Dials::new(attempts, attempts),
-            sources: Sources::default(),
             by_session: Vec::new(),
             trial: None,
             call_deadline_ns: u64::MAX,
-            first_connection: share.first_connection as usize,
-            course: Course::new(plan, gate, worker, share.calls),
+            course: Course::new(plan, gate, worker, &share),
         }
     }
 
     /// What it measured.
     pub fn into_measured(self) -> Measured {
-        Measured {
-            sources_used: self.sources.used(),
-            ..self.course.measured
-        }
+        self.course.into_measured()
     }
 
     /// Which of the targets' names a connection is for.
@@ -76,74 +68,8 @@ impl OneShotShard {
         self.course.measured.roster.name(of_worker(number))
     }
 
-    /// Moves to the phase that the time belongs to.
-    fn advance(&mut self, turn: &mut Turn) {
-        if self.course.phase() == Phase::Connecting {
-            self.try_to_begin(turn);
-        }
-        self.course.try_to_open_window(turn);
-        if self.course.window_is_over(turn.now_ns()) {
-            if self.course.closes_at_end() {
-                self.fail_everything(turn);
-            }
-            self.course.end_window(turn);
-        }
-        if self.course.may_leave(turn.now_ns()) {
-            self.leave(turn);
-        }
-    }
-
-    /// The run begins once every worker knows whether there is a server.
-    fn try_to_begin(&mut self, turn: &mut Turn) {
-        if self.trial.is_none() && !self.course.has_arrived() {
-            self.trial = Some(self.connect(TRIAL, turn));
-        }
-        if !self.course.try_to_begin(turn.now_ns()) {
-            self.leave(turn);
-        } else if self.course.makes_calls() {
-            self.course.try_to_open_window(turn);
-            self.make_calls(turn);
-        }
-    }
-
-    fn leave(&mut self, turn: &mut Turn) {
-        self.course.end();
-        let open = self
-            .attempts
-            .iter_mut()
-            .filter_map(|attempt| attempt.session.take());
-        open.chain(self.trial.take())
-            .for_each(|session| turn.close(session));
-        turn.stop();
-    }
-
-    /// Begins as many calls as are missing. They start now.
-    fn make_calls(&mut self, turn: &mut Turn) {
-        if !self.course.makes_calls() {
-            return;
-        }
-        let start_ns = turn.clock_ns();
-        while self.course.budget(start_ns) > 0
-            && let Some(number) = self.dials.next(start_ns)
-        {
-            self.attempts[number as usize].begin(start_ns, self.course.by_number());
-            self.course.made(1);
-            let session = self.connect(number, turn);
-            self.attempts[number as usize].session = Some(session);
-        }
-        self.call_deadline_ns = match self.course.budget(start_ns) {
-            0 => u64::MAX,
-            _ => self.dials.due_at_ns(),
-        };
-    }
-
     fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
-        let connection = of_worker(number);
-        let targets = &self.course.plan.targets;
-        let endpoint = targets.endpoint(self.first_connection + connection);
-        let (target, token) = self.sources.target(&endpoint.target, number);
-        self.course.measured.roster.dial(connection, endpoint);
-        turn.connect(target, token.to_number())
+        self.course.dial(of_worker(number), number, turn)
     }
 
     /// The attempt that a connection belongs to.
@@ -174,20 +100,22 @@ impl OneShotShard {
     fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
         let number = token.number;
-        let target = self.course.measured.roster.target(of_worker(number));
-        if self.course.will_make_calls() && self.sources.has_another(target, token, error) {
-            let session = Some(self.connect(number, turn));
+        let connection = of_worker(number);
+        let again = self
+            .course
+            .dial_from_elsewhere(connection, token, error, turn);
+        if again.is_some() {
             match self.attempts.get_mut(number as usize) {
-                Some(attempt) => attempt.session = session,
-                None => self.trial = session,
+                Some(attempt) => attempt.session = again,
+                None => self.trial = again,
             }
             return;
         }
-        let text = self.sources.explain(error);
+        let text = self.course.sources.explain(error);
         if number != TRIAL {
             return self.end_call(number, &text, End::Useless, turn);
         }
-        let text = self.course.explain(of_worker(number), &text);
+        let text = self.course.explain(connection, &text);
         self.course.measured.note_failure(&text);
         self.end_trial(false, turn);
     }
@@ -244,19 +172,6 @@ impl OneShotShard {
         }
     }
 
-    /// Every call in flight fails here; its connection is closed.
-    fn fail_everything(&mut self, turn: &mut Turn) {
-        let fault = Fault::new(Code::Unavailable, "the client connection is closing");
-        let now_ns = turn.now_ns();
-        for (number, attempt) in self.attempts.iter_mut().enumerate() {
-            if let Some(session) = attempt.session.take() {
-                let mut ledger = self.course.ledger_of(number, now_ns);
-                ledger.failed(&attempt.call, &fault);
-                turn.close(session);
-            }
-        }
-    }
-
     fn end_trial(&mut self, answered: bool, turn: &mut Turn) {
         if let Some(session) = self.trial.take() {
             turn.close(session);
@@ -270,12 +185,67 @@ fn of_worker(number: u32) -> usize {
     if number == TRIAL { 0 } else { number as usize }
 }
 
+impl Worker for OneShotShard {
+    fn course(&mut self) -> &mut Course {
+        &mut self.course
+    }
+
+    /// It waits until it knows whether there is a server.
+    fn try_to_arrive(&mut self, turn: &mut Turn) {
+        if self.trial.is_none() && !self.course.has_arrived() {
+            self.trial = Some(self.connect(TRIAL, turn));
+        }
+    }
+
+    /// They start now.
+    fn make_calls(&mut self, turn: &mut Turn) {
+        if !self.course.makes_calls() {
+            return;
+        }
+        let start_ns = turn.clock_ns();
+        while self.course.budget(start_ns) > 0
+            && let Some(number) = self.dials.next(start_ns)
+        {
+            self.attempts[number as usize].begin(start_ns, self.course.by_number());
+            self.course.made(1);
+            let session = self.connect(number, turn);
+            self.attempts[number as usize].session = Some(session);
+        }
+        self.call_deadline_ns = match self.course.budget(start_ns) {
+            0 => u64::MAX,
+            _ => self.dials.due_at_ns(),
+        };
+    }
+
+    /// Their connections are closed as well.
+    fn fail_everything(&mut self, turn: &mut Turn) {
+        let fault = Fault::new(Code::Unavailable, "the client connection is closing");
+        let now_ns = turn.now_ns();
+        for (number, attempt) in self.attempts.iter_mut().enumerate() {
+            if let Some(session) = attempt.session.take() {
+                let mut ledger = self.course.ledger_of(number, now_ns);
+                ledger.failed(&attempt.call, &fault);
+                turn.close(session);
+            }
+        }
+    }
+
+    fn close_everything(&mut self, turn: &mut Turn) {
+        let open = self
+            .attempts
+            .iter_mut()
+            .filter_map(|attempt| attempt.session.take());
+        open.chain(self.trial.take())
+            .for_each(|session| turn.close(session));
+    }
+}
+
 impl Shard for OneShotShard {
     fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
         let Opened::Connected(token) = how else {
             return;
         };
-        self.sources.opened();
+        self.course.sources.opened();
         match Token::of(token).number {
             TRIAL => self.end_trial(true, turn),
             number => self.connected(number, session, turn),
@@ -310,9 +280,7 @@ impl Shard for OneShotShard {
         self.expire(turn);
         self.advance(turn);
         self.make_calls(turn);
-        if turn.stopping() && self.course.phase() != Phase::Over {
-            self.leave(turn);
-        }
+        self.leave_if_stopping(turn);
     }
 
     fn next_deadline(&self) -> Option<u64> {

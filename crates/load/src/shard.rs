@@ -11,9 +11,8 @@ use crate::dials::{DIALS_AT_ONCE, Dials};
 use crate::gate::Gate;
 use crate::link::{Link, Stage};
 use crate::measured::Measured;
-use crate::phase::Phase;
 use crate::plan::{Connecting, Driver, Plan};
-use crate::sources::Sources;
+use crate::worker::Worker;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{Block, ConnectionError};
@@ -34,14 +33,11 @@ const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 #[derive(Debug)]
 pub struct LoadShard {
     course: Course,
-    /// Number of its first connection among those of the run.
-    first_connection: usize,
     /// The head of every request without what varies, by the name of the target.
     heads: Vec<Block>,
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
     dials: Dials,
-    sources: Sources,
     /// By session index.
     links: Vec<Option<Link>>,
     patrol: Patrol,
@@ -55,12 +51,10 @@ impl LoadShard {
         let share = plan.share(worker);
         Self {
             dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),
-            first_connection: share.first_connection as usize,
+            patrol: Patrol::new(plan.keepalive),
+            course: Course::new(plan, gate, worker, &share),
             streams: share.streams,
             heads: Vec::new(),
-            patrol: Patrol::new(plan.keepalive),
-            course: Course::new(plan, gate, worker, share.calls),
-            sources: Sources::default(),
             links: Vec::new(),
             connections_due_ns: 0,
         }
@@ -68,53 +62,7 @@ impl LoadShard {
 
     /// What it measured.
     pub fn into_measured(self) -> Measured {
-        Measured {
-            sources_used: self.sources.used(),
-            ..self.course.measured
-        }
-    }
-
-    /// Moves to the phase that the time belongs to.
-    fn advance(&mut self, turn: &mut Turn) {
-        if self.course.phase() == Phase::Connecting {
-            self.try_to_begin(turn);
-        }
-        self.course.try_to_open_window(turn);
-        if self.course.window_is_over(turn.now_ns()) {
-            if self.course.closes_at_end() {
-                self.fail_everything(turn.now_ns());
-            }
-            self.course.end_window(turn);
-        }
-        if self.course.may_leave(turn.now_ns()) {
-            self.leave(turn);
-        }
-    }
-
-    /// The run begins once every connection of every worker has greeted or failed, or at once where
-    /// connections are made in the window.
-    fn try_to_begin(&mut self, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
-        if self.course.plan.connecting == Connecting::InRun {
-            self.course.arrive(self.streams.len() as u32, now_ns);
-        } else if self.dials.are_settled() && !self.course.has_arrived() {
-            self.course.arrive(self.ready_links(), now_ns);
-        }
-        if !self.course.try_to_begin(now_ns) {
-            self.leave(turn);
-        } else if self.course.makes_calls() {
-            self.course.try_to_open_window(turn);
-            self.fill_all(turn);
-        }
-    }
-
-    fn leave(&mut self, turn: &mut Turn) {
-        self.course.end();
-        for link in self.links.iter().flatten() {
-            self.course.measured.note_end_of(link);
-            turn.close(link.session);
-        }
-        turn.stop();
+        self.course.into_measured()
     }
 
     fn ready_links(&self) -> u32 {
@@ -173,12 +121,6 @@ impl LoadShard {
         }
     }
 
-    fn fill_all(&mut self, turn: &mut Turn) {
-        for index in 0..self.links.len() {
-            self.refill(index, turn);
-        }
-    }
-
     /// Makes the calls that are missing on a connection on which nothing has come.
     fn refill(&mut self, index: usize, turn: &mut Turn) {
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
@@ -215,11 +157,42 @@ impl LoadShard {
             self.refill(index, turn);
         }
     }
+}
 
-    fn fail_everything(&mut self, now_ns: u64) {
+impl Worker for LoadShard {
+    #[inline]
+    fn course(&mut self) -> &mut Course {
+        &mut self.course
+    }
+
+    /// It waits until every connection has greeted or failed; where connections are made in the
+    /// window, for none.
+    fn try_to_arrive(&mut self, turn: &mut Turn) {
+        let now_ns = turn.now_ns();
+        if self.course.plan.connecting == Connecting::InRun {
+            self.course.arrive(self.streams.len() as u32, now_ns);
+        } else if self.dials.are_settled() && !self.course.has_arrived() {
+            self.course.arrive(self.ready_links(), now_ns);
+        }
+    }
+
+    fn make_calls(&mut self, turn: &mut Turn) {
+        for index in 0..self.links.len() {
+            self.refill(index, turn);
+        }
+    }
+
+    fn fail_everything(&mut self, turn: &mut Turn) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
         for link in self.links.iter_mut().flatten() {
-            link.fail_all(&fault, self.course.ledger(now_ns));
+            link.fail_all(&fault, self.course.ledger(turn.now_ns()));
+        }
+    }
+
+    fn close_everything(&mut self, turn: &mut Turn) {
+        for link in self.links.iter().flatten() {
+            self.course.measured.note_end_of(link);
+            turn.close(link.session);
         }
     }
 }
@@ -304,9 +277,7 @@ impl Shard for LoadShard {
         self.attend_to_connections(turn);
         self.expire(turn);
         self.advance(turn);
-        if turn.stopping() && self.course.phase() != Phase::Over {
-            self.leave(turn);
-        }
+        self.leave_if_stopping(turn);
     }
 
     fn next_deadline(&self) -> Option<u64> {

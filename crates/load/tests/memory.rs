@@ -1,13 +1,17 @@
 //! What a connection costs in memory, at both ends together. Alone in its file: every allocation of
 //! the process counts.
 
-use bookend_io::{Wait, raise_descriptor_limit};
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
-use bookend_load::run::run;
-use bookend_server::{Context, Io, Kind, Limits, Method, Reply, Server, Service};
-use bookend_wire::Config;
+#[path = "../../server/tests/support/echo.rs"]
+mod echo;
+#[path = "support/plans.rs"]
+mod plans;
+
+use bookend_io::raise_descriptor_limit;
+use bookend_load::plan::{Connecting, Driver, Plan};
+use bookend_server::{Io, Limits, Server};
+use echo::{ECHO, Echo};
 use peak_alloc::PeakAlloc;
-use std::sync::atomic::AtomicBool;
+use plans::{measure, plan};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -16,29 +20,10 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// on each. Ten thousand are 120 MB. A buffer of a page for each would be seen.
 const BOTH_ENDS_MAX_BYTES: usize = 12 << 10;
 
-struct Echo;
-
-impl Service for Echo {
-    fn name(&self) -> &'static str {
-        "test.Echo"
-    }
-
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
-            name: "Echo",
-            kind: Kind::Inline,
-        }]
-    }
-
-    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
-        reply.message(|output| output.extend_from_slice(request));
-    }
-}
-
 /// The most memory that a run over so many connections has taken beyond what there was, bytes.
 fn most_bytes(connections: u32, connecting: Connecting) -> usize {
     let server = Server::builder()
-        .add_service(Echo)
+        .add_service(Echo::default())
         .limits(Limits::trusted())
         .bind("127.0.0.1:0")
         .unwrap()
@@ -48,33 +33,17 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
         .unwrap();
     let before_bytes = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
-    let target = server.local_address().tcp().unwrap();
-    let plan = Plan {
-        targets: target.into(),
-        path: "/test.Echo/Echo".into(),
-        authority: target.to_string(),
-        tls: None,
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
+    let calls = u64::from(connections) * 10;
+    let outcome = measure(Plan {
         connecting,
         connections,
         concurrency: connections,
-        threads: 1,
         driver: Driver::Epoll,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(u64::from(connections) * 10),
         timeout_ns: None,
         connect_timeout_ns: u64::MAX,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Config::trusted(),
-    };
-    let outcome = run(plan, &AtomicBool::new(false), |_| {}).unwrap();
-    assert_eq!(outcome.ok, u64::from(connections) * 10);
+        ..plan(ECHO, server.local_address().clone(), calls)
+    });
+    assert_eq!(outcome.ok, calls);
     MEMORY.peak_usage() - before_bytes
 }
 

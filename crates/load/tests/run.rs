@@ -1,21 +1,23 @@
 //! Runs against real servers over loopback, well-behaved and not.
 
-use bookend_io::{Target, Wait};
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
-use bookend_load::run::{Outcome, Progress, RunError, run};
+#[path = "support/plans.rs"]
+mod plans;
+
+use bookend_io::Target;
+use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::run::{Progress, RunError, run};
 use bookend_server::{
     ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
 };
 use bookend_wire::Config;
 use bookend_wire::grpc::{Code, Status};
+use plans::{SECOND_NS, measure};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// How late the slow method answers: more than the two shortest intervals after it was asked.
 const LATENESS: Duration = Duration::from_millis(300);
@@ -96,35 +98,7 @@ fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
 }
 
 fn plan(target: impl Into<Target>, calls: u64) -> Plan {
-    let target = target.into();
-    Plan {
-        path: "/test.Echo/Echo".into(),
-        authority: target.address.to_string(),
-        tls: None,
-        targets: target.into(),
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
-        connecting: Connecting::BeforeRun,
-        connections: 1,
-        concurrency: 10,
-        threads: 1,
-        driver: Driver::Blocking,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(calls),
-        timeout_ns: Some(20 * SECOND_NS),
-        connect_timeout_ns: 10 * SECOND_NS,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Config::trusted(),
-    }
-}
-
-fn measure(plan: Plan) -> Outcome {
-    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
+    plans::plan("/test.Echo/Echo", target.into(), calls)
 }
 
 #[test]

@@ -1,70 +1,42 @@
 //! Runs against several servers: who gets which connection, what is counted where, and what happens
 //! when one of them is not there.
 
-use bookend_io::{Address, Target, Wait};
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+#[path = "../../server/tests/support/echo.rs"]
+mod echo;
+#[path = "support/plans.rs"]
+mod plans;
+
+use bookend_io::{Address, Target};
+use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, run};
 use bookend_load::targets::{TargetName, TargetNames, Targets};
-use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
+use bookend_server::{Handle, Limits, Server};
 use bookend_wire::{
     Blame, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
 };
+use echo::{ECHO, Echo};
+use plans::measure;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender as Teller, channel};
 use std::thread;
 
-/// Echoes, counts its calls, and may say when the first one comes.
-struct Echo {
-    calls: Arc<AtomicU64>,
-    on_first: Option<Arc<AtomicBool>>,
-}
-
-impl Service for Echo {
-    fn name(&self) -> &'static str {
-        "test.Echo"
-    }
-
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
-            name: "Echo",
-            kind: Kind::Inline,
-        }]
-    }
-
-    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        if let Some(first) = &self.on_first {
-            first.store(true, Ordering::Relaxed);
-        }
-        reply.message(|output| output.extend_from_slice(request));
-    }
-}
-
 struct Serving {
     handle: Handle,
-    calls: Arc<AtomicU64>,
+    echo: Echo,
 }
 
 impl Serving {
     fn start() -> Self {
-        Self::start_with(None)
-    }
-
-    fn start_with(on_first: Option<Arc<AtomicBool>>) -> Self {
-        let calls = Arc::new(AtomicU64::new(0));
-        let echo = Echo {
-            calls: Arc::clone(&calls),
-            on_first,
-        };
+        let echo = Echo::default();
         let server = Server::builder()
-            .add_service(echo)
+            .add_service(echo.clone())
             .limits(Limits::trusted());
         let handle = server.bind("127.0.0.1:0").unwrap().spawn().unwrap();
-        Self { handle, calls }
+        Self { handle, echo }
     }
 
     fn address(&self) -> Address {
@@ -72,7 +44,7 @@ impl Serving {
     }
 
     fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
+        self.echo.calls.load(Ordering::Relaxed)
     }
 }
 
@@ -84,14 +56,6 @@ fn nobody() -> Address {
 
 fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
     Plan {
-        path: "/test.Echo/Echo".into(),
-        authority: "test".into(),
-        tls: None,
-        targets: targets.into(),
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
-        connecting: Connecting::BeforeRun,
         connections,
         concurrency: connections * 4,
         threads: match driver {
@@ -99,21 +63,9 @@ fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
             _ => connections,
         },
         driver,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(1_200),
         timeout_ns: None,
-        connect_timeout_ns: 10_000_000_000,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Config::trusted(),
+        ..plans::plan(ECHO, targets, 1_200)
     }
-}
-
-fn measure(plan: Plan) -> Outcome {
-    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
 }
 
 fn all_of(addresses: &[Address]) -> Targets {
@@ -191,11 +143,7 @@ fn one_target_alone_is_not_named_by_its_errors() {
 
 #[test]
 fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
-    let called = Arc::new(AtomicBool::new(false));
-    let (stays, moved) = (
-        Serving::start(),
-        Serving::start_with(Some(Arc::clone(&called))),
-    );
+    let (stays, moved) = (Serving::start(), Serving::start());
     let before = nobody();
     let (first, then) = (before.clone(), moved.address());
     let is_first = AtomicBool::new(true);
@@ -211,7 +159,7 @@ fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
     // Until the server that has moved is called.
     plan.calls = None;
     plan.window_ns = Some(60_000_000_000);
-    let outcome = run(plan, &called, |_| {}).unwrap();
+    let outcome = run(plan, &moved.echo.was_called, |_| {}).unwrap();
     assert!(outcome.cancelled);
     let moved_row = counts(&outcome)
         .into_iter()
@@ -291,13 +239,8 @@ fn a_unix_socket_is_measured_by_every_driver() {
     for driver in [Driver::Blocking, Driver::Epoll] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("echo");
-        let calls = Arc::new(AtomicU64::new(0));
-        let echo = Echo {
-            calls: Arc::clone(&calls),
-            on_first: None,
-        };
         let server = Server::builder()
-            .add_service(echo)
+            .add_service(Echo::default())
             .limits(Limits::trusted());
         let server = server.bind_unix(&path).unwrap().spawn().unwrap();
         let outcome = measure(plan(Target::from(server.local_address()), 3, driver));

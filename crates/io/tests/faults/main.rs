@@ -9,6 +9,8 @@ mod desk;
 mod judge;
 mod lines;
 mod mistake;
+#[path = "../../../load/tests/support/plans.rs"]
+mod plans;
 mod points;
 mod session;
 mod stories;

@@ -2,12 +2,13 @@
 
 use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
+use crate::plans;
 use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
 use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{Io, ServeOptions, Statistics, Stopper, Wait, listen, serve};
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_io::{Io, ServeOptions, Statistics, Stopper, listen, serve};
+use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
-use bookend_server::{Counts, Limits, Server};
+use bookend_server::{Counts, Server};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -300,14 +301,6 @@ fn measure(target: SocketAddr, driver: Driver) -> Outcome {
 
 fn plan(target: SocketAddr, driver: Driver) -> Plan {
     Plan {
-        targets: target.into(),
-        path: INLINE.into(),
-        authority: target.to_string(),
-        tls: None,
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
-        connecting: Connecting::BeforeRun,
         connections: LOAD_CONNECTIONS,
         concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
         threads: match driver {
@@ -315,16 +308,8 @@ fn plan(target: SocketAddr, driver: Driver) -> Plan {
             Driver::Epoll | Driver::Uring => 1,
         },
         driver,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(LOAD_CALLS),
         timeout_ns: None,
-        connect_timeout_ns: 10_000_000_000,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Limits::trusted().http2,
+        ..plans::plan(INLINE, target, LOAD_CALLS)
     }
 }
 

@@ -53,6 +53,7 @@ fn log_variance(split: &Split) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn split(shared_work: u64, samples: u64) -> Split {
         Split {
@@ -91,33 +92,20 @@ mod tests {
         assert!(CostRatio::of(&split(10, 10_000), &split(10, 10_000)).is_some());
     }
 
-    /// A generator of random numbers that gives the same ones on every machine (SplitMix64).
-    struct Random(u64);
-
-    impl Random {
-        fn chance(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = self.0;
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-        }
-
-        fn recording(&mut self, samples: u64, share: f64) -> Split {
-            let shared = (0..samples).filter(|_| self.chance() < share).count();
-            split(shared as u64, samples)
-        }
+    fn recording(random: &mut Random, samples: u64, share: f64) -> Split {
+        let shared = (0..samples).filter(|_| random.fraction() < share).count();
+        split(shared as u64, samples)
     }
 
     #[test]
     fn the_interval_covers_the_truth_as_often_as_it_says() {
         const RECORDINGS: u32 = 2_000;
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let (subject, baseline) = (0.06, 0.02);
         let mut covered = 0;
         for _ in 0..RECORDINGS {
-            let a = random.recording(2_000, subject);
-            let b = random.recording(2_000, baseline);
+            let a = recording(&mut random, 2_000, subject);
+            let b = recording(&mut random, 2_000, baseline);
             let ratio = CostRatio::of(&a, &b).expect("forty samples are enough");
             covered += u32::from(ratio.interval.contains(subject / baseline));
         }

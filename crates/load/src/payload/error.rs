@@ -101,20 +101,12 @@ impl fmt::Display for PayloadError {
                 column,
                 field,
                 reason,
-            } if field.is_empty() => {
-                write!(formatter, "{place}, line {line} column {column}: {reason}")
-            }
-            Self::NotAMessage {
-                place,
-                line,
-                column,
-                field,
-                reason,
             } => {
-                write!(
-                    formatter,
-                    "{place}, line {line} column {column}, field {field}: {reason}"
-                )
+                write!(formatter, "{place}, line {line} column {column}")?;
+                if !field.is_empty() {
+                    write!(formatter, ", field {field}")?;
+                }
+                write!(formatter, ": {reason}")
             }
             Self::NameUnknown {
                 place,

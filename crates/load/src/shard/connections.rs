@@ -27,7 +27,7 @@ impl LoadShard {
         self.keep_alive(turn);
         if self.course.will_make_calls() {
             while let Some(number) = self.dials.next(now_ns) {
-                self.connect(number, turn);
+                self.course.dial(number as usize, number, turn);
             }
         }
         while let Some(session) = self.dials.overdue(now_ns) {
@@ -36,15 +36,6 @@ impl LoadShard {
             turn.abort(session);
         }
         self.reckon_due_time();
-    }
-
-    fn connect(&mut self, number: u32, turn: &mut Turn) {
-        let connection = self.first_connection + number as usize;
-        let endpoint = self.course.plan.targets.endpoint(connection);
-        let (target, token) = self.sources.target(&endpoint.target, number);
-        turn.connect(target, token.to_number());
-        let roster = &mut self.course.measured.roster;
-        roster.dial(number as usize, endpoint);
     }
 
     fn reckon_due_time(&mut self) {
@@ -56,7 +47,7 @@ impl LoadShard {
 
     pub(super) fn connected(&mut self, session: Session, token: u64, turn: &mut Turn) {
         let number = Token::of(token).number;
-        self.sources.opened();
+        self.course.sources.opened();
         let place = self.course.measured.roster.opened(number as usize);
         let plan = &self.course.plan;
         let timeout_ns = plan.connect_timeout_ns;
@@ -81,16 +72,15 @@ impl LoadShard {
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
         let token = Token::of(token);
         let connection = token.number as usize;
-        let target = self.course.measured.roster.target(connection);
-        if self.sources.has_another(target, token, error) && self.course.will_make_calls() {
-            return self.connect(token.number, turn);
+        let course = &mut self.course;
+        let again = course.dial_from_elsewhere(connection, token, error, turn);
+        if again.is_some() {
+            return;
         }
-        let text = self
-            .course
-            .explain(connection, &self.sources.explain(error));
-        self.course.measured.note_failure(&text);
-        self.course.lose_target(connection);
-        self.course.count_attempt(connection, &text);
+        let text = course.explain(connection, &course.sources.explain(error));
+        course.measured.note_failure(&text);
+        course.lose_target(connection);
+        course.count_attempt(connection, &text);
         self.dials.lost(token.number, turn.now_ns(), End::Useless);
         self.reckon_due_time();
     }

@@ -4,42 +4,21 @@ use super::behaviour::{Behaviour, Part, Then};
 use super::cases::{BAD, Case, GOOD, Tally};
 use super::conversation::Heard;
 use super::frames::{ACK, CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, PING, REFUSED_STREAM};
+use super::plans::{self, SECOND_NS};
 use super::server::{bind, nobody};
-use bookend_io::Wait;
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
 use bookend_wire::{Config, Keepalive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-const SECOND_NS: u64 = 1_000_000_000;
-
 pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     Plan {
-        targets: target.into(),
-        path: "/test.Any/Call".into(),
-        authority: "test".into(),
-        tls: None,
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
-        connecting: Connecting::BeforeRun,
-        connections: 1,
         concurrency,
-        threads: 1,
-        driver: Driver::Blocking,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(calls),
-        timeout_ns: Some(20 * SECOND_NS),
-        connect_timeout_ns: 10 * SECOND_NS,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
         // Small windows: what is not given back is missed soon.
         config: Config::internet(),
+        ..plans::plan("/test.Any/Call", target, calls)
     }
 }
 

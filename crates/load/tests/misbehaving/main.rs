@@ -10,5 +10,7 @@ mod conversation;
 mod courtesy;
 mod frames;
 mod load;
+#[path = "../support/plans.rs"]
+mod plans;
 mod server;
 mod streaming;

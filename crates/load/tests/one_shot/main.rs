@@ -1,46 +1,32 @@
 //! A connection for each call: against our own server, and against servers that do as they are
 //! told.
 
+#[path = "../../../io/tests/support/certificates.rs"]
+mod certificates;
+#[path = "../../../server/tests/support/echo.rs"]
+mod echo;
 mod peer;
+#[path = "../support/plans.rs"]
+mod plans;
 
-use bookend_io::Wait;
 use bookend_io::tls::{ClientConfig, Connectors, Identity, ServerConfig, Trust};
 use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
-use bookend_load::run::{Outcome, Progress, RunError, run};
-use bookend_server::{Context, Handle, Kind, Limits, Method, Reply, Server, Service};
-use bookend_wire::Config;
+use bookend_load::run::{Progress, RunError, run};
+use bookend_server::{Handle, Limits, Server};
 use bookend_wire::grpc::Code;
+use certificates::Authority;
+use echo::{ECHO, Echo};
 use peer::{Answer, Peer};
+use plans::{SECOND_NS, measure};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-const SECOND_NS: u64 = 1_000_000_000;
-
-struct Echo(Arc<AtomicU64>);
-
-impl Service for Echo {
-    fn name(&self) -> &'static str {
-        "test.Echo"
-    }
-
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
-            name: "Echo",
-            kind: Kind::Inline,
-        }]
-    }
-
-    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        reply.message(|output| output.extend_from_slice(request));
-    }
-}
-
 fn serve() -> (Handle, Arc<AtomicU64>) {
-    let calls = Arc::new(AtomicU64::new(0));
+    let echo = Echo::default();
+    let calls = Arc::clone(&echo.calls);
     let server = Server::builder()
-        .add_service(Echo(Arc::clone(&calls)))
+        .add_service(echo)
         .limits(Limits::trusted())
         .bind("127.0.0.1:0")
         .unwrap()
@@ -51,33 +37,12 @@ fn serve() -> (Handle, Arc<AtomicU64>) {
 
 fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     Plan {
-        targets: target.into(),
-        path: "/test.Echo/Echo".into(),
-        authority: target.to_string(),
-        tls: None,
-        messages: vec![b"ping".to_vec()],
-        metadata: Vec::new(),
-        varying_metadata: None,
         connecting: Connecting::PerCall,
         connections: concurrency,
         concurrency,
-        threads: 1,
         driver: Driver::Epoll,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(calls),
-        timeout_ns: Some(20 * SECOND_NS),
-        connect_timeout_ns: 10 * SECOND_NS,
-        keepalive: None,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Config::trusted(),
+        ..plans::plan(ECHO, target, calls)
     }
-}
-
-fn measure(plan: Plan) -> Outcome {
-    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
 }
 
 #[test]
@@ -123,19 +88,13 @@ fn a_call_is_split_into_parts_that_fit_into_it() {
 
 #[test]
 fn over_tls_the_handshake_is_a_part_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let file = |name: &str, text: String| {
-        let file = folder.path().join(name);
-        std::fs::write(&file, text).unwrap();
-        file
-    };
-    let certificate = file("certificate.pem", made.cert.pem());
-    let key = file("key.pem", made.signing_key.serialize_pem());
-    let identity = Identity::read(&certificate, &key).unwrap();
-    let calls = Arc::new(AtomicU64::new(0));
+    let authority = Authority::new();
+    let files = authority.issue(&["localhost"]);
+    let identity = Identity::read(&files.certificate, &files.key).unwrap();
+    let echo = Echo::default();
+    let calls = Arc::clone(&echo.calls);
     let server = Server::builder()
-        .add_service(Echo(Arc::clone(&calls)))
+        .add_service(echo)
         .bind("127.0.0.1:0")
         .unwrap()
         .tls(ServerConfig::new(identity, None).unwrap())

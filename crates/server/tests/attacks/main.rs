@@ -7,6 +7,8 @@
 //! them.
 
 mod bombs;
+#[path = "../support/chat.rs"]
+mod chat;
 mod cheap_frames;
 mod continuation;
 mod early;

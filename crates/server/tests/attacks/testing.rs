@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{
-    Answerer, Code, Context, InlineStream, Kind, Method, Reply, Service, Status, StreamReply,
-};
+use bookend_server::{Answerer, Code, Context, InlineStream, Kind, Method, Reply, Service, Status};
+
+use crate::chat::Chat;
 
 pub const ECHO: &str = "/attack.Testing/Echo";
 /// Answers with as many octets as the four of the request say.
@@ -107,17 +107,5 @@ impl Service for Testing {
     fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         Some(Box::new(Chat))
-    }
-}
-
-struct Chat;
-
-impl InlineStream for Chat {
-    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
-        replies.message(|output| output.extend_from_slice(message));
-    }
-
-    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
-        replies.end(Ok(()));
     }
 }

@@ -4,6 +4,8 @@
 //! Virtual time where time matters, real sockets where the drivers' part is told.
 
 mod age;
+#[path = "../support/chat.rs"]
+mod chat;
 mod client;
 mod keepalive;
 mod service;

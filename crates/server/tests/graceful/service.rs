@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{
-    Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Service, StreamReply,
-};
+use bookend_server::{Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Service};
+
+use crate::chat::Chat;
 
 pub const INLINE: &str = "/graceful.Testing/Inline";
 /// Answers when it is let.
@@ -78,24 +78,12 @@ impl Service for Testing {
 
     fn open(&self, _: usize, _: &Context<'_>) -> Option<Box<dyn InlineStream>> {
         self.begun.fetch_add(1, Ordering::SeqCst);
-        Some(Box::new(Echo))
+        Some(Box::new(Chat))
     }
 
     fn work(&self, _: usize, call: PoolCall) {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let result = call.send(Vec::new());
         call.finish(result.map_err(Into::into));
-    }
-}
-
-struct Echo;
-
-impl InlineStream for Echo {
-    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
-        replies.message(|output| output.extend_from_slice(message));
-    }
-
-    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
-        replies.end(Ok(()));
     }
 }

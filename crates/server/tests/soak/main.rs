@@ -9,6 +9,8 @@
 //! `SOAK_SECONDS` says how long (3 if nothing is said), `SOAK_SEED` which traffic, `SOAK_ATTACK`
 //! the one attack that is wanted.
 
+#[path = "../support/chat.rs"]
+mod chat;
 #[allow(dead_code)]
 #[path = "../attacks/frames.rs"]
 mod frames;

@@ -16,6 +16,7 @@ use bookend_server::{
 };
 
 use crate::SERVE;
+use crate::chat::Chat;
 
 const METHODS: &[Method] = &[
     method("Echo", Kind::Inline),
@@ -197,19 +198,6 @@ impl Service for Soaked {
             "Fill" => Some(Box::new(Fill { left: 0 })),
             _ => Some(Box::new(Chat)),
         }
-    }
-}
-
-/// Gives every message back.
-struct Chat;
-
-impl InlineStream for Chat {
-    fn on_message(&mut self, message: &[u8], replies: &mut StreamReply<'_>) {
-        replies.message(|output| output.extend_from_slice(message));
-    }
-
-    fn on_end(&mut self, replies: &mut StreamReply<'_>) {
-        replies.end(Ok(()));
     }
 }
 

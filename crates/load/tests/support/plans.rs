@@ -1,0 +1,46 @@
+//! A plan of which those of the tests are variants.
+
+// Each test uses a part of it.
+#![allow(dead_code)]
+
+use bookend_io::Wait;
+use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
+use bookend_load::run::{Outcome, run};
+use bookend_load::targets::Targets;
+use bookend_server::Limits;
+use std::sync::atomic::AtomicBool;
+
+pub const SECOND_NS: u64 = 1_000_000_000;
+
+/// So many calls, ten at a time over one connection.
+pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> Plan {
+    Plan {
+        targets: targets.into(),
+        path: path.to_owned(),
+        authority: "test".to_owned(),
+        tls: None,
+        messages: vec![b"ping".to_vec()],
+        metadata: Vec::new(),
+        varying_metadata: None,
+        connecting: Connecting::BeforeRun,
+        connections: 1,
+        concurrency: 10,
+        threads: 1,
+        driver: Driver::Blocking,
+        wait: Wait::Sleep,
+        warmup_ns: 0,
+        window_ns: None,
+        calls: Some(calls),
+        timeout_ns: Some(20 * SECOND_NS),
+        connect_timeout_ns: 10 * SECOND_NS,
+        keepalive: None,
+        at_end: AtEnd::Drain,
+        count_errors: false,
+        config: Limits::trusted().http2,
+    }
+}
+
+/// Makes the calls of a plan, uninterrupted.
+pub fn measure(plan: Plan) -> Outcome {
+    run(plan, &AtomicBool::new(false), |_| {}).unwrap()
+}

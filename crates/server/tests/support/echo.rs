@@ -1,0 +1,36 @@
+//! A service that gives back what it is sent, for the tests of whoever calls a server.
+
+use bookend_server::{Context, Kind, Method, Reply, Service};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The path of its one method.
+pub const ECHO: &str = "/test.Echo/Echo";
+
+/// The service, and what it has done. A clone is the same one.
+#[derive(Clone, Default)]
+pub struct Echo {
+    /// Calls that have come.
+    pub calls: Arc<AtomicU64>,
+    /// Whether one has.
+    pub was_called: Arc<AtomicBool>,
+}
+
+impl Service for Echo {
+    fn name(&self) -> &'static str {
+        "test.Echo"
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "Echo",
+            kind: Kind::Inline,
+        }]
+    }
+
+    fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.was_called.store(true, Ordering::Relaxed);
+        reply.message(|output| output.extend_from_slice(request));
+    }
+}
