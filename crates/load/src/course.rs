@@ -128,6 +128,9 @@ impl Course {
     pub fn try_to_begin(&mut self, now_ns: u64) -> bool {
         match self.gate.start() {
             Start::At(start_ns) => {
+                // The last worker to arrive may have read its clock after this one. Calls that are
+                // made now belong to the run all the same.
+                let start_ns = start_ns.min(now_ns);
                 self.timetable.begin(start_ns);
                 let window_start_ns = self.timetable.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);

@@ -149,6 +149,32 @@ const VANISHED: &str = "rpc error: code = Unavailable desc = nothing came for 20
      PING: the server is gone, or the network to it";
 
 #[test]
+fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
+    let both = Plan {
+        threads: 2,
+        ..plan(None, 2, 4)
+    };
+    let wakers = [(); 2].map(|()| Waker::new().expect("a descriptor"));
+    let gate = Arc::new(Gate::new(wakers.into()));
+    let shard = LoadShard::new(Arc::new(both), Arc::clone(&gate), 0);
+    let mut story = Story(Simulated::new(shard, SECOND_NS));
+    let session = story.greet_all()[0];
+    assert!(story.calls(session).is_empty(), "the other is not there");
+    gate.arrive(1, SECOND_NS + 1_000);
+    story.0.wake();
+    for stream in [1, 3] {
+        assert_eq!(story.calls(session), [stream]);
+        story.0.pass_ns(SECOND_NS);
+        story.answer(session, stream);
+    }
+    assert!(
+        story.calls(session).is_empty(),
+        "its half of the calls is made"
+    );
+    assert_eq!(story.counted().0, 2);
+}
+
+#[test]
 fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_again() {
     let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 3));
     let [silent, good] = sessions[..] else {
