@@ -4,6 +4,7 @@
 //! run always gives the same text: rows stand by round and then in the order of the plan. A file
 //! that would become large keeps its latencies with fewer digits and says so.
 
+mod figures;
 mod latencies;
 mod paths;
 
@@ -12,6 +13,7 @@ use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Outcome, Row};
 use crate::store::{NewRun, Run, RunId, Timestamp};
 use crate::suite::{Extent, Plan};
+use figures::with_short_figures;
 use latencies::{DIGITS, expanded, reduced};
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
@@ -144,7 +146,7 @@ impl Record {
     }
 
     /// The text of the file. Latencies have three digits, or as many as keep it below
-    /// [`SIZE_LIMIT_BYTES`], but at least one.
+    /// [`SIZE_LIMIT_BYTES`], but at least one; then other figures have fewer, too.
     pub fn text(&self) -> String {
         for digits in (2..=self.facts.latency_digits).rev() {
             let text = self.text_with(digits);
@@ -152,7 +154,11 @@ impl Record {
                 return text;
             }
         }
-        self.text_with(1)
+        let text = self.text_with(1);
+        match text.len() <= SIZE_LIMIT_BYTES {
+            true => text,
+            false => text.lines().map(with_short_figures).collect(),
+        }
     }
 
     fn text_with(&self, digits: u8) -> String {
