@@ -32,8 +32,9 @@ pub const BLOCKING_CONNECTIONS_MAX: usize = 4096;
 /// Which driver serves the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// The first connections (as many as there are threads) get a blocking thread each, where one
-    /// connection is served cheapest; those that come while these are taken go to epoll.
+    /// On one thread epoll: a blocking one beside it would take its processor from it
+    /// (docs/performance.md). With more threads the first connections, as many as there are
+    /// threads, get a blocking thread each; those that come while these are taken go to epoll.
     #[default]
     Auto,
     /// A thread a connection, at most [`BLOCKING_CONNECTIONS_MAX`].
@@ -50,7 +51,7 @@ pub enum Io {
 pub struct ServeOptions {
     /// Which driver.
     pub io: Io,
-    /// Epoll or io_uring shards; with [`Io::Auto`] also blocking ones.
+    /// Epoll or io_uring shards; with [`Io::Auto`] and more than one also blocking ones.
     pub threads: NonZeroUsize,
     /// Where the threads may run: each of the first threads on one of these, later ones on all.
     /// Empty: wherever the kernel puts them.
@@ -126,7 +127,7 @@ impl ServeOptions {
     fn in_words(&self) -> String {
         let threads = self.threads;
         match self.io {
-            Io::Auto if !self.reuse_port => format!(
+            Io::Auto if self.has_blocking_beside() => format!(
                 "auto: blocking for up to {threads} connection(s), \
                  epoll on {threads} thread(s) for the rest"
             ),
@@ -142,6 +143,11 @@ impl ServeOptions {
                 format!("{driver} on {threads} thread(s){listeners}")
             }
         }
+    }
+
+    /// Whether the first connections get blocking threads, beside those that have an epoll.
+    fn has_blocking_beside(&self) -> bool {
+        self.io == Io::Auto && self.threads.get() > 1 && !self.reuse_port
     }
 
     /// The driver of those connections that do not have a thread each.
@@ -189,9 +195,9 @@ impl fmt::Display for Driver {
 /// Accepts from `listener` and serves until the options' [`Stopper`] is called, then joins every
 /// thread and says what all of them did together.
 ///
-/// `make_shard` is called on each thread for the shard that runs there. [`Io::Epoll`] and
-/// [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise the
-/// calling thread accepts and hands the connections out, or waits where the threads accept for
+/// `make_shard` is called on each thread for the shard that runs there. [`Io::Auto`], [`Io::Epoll`]
+/// and [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise
+/// the calling thread accepts and hands the connections out, or waits where the threads accept for
 /// themselves ([`ServeOptions::reuse_port`]). A shard that stops of itself ends the whole server.
 ///
 /// # Errors
@@ -208,7 +214,7 @@ pub fn serve<S: Shard>(
     options.check_reuse_port(&listener)?;
     let is_alone = options.threads == NonZeroUsize::MIN;
     match options.io {
-        Io::Epoll | Io::Uring if is_alone => serve_alone(listener, options, make_shard),
+        Io::Auto | Io::Epoll | Io::Uring if is_alone => serve_alone(listener, options, make_shard),
         Io::Epoll | Io::Uring | Io::Auto if options.reuse_port => {
             spread::serve(listener, options, &make_shard)
         }

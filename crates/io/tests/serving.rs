@@ -270,7 +270,19 @@ fn connections_in_the_queues_of_a_server_that_stops_are_accepted_and_closed() {
 }
 
 #[test]
-fn auto_gives_the_first_connections_threads_of_their_own() {
+fn auto_on_one_thread_serves_every_connection_on_it() {
+    let server = serving(Io::Auto, 1);
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        clients.push(peer(server.address));
+        assert_eq!(server.opened_on(), (Driver::Epoll, 0));
+    }
+    ask(&mut clients[2], b"served");
+    server.stop();
+}
+
+#[test]
+fn auto_on_more_threads_gives_the_first_connections_threads_of_their_own() {
     let server = serving(Io::Auto, 2);
     let mut clients = Vec::new();
     let mut places = Vec::new();
