@@ -62,9 +62,7 @@ impl Options {
                 reason: error.to_string(),
             })
     }
-}
 
-impl Options {
     /// TLS to servers of these names, in this order, where there is to be any. Each is verified by
     /// its own name, unless there is an `authority`.
     pub(crate) fn connectors(

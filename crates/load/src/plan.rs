@@ -184,10 +184,16 @@ fn part_before(total: u32, parts: u32, part: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn plan(connections: u32, concurrency: u32, threads: u32, calls: Option<u64>) -> Plan {
+    /// One of which those of other tests are variants: no warm-up, no deadlines.
+    pub(crate) fn plan(
+        connections: u32,
+        concurrency: u32,
+        threads: u32,
+        calls: Option<u64>,
+    ) -> Plan {
         Plan {
             targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),

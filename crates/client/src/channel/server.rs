@@ -47,8 +47,7 @@ impl Server {
 
     /// The name of the address that was tried last.
     pub fn name(&self) -> &TargetName {
-        let mut names = self.names.iter();
-        names.nth(self.current.name).unwrap_or(self.names.first())
+        self.names.at(self.current.name)
     }
 
     /// The last try went well.

@@ -52,6 +52,17 @@ impl TargetNames {
     pub fn iter(&self) -> impl Iterator<Item = &TargetName> {
         std::iter::once(&self.first).chain(&self.others)
     }
+
+    /// The one of that number, from 0, in the order of [`TargetNames::iter`].
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub(crate) fn at(&self, number: usize) -> &TargetName {
+        match number.checked_sub(1) {
+            None => &self.first,
+            Some(among_others) => &self.others[among_others],
+        }
+    }
 }
 
 impl From<TargetName> for TargetNames {

@@ -2,12 +2,12 @@
 
 use super::LoadShard;
 use crate::gate::Gate;
-use crate::plan::{AtEnd, Connecting, Driver, Plan};
+use crate::plan::Plan;
+use crate::plan::tests::plan as a_plan;
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::{Session, Wait, Waker};
+use bookend_io::{Session, Waker};
+use bookend_wire::Keepalive;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
-use bookend_wire::{Config, Keepalive};
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -26,28 +26,9 @@ const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
 /// One call in flight a connection, and no deadlines: nothing but keepalive ends a wait.
 fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> Plan {
     Plan {
-        targets: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
-        path: "/a/b".into(),
-        authority: "a".into(),
-        tls: None,
-        messages: vec![Vec::new()],
-        metadata: Vec::new(),
-        varying_metadata: None,
-        connecting: Connecting::BeforeRun,
-        connections,
-        concurrency: connections,
-        threads: 1,
-        driver: Driver::Epoll,
-        wait: Wait::Sleep,
-        warmup_ns: 0,
-        window_ns: None,
-        calls: Some(calls),
-        timeout_ns: None,
         connect_timeout_ns: 10 * SECOND_NS,
         keepalive,
-        at_end: AtEnd::Drain,
-        count_errors: false,
-        config: Config::trusted(),
+        ..a_plan(connections, connections, 1, Some(calls))
     }
 }
 
