@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// What stands after `bookend claims`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct ClaimsArguments {
     /// Write nothing; end with status 3 if the page is not what claims and records give
     #[arg(long)]
     check: bool,
@@ -30,7 +30,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when claims, tables or records cannot be read, or the page cannot be written.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
     let ledger = Ledger::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
     let page = ledger.markdown();
     if !arguments.check {

@@ -1,4 +1,4 @@
-//! The words after `bookend`, read into one [`Command`].
+//! The words after `bookend`, read into one [`Subcommand`].
 
 use crate::failure::complain;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
-use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 )]
 struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: Subcommand,
     /// Print the version
     // ghz's letter; clap's own would be a capital.
     #[arg(short = 'v', long, action = ArgAction::Version, global = true, display_order = 998)]
@@ -30,47 +30,47 @@ struct CommandLine {
 }
 
 /// One sub-command with its arguments.
-#[derive(Debug, Subcommand)]
-pub enum Command {
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
     /// Build, verify and measure a suite, print the table, keep the result
-    Run(run::Arguments),
+    Run(run::RunArguments),
     /// Load a gRPC server; ghz's flags work unchanged
-    Load(Box<load::Arguments>),
+    Load(Box<load::LoadArguments>),
     /// Serve every service of proto/, the reference server
-    Serve(serve::Arguments),
+    Serve(serve::ServeArguments),
     /// Make one verified call and check the peer's HTTP/2 and gRPC, as JSON
-    Probe(probe::Arguments),
+    Probe(probe::ProbeArguments),
     /// Compare two results, with intervals and an exit code for CI
-    Compare(compare::Arguments),
+    Compare(compare::CompareArguments),
     /// Print the tables of a result
-    Report(report::Arguments),
+    Report(report::ReportArguments),
     /// Write the page of published claims and what became of them
-    Claims(claims::Arguments),
+    Claims(claims::ClaimsArguments),
     /// Keep a result as a text file that can be committed
-    Record(record::Arguments),
+    Record(record::RecordArguments),
     /// Write the pages of the suites from their records, published figures beside ours
-    Results(results::Arguments),
+    Results(results::ResultsArguments),
     /// List suites and subjects
-    List(list::Arguments),
+    List(list::ListArguments),
     /// Say what can be measured here, and what is missing for the rest
-    Doctor(doctor::Arguments),
+    Doctor(doctor::DoctorArguments),
 }
 
-impl Command {
+impl Subcommand {
     /// The word that selects it.
     pub fn name(&self) -> &'static str {
         match self {
-            Command::Run(_) => "run",
-            Command::Load(_) => "load",
-            Command::Serve(_) => "serve",
-            Command::Probe(_) => "probe",
-            Command::Compare(_) => "compare",
-            Command::Report(_) => "report",
-            Command::Claims(_) => "claims",
-            Command::Record(_) => "record",
-            Command::Results(_) => "results",
-            Command::List(_) => "list",
-            Command::Doctor(_) => "doctor",
+            Subcommand::Run(_) => "run",
+            Subcommand::Load(_) => "load",
+            Subcommand::Serve(_) => "serve",
+            Subcommand::Probe(_) => "probe",
+            Subcommand::Compare(_) => "compare",
+            Subcommand::Report(_) => "report",
+            Subcommand::Claims(_) => "claims",
+            Subcommand::Record(_) => "record",
+            Subcommand::Results(_) => "results",
+            Subcommand::List(_) => "list",
+            Subcommand::Doctor(_) => "doctor",
         }
     }
 }
@@ -79,7 +79,7 @@ impl Command {
 ///
 /// # Errors
 /// The exit status, after help or one line of complaint has been printed.
-pub fn parse(words: Vec<OsString>) -> Result<Command, ExitCode> {
+pub fn parse(words: Vec<OsString>) -> Result<Subcommand, ExitCode> {
     let command_name = words.get(1).map(|word| word.to_string_lossy().into_owned());
     let error = match CommandLine::try_parse_from(words) {
         Ok(read) => return Ok(read.command),

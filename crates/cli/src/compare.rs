@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// What stands after `bookend compare`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct CompareArguments {
     /// The result to compare with
     #[arg(value_name = "A")]
     before: String,
@@ -30,7 +30,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when a result is not there, or the two have nothing in common.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
     let condition = arguments.fail_if.as_deref().map(str::parse::<Condition>);
     let condition = condition.transpose().map_err(Failure::usage)?;
     let names: [SideName; 2] = [
@@ -55,7 +55,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
 fn judge(
     comparison: &Comparison,
     condition: &Condition,
-    arguments: &Arguments,
+    arguments: &CompareArguments,
 ) -> Result<u8, Failure> {
     let failing = comparison.failing(condition);
     if failing.is_empty() {

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 /// What stands after `bookend doctor`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct DoctorArguments {
     /// Only these subjects, separated by blanks [default: every subject]
     #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when a name is wrong or a declaration cannot be read.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
     for name in &arguments.subjects {
         Named::Subject.require(name, &arguments.subjects_dir)?;
     }
@@ -73,7 +73,7 @@ fn machine() -> String {
 
 /// The subjects, and what is needed to start them.
 struct Patient<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a DoctorArguments,
     all: Vec<Subject>,
     workshop: Workshop,
 }
@@ -82,7 +82,7 @@ struct Patient<'a> {
 struct Interrupted;
 
 impl Patient<'_> {
-    fn read(arguments: &Arguments, interrupt: Interrupt) -> Result<Patient<'_>, Failure> {
+    fn read(arguments: &DoctorArguments, interrupt: Interrupt) -> Result<Patient<'_>, Failure> {
         let names = Named::Subject.all(&arguments.subjects_dir)?;
         let folders = names.iter().map(|name| arguments.subjects_dir.join(name));
         let all: Result<Vec<Subject>, _> = folders.map(|folder| Subject::read(&folder)).collect();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// What stands after `bookend list`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct ListArguments {
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = "suites")]
     suites: PathBuf,
@@ -22,7 +22,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when a folder cannot be read.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
     let suites = Named::Suite.all(&arguments.suites)?;
     let subjects = Named::Subject.all(&arguments.subjects_dir)?;
     let text = section("Suites", &suites) + &section("Subjects", &subjects);

@@ -4,7 +4,7 @@ mod arguments;
 mod interrupt;
 mod not_built;
 
-pub use arguments::Arguments;
+pub use arguments::LoadArguments;
 
 use crate::failure::{Failure, complain};
 use bookend_load::contract::environment::CONTRACT;
@@ -27,7 +27,7 @@ use std::time::SystemTime;
 ///
 /// # Errors
 /// [`Failure`] when the flags make no sense or nothing could be measured.
-pub fn start(arguments: Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let audience = Audience::from_environment();
     let flags = arguments.into_flags(Flags::default())?;
     let mut options = Options::from_flags(flags).map_err(Failure::usage)?;

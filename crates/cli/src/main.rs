@@ -22,7 +22,7 @@ mod results;
 mod run;
 mod serve;
 
-use command_line::Command;
+use command_line::Subcommand;
 use failure::Failure;
 use std::env;
 use std::ffi::OsString;
@@ -46,18 +46,18 @@ fn main() -> ExitCode {
 }
 
 /// Runs a command; the number is its exit status, one of [`bookend_load::contract::exit`].
-fn start(command: Command) -> Result<u8, Failure> {
+fn start(command: Subcommand) -> Result<u8, Failure> {
     match command {
-        Command::Run(arguments) => run::start(&arguments),
-        Command::Load(arguments) => load::start(*arguments),
-        Command::Serve(arguments) => serve::start(&arguments),
-        Command::Probe(arguments) => probe::start(arguments),
-        Command::Compare(arguments) => compare::start(&arguments),
-        Command::Report(arguments) => report::start(&arguments),
-        Command::Claims(arguments) => claims::start(&arguments),
-        Command::Record(arguments) => record::start(&arguments),
-        Command::Results(arguments) => results::start(&arguments),
-        Command::List(arguments) => list::start(&arguments),
-        Command::Doctor(arguments) => doctor::start(&arguments),
+        Subcommand::Run(arguments) => run::start(&arguments),
+        Subcommand::Load(arguments) => load::start(*arguments),
+        Subcommand::Serve(arguments) => serve::start(&arguments),
+        Subcommand::Probe(arguments) => probe::start(arguments),
+        Subcommand::Compare(arguments) => compare::start(&arguments),
+        Subcommand::Report(arguments) => report::start(&arguments),
+        Subcommand::Claims(arguments) => claims::start(&arguments),
+        Subcommand::Record(arguments) => record::start(&arguments),
+        Subcommand::Results(arguments) => results::start(&arguments),
+        Subcommand::List(arguments) => list::start(&arguments),
+        Subcommand::Doctor(arguments) => doctor::start(&arguments),
     }
 }

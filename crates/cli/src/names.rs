@@ -1,7 +1,7 @@
 //! Suites and subjects by name: each is a folder with a declaration in it.
 
 use crate::failure::Failure;
-use bookend_load::nearest::Suggestion;
+use bookend_load::suggestion::Suggestion;
 use bookend_load::system::reason;
 use std::fs;
 use std::path::Path;

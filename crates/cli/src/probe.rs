@@ -3,8 +3,8 @@
 
 use crate::call_flags::{MessageFlags, MethodFlags, TransportFlags};
 use crate::failure::Failure;
+use bookend_load::contract::duration;
 use bookend_load::contract::exit;
-use bookend_load::duration;
 use bookend_load::options::{Flags, Options};
 use bookend_load::output;
 use bookend_load::probe::{self, Depth, Report, Request};
@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 // One request is sent, so that an array would be none.
 #[command(mut_arg("data", |data| data.help("The request as JSON; @ is standard input")))]
-pub struct Arguments {
+pub struct ProbeArguments {
     /// Where the server listens: HOST:PORT, dns:///HOST:PORT, unix:PATH
     #[arg(value_name = "TARGET")]
     target: Option<String>,
@@ -48,7 +48,7 @@ enum Format {
     Text,
 }
 
-impl Arguments {
+impl ProbeArguments {
     fn depth(&self) -> Depth {
         match self.semantics {
             true => Depth::Semantics,
@@ -77,7 +77,7 @@ impl Arguments {
 ///
 /// # Errors
 /// [`Failure`] when the arguments make no sense, or the call did not succeed.
-pub fn start(arguments: Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     let (depth, format) = (arguments.depth(), arguments.format);
     let options = Options::from_flags(arguments.into_flags()).map_err(Failure::usage)?;
     if options.targets.iter().count() > 1 {

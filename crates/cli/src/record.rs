@@ -16,7 +16,7 @@ pub const RECORDS: &str = "records";
 
 /// What stands after `bookend record`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct RecordArguments {
     /// The number of the result [default: the newest]
     #[arg(value_parser = whole::<i64>)]
     run: Option<i64>,
@@ -33,7 +33,7 @@ pub struct Arguments {
 /// # Errors
 /// [`Failure`] when the result is not there, not finished or of a part of the suite, or the file
 /// cannot be written.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &RecordArguments) -> Result<u8, Failure> {
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let run = match arguments.run {
         Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,

@@ -19,7 +19,7 @@ pub const STORE: &str = "bookend.db";
 
 /// What stands after `bookend report`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct ReportArguments {
     /// The number of the result [default: the newest]
     #[arg(value_parser = whole::<i64>)]
     run: Option<i64>,
@@ -46,7 +46,7 @@ pub struct Arguments {
     title: Option<String>,
 }
 
-impl Arguments {
+impl ReportArguments {
     fn are_about_a_picture(&self) -> bool {
         self.case.is_some() || self.theme.is_some() || self.title.is_some()
     }
@@ -80,7 +80,7 @@ enum Background {
 ///
 /// # Errors
 /// [`Failure`] when the result is not there.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &ReportArguments) -> Result<u8, Failure> {
     if arguments.format != Format::Svg && arguments.are_about_a_picture() {
         return Err(Failure::usage(
             "--case, --theme and --title belong to a picture: add --format svg",
@@ -105,7 +105,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
 /// A run, its rows, and what each server leaves out.
 type Kept = (Run, Vec<Row>, BTreeMap<String, Vec<String>>);
 
-fn stored(arguments: &Arguments) -> Result<Kept, Failure> {
+fn stored(arguments: &ReportArguments) -> Result<Kept, Failure> {
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
     let run = match arguments.run {
         Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
@@ -122,7 +122,7 @@ fn recorded(file: &Path) -> Result<Kept, Failure> {
     Ok((record.run(), record.rows, record.facts.skips))
 }
 
-fn picture(arguments: &Arguments, report: &Report<'_>) -> Result<String, Failure> {
+fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, Failure> {
     let title = arguments.title.clone().unwrap_or_else(|| report.title());
     let chart = Chart::of(report.table(), arguments.case, title).map_err(Failure::usage)?;
     Ok(chart.svg(match arguments.theme {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What stands after `bookend results`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct ResultsArguments {
     /// The suites [default: all that have a results.toml, a record or a page]
     #[arg(value_name = "SUITE")]
     names: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when a record, a published table or a declaration cannot be read.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &ResultsArguments) -> Result<u8, Failure> {
     let mut status = exit::MEASURED;
     for name in names(arguments)? {
         let folder = arguments.suites.join(&name);
@@ -52,7 +52,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     Ok(status)
 }
 
-fn names(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+fn names(arguments: &ResultsArguments) -> Result<Vec<String>, Failure> {
     for name in &arguments.names {
         Named::Suite.require(name, &arguments.suites)?;
     }
@@ -69,7 +69,7 @@ fn names(arguments: &Arguments) -> Result<Vec<String>, Failure> {
 }
 
 /// The record that a page is made of.
-fn record_of(arguments: &Arguments, name: &str) -> Option<PathBuf> {
+fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
     let files = [Extent::Full, Extent::Quick];
     let mut files = files
         .map(|extent| file_of(&arguments.records, name, extent))
@@ -78,7 +78,7 @@ fn record_of(arguments: &Arguments, name: &str) -> Option<PathBuf> {
 }
 
 /// The text of the page. `None`: the suite has no record.
-fn page(arguments: &Arguments, name: &str) -> Result<Option<String>, Failure> {
+fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Failure> {
     let Some(file) = record_of(arguments, name) else {
         return Ok(None);
     };
@@ -107,7 +107,7 @@ fn profile(records: &Path, name: &str) -> Result<Option<Profile>, Failure> {
 }
 
 /// What the document claims and what came of it. A quick run is no ground for a verdict.
-fn verdicts(arguments: &Arguments, name: &str, record: &Record) -> Result<String, Failure> {
+fn verdicts(arguments: &ResultsArguments, name: &str, record: &Record) -> Result<String, Failure> {
     let declared = arguments.suites.join(name).join(CLAIMS_FILE);
     if record.facts.extent == Extent::Quick || !declared.is_file() {
         return Ok(String::new());

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// What stands after `bookend run`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct RunArguments {
     /// The suite [default: every suite]
     suite: Option<String>,
     /// A few cells with short windows, for a first look
@@ -57,7 +57,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// [`Failure`] when a name is wrong or nothing could be measured.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     let suites = match &arguments.suite {
         Some(suite) => {
             Named::Suite.require(suite, &arguments.suites)?;
@@ -103,7 +103,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
 }
 
 /// Reads a suite and decides what is done of it: of a run that goes on, what it began to do.
-fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> {
+fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failure> {
     let suite = Suite::read(&arguments.suites.join(name)).map_err(Failure::usage)?;
     if let Some(plan) = begun(arguments, &suite.name)? {
         return Ok((suite, plan));
@@ -126,7 +126,7 @@ fn planned(arguments: &Arguments, name: &str) -> Result<(Suite, Plan), Failure> 
 }
 
 /// The plan of the run that is resumed. Where there is none, the run itself will say so.
-fn begun(arguments: &Arguments, suite: &str) -> Result<Option<Plan>, Failure> {
+fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure> {
     if !arguments.resume || !arguments.store.exists() {
         return Ok(None);
     }

@@ -26,7 +26,7 @@ use signal_hook::iterator::Signals;
 
 /// What `bookend serve` is told.
 #[derive(Args, Clone, Debug)]
-pub struct Arguments {
+pub struct ServeArguments {
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
@@ -102,7 +102,7 @@ enum Preset {
 ///
 /// # Errors
 /// [`Failure`] when the address is taken or the machine gives no threads.
-pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
+pub fn start(arguments: &ServeArguments) -> Result<u8, Failure> {
     check(arguments)?;
     let tls = tls(arguments).map_err(Failure::usage)?;
     let statistics = run(arguments, tls).map_err(Failure::nothing_measured)?;
@@ -124,7 +124,7 @@ pub fn start(arguments: &Arguments) -> Result<u8, Failure> {
     Ok(exit::MEASURED)
 }
 
-fn check(arguments: &Arguments) -> Result<(), Failure> {
+fn check(arguments: &ServeArguments) -> Result<(), Failure> {
     match (arguments.reuse_port, arguments.io) {
         (true, Driver::Blocking) => Err(Failure::usage(
             "--reuse-port is for --io epoll and uring: blocking threads have one connection each \
@@ -135,7 +135,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// TLS, where there is to be any: its files are read before anything else happens.
-fn tls(arguments: &Arguments) -> Result<Option<ServerConfig>, ConfigError> {
+fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> {
     let (Some(certificate), Some(key)) = (&arguments.tls_certificate, &arguments.tls_key) else {
         return Ok(None);
     };
@@ -160,7 +160,7 @@ fn handshakes(handshakes: &Handshakes) -> String {
 }
 
 fn run(
-    arguments: &Arguments,
+    arguments: &ServeArguments,
     tls: Option<ServerConfig>,
 ) -> Result<Statistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
@@ -180,7 +180,7 @@ fn run(
     Ok(server.serve()?)
 }
 
-fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
+fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>> {
     let limits = match arguments.preset {
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
@@ -214,7 +214,7 @@ fn bind(arguments: &Arguments) -> Result<Bound, Box<dyn std::error::Error>> {
 }
 
 /// The flag, else the lab's variable, else 0: as many as there are processors.
-fn threads(arguments: &Arguments) -> Result<usize, String> {
+fn threads(arguments: &ServeArguments) -> Result<usize, String> {
     match (arguments.threads, env::var("BOOKEND_CPUS")) {
         (Some(threads), _) => Ok(threads),
         (None, Ok(text)) => text
@@ -296,10 +296,10 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        serve: Arguments,
+        serve: ServeArguments,
     }
 
-    fn parse(words: &[&str]) -> Arguments {
+    fn parse(words: &[&str]) -> ServeArguments {
         Line::parse_from([&["serve"], words].concat()).serve
     }
 

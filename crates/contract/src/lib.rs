@@ -6,6 +6,7 @@
 
 pub mod code;
 pub mod count;
+pub mod duration;
 pub mod environment;
 pub mod exit;
 pub mod latency;

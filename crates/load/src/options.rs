@@ -13,9 +13,9 @@ pub use flags::Flags;
 pub use security::{Security, Tls};
 
 use crate::metadata::Metadata;
-use crate::nearest::nearest;
 use crate::payload::{DataSource, Templates};
 use crate::plan::Connecting;
+use crate::suggestion::nearest;
 use crate::targets::{Strategy, TargetNames};
 use bookend_io::Wait;
 use std::collections::BTreeMap;

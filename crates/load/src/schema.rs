@@ -7,7 +7,7 @@ mod reflection;
 pub use error::{CallError, SchemaError};
 pub use reflection::{ReflectionError, Request};
 
-use crate::nearest::Suggestion;
+use crate::suggestion::Suggestion;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
 use std::fs;
 use std::path::{self, Path, PathBuf};

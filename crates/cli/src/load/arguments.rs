@@ -4,7 +4,7 @@ use super::not_built::NotBuilt;
 use crate::call_flags::{MessageFlags, MethodFlags, TransportFlags};
 use crate::failure::Failure;
 use crate::number::whole;
-use bookend_load::duration;
+use bookend_load::contract::duration;
 use bookend_load::options::{DurationStop, Flags, Format, Io, Waiting};
 use bookend_load::targets::Strategy;
 use clap::Args;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// What stands after `bookend load`.
 #[derive(Debug, Args)]
-pub struct Arguments {
+pub struct LoadArguments {
     /// Where the servers listen: HOST:PORT, dns:///HOST:PORT, unix:PATH; several get the
     /// connections in turn
     #[arg(value_name = "TARGET")]
@@ -117,7 +117,7 @@ pub struct Arguments {
     not_built: NotBuilt,
 }
 
-impl Arguments {
+impl LoadArguments {
     /// The flags, with `default` for those that are not given.
     ///
     /// # Errors
@@ -166,7 +166,7 @@ mod tests {
     #[derive(Parser)]
     struct Alone {
         #[command(flatten)]
-        arguments: Arguments,
+        arguments: LoadArguments,
     }
 
     fn read(words: &[&str]) -> Flags {

@@ -1,6 +1,6 @@
 //! What can be wrong with the data of a run, each in one line.
 
-use crate::nearest::Suggestion;
+use crate::suggestion::Suggestion;
 use crate::system::reason;
 use std::fmt;
 use std::io;

@@ -1,6 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::nearest::{Suggestion, nearest};
+use crate::suggestion::{Suggestion, nearest};
 use crate::system::reason;
 use std::fmt;
 use std::io;
