@@ -2,9 +2,9 @@
 
 use crate::failure::{Failure, complain};
 use crate::record::RECORDS;
-use bookend_lab::claims::Ledger;
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_verdicts::claims::Ledger;
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;

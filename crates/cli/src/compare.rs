@@ -1,11 +1,11 @@
 //! `bookend compare`: two results against each other.
 
 use crate::failure::Failure;
-use bookend_lab::compare::{Comparison, Condition, Metric, Side, SideName, compare};
-use bookend_lab::measurement::Row;
-use bookend_lab::store::{RunId, Store};
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_results::compare::{Comparison, Condition, Metric, Side, SideName, compare};
+use bookend_results::measurement::Row;
+use bookend_results::store::{RunId, Store};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -8,16 +8,16 @@ use crate::names::Named;
 use bookend_lab::build::Workshop;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckUp, check_ups, definitions, name_of};
-use bookend_lab::machine::MachineFacts;
+use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Progress;
 use bookend_lab::run::{RunSettings, run};
 use bookend_lab::stop::Stop;
-use bookend_lab::store::Store;
 use bookend_lab::subject::Subject;
-use bookend_lab::suite::{Overrides, Selection};
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_results::store::Store;
+use bookend_results::suite::{Overrides, Selection};
 use clap::Args;
 use findings::{Finding, Findings};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
 /// What decides how well anything can be measured here.
 fn machine() -> String {
     let limits = ControlGroups::prepare().capabilities().to_string();
-    format!("{}Limits: {limits}\n\n", MachineFacts::of_this_machine())
+    format!("{}Limits: {limits}\n\n", this_machine())
 }
 
 /// The subjects, and what is needed to start them.

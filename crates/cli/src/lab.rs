@@ -7,7 +7,7 @@ use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::round::Patience;
 use bookend_lab::run::RunSettings;
-use bookend_lab::suite::{Plan, Suite};
+use bookend_results::suite::{Plan, Suite};
 use std::path::Path;
 
 /// Settings of a run that begins now, with a seed of its own.

@@ -1,11 +1,12 @@
 //! `bookend run --profile`: where the CPU time of each subject goes, after its figures.
 
 use crate::failure::Failure;
-use bookend_lab::profile::{self, Profile, ProfileSettings};
+use bookend_lab::perf::ProfileSettings;
 use bookend_lab::progress::Progress;
 use bookend_lab::run::{self, RunSettings};
-use bookend_lab::suite::{Case, Plan};
 use bookend_load::output;
+use bookend_results::profile::{self, Profile};
+use bookend_results::suite::{Case, Plan};
 use clap::Args;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;

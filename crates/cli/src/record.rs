@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use crate::number::whole;
 use crate::report::{STORE, latest};
-use bookend_lab::record::{Record, file_of};
-use bookend_lab::store::{Run, RunId, Store};
-use bookend_lab::suite::Suite;
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_results::record::{Record, file_of};
+use bookend_results::store::{Run, RunId, Store};
+use bookend_results::suite::Suite;
 use clap::Args;
 use std::path::{Path, PathBuf};
 

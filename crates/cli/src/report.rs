@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use crate::number::whole;
-use bookend_lab::chart::{Chart, Theme};
-use bookend_lab::export::Report;
-use bookend_lab::measurement::Row;
-use bookend_lab::record::Record;
-use bookend_lab::store::{Run, RunId, Store};
-use bookend_lab::suite::Case;
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_results::chart::{Chart, Theme};
+use bookend_results::export::Report;
+use bookend_results::measurement::Row;
+use bookend_results::record::Record;
+use bookend_results::store::{Run, RunId, Store};
+use bookend_results::suite::Case;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The request message of a suite: protobuf JSON becomes bytes here, as the lab knows no protobuf.
 
 use crate::failure::Failure;
-use bookend_lab::suite::{Request, RequestMessage, Suite};
 use bookend_load::payload::{Payload, Templates};
 use bookend_load::schema::Schema;
+use bookend_results::suite::{Request, RequestMessage, Suite};
 
 /// The message's bytes where the suite gives it as JSON.
 ///

@@ -3,13 +3,13 @@
 use crate::failure::{Failure, complain};
 use crate::names::Named;
 use crate::record::RECORDS;
-use bookend_lab::claims::{self, CLAIMS_FILE};
-use bookend_lab::profile::{self, Profile};
-use bookend_lab::record::{Record, file_of, profile_folder};
-use bookend_lab::results::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
-use bookend_lab::suite::Extent;
 use bookend_load::contract::exit;
 use bookend_load::output;
+use bookend_results::profile::{self, Profile};
+use bookend_results::record::{Record, file_of, profile_folder};
+use bookend_results::suite::Extent;
+use bookend_verdicts::claims::{self, CLAIMS_FILE};
+use bookend_verdicts::pages::{PAGE_FILE, Page, RESULTS_FILE, first_difference, measured_page};
 use clap::Args;
 use std::fs;
 use std::io::ErrorKind;

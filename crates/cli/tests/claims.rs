@@ -1,6 +1,6 @@
 //! `bookend claims`: the committed page is what the committed claims, tables and records give.
 
-use bookend_lab::claims::{Ledger, Verdict};
+use bookend_verdicts::claims::{Ledger, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

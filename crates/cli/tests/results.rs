@@ -1,9 +1,9 @@
 //! `bookend record` and `bookend results`: the committed pages are what the committed records give.
 
-use bookend_lab::measurement::{CellId, Measurement, Outcome, Row};
-use bookend_lab::record::{Record, file_of};
-use bookend_lab::store::{NewRun, Store, Timestamp};
-use bookend_lab::suite::{Extent, Overrides, Plan, Selection, Suite};
+use bookend_results::measurement::{CellId, Measurement, Outcome, Row};
+use bookend_results::record::{Record, file_of};
+use bookend_results::store::{NewRun, Store, Timestamp};
+use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ fn new_run(plan: &Plan) -> NewRun {
         suite_text: fs::read_to_string(root().join("suites").join(SUITE).join("suite.toml"))
             .expect("readable"),
         seed: 1,
-        machine: bookend_lab::machine::MachineFacts::read(Path::new("no-such-folder")),
+        machine: bookend_lab::machine::read(Path::new("no-such-folder")),
         versions: BTreeMap::new(),
         command: "bookend run helloworld-profile --quick".to_owned(),
     }

@@ -10,8 +10,10 @@ mod definitions;
 pub use definitions::{Definition, DefinitionError, definitions};
 
 use crate::subject::{Protocol, Role, Subject, Variant};
-use crate::suite::{Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject};
 use bookend_contract::transport::Transport;
+use bookend_results::suite::{
+    Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -1,76 +1,34 @@
-//! Facts about the machine that a reader needs to judge a figure. No host and no user names.
+//! Reads the facts about this machine that a reader needs to judge a figure.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use bookend_results::machine::MachineFacts;
 use std::path::Path;
 
 /// What stands where the system does not say.
 const UNKNOWN: &str = "unknown";
 
-/// The machine on which a run was measured. `Display` prints it as benchmark reports do, a fact a
-/// line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MachineFacts {
-    /// Distribution with its version: `Ubuntu 22.04.5 LTS`.
-    pub os: String,
-    /// Kernel with its version: `Linux 5.15.0-125-generic`.
-    pub kernel: String,
-    /// Model of the CPU as it calls itself.
-    pub cpu_model: String,
-    /// CPUs that are switched on.
-    pub cpus: u32,
-    /// Memory, bytes.
-    pub memory_bytes: u64,
-    /// What decides the clock frequency: `performance`. `None` where the system does not say, as
-    /// in most virtual machines.
-    pub governor: Option<String>,
-    /// Whether this is a virtual machine, by the CPU's own flag.
-    pub virtual_machine: bool,
+/// Asks the running system. What it does not say is `unknown`, 0 or `None`: a report with
+/// gaps is better than none.
+pub fn this_machine() -> MachineFacts {
+    read(Path::new("/"))
 }
 
-impl MachineFacts {
-    /// Asks the running system. What it does not say is `unknown`, 0 or `None`: a report with
-    /// gaps is better than none.
-    pub fn of_this_machine() -> Self {
-        Self::read(Path::new("/"))
-    }
-
-    /// The same from a tree of files under `root`.
-    pub fn read(root: &Path) -> Self {
-        let text = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
-        let processors = text("proc/cpuinfo");
-        let governor = text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-        Self {
-            os: os_name(&text("etc/os-release")),
-            kernel: kernel_name(
-                &text("proc/sys/kernel/ostype"),
-                &text("proc/sys/kernel/osrelease"),
-            ),
-            cpu_model: cpu_model(&processors),
-            cpus: cpu_count(&text("sys/devices/system/cpu/online"))
-                .unwrap_or_else(|| listed_processors(&processors)),
-            memory_bytes: memory_bytes(&text("proc/meminfo")),
-            governor: Some(governor.trim().to_owned()).filter(|name| !name.is_empty()),
-            virtual_machine: has_hypervisor(&processors),
-        }
-    }
-}
-
-impl fmt::Display for MachineFacts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);
-        let kind = if self.virtual_machine {
-            " (virtual machine)"
-        } else {
-            ""
-        };
-        writeln!(f, "OS: {}", self.os)?;
-        writeln!(f, "Kernel: {}", self.kernel)?;
-        writeln!(f, "CPU: {}, {} CPUs{kind}", self.cpu_model, self.cpus)?;
-        if let Some(governor) = &self.governor {
-            writeln!(f, "Governor: {governor}")?;
-        }
-        writeln!(f, "Memory: {} GiB", (gibibytes * 10.0).round() / 10.0)
+/// The same from a tree of files under `root`.
+pub fn read(root: &Path) -> MachineFacts {
+    let text = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let processors = text("proc/cpuinfo");
+    let governor = text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    MachineFacts {
+        os: os_name(&text("etc/os-release")),
+        kernel: kernel_name(
+            &text("proc/sys/kernel/ostype"),
+            &text("proc/sys/kernel/osrelease"),
+        ),
+        cpu_model: cpu_model(&processors),
+        cpus: cpu_count(&text("sys/devices/system/cpu/online"))
+            .unwrap_or_else(|| listed_processors(&processors)),
+        memory_bytes: memory_bytes(&text("proc/meminfo")),
+        governor: Some(governor.trim().to_owned()).filter(|name| !name.is_empty()),
+        virtual_machine: has_hypervisor(&processors),
     }
 }
 
@@ -167,7 +125,7 @@ mod tests {
             ("sys/devices/system/cpu/online", "0-14,16\n"),
         ]);
         assert_eq!(
-            MachineFacts::read(root.path()).to_string(),
+            read(root.path()).to_string(),
             "OS: Ubuntu 22.04.5 LTS\nKernel: Linux 5.15.0-125-generic\n\
              CPU: AMD EPYC 9754 128-Core Processor, 16 CPUs (virtual machine)\nMemory: 32 GiB\n"
         );
@@ -185,7 +143,7 @@ mod tests {
                 "performance\n",
             ),
         ]);
-        let facts = MachineFacts::read(root.path());
+        let facts = read(root.path());
         assert_eq!(facts.governor.as_deref(), Some("performance"));
         assert_eq!(facts.cpus, 2);
         assert!(!facts.virtual_machine);
@@ -194,7 +152,7 @@ mod tests {
     #[test]
     fn what_the_system_does_not_say_is_unknown() {
         let root = lay_out(&[("sys/devices/system/cpu/online", "5-2,x")]);
-        let facts = MachineFacts::read(root.path());
+        let facts = read(root.path());
         assert_eq!(
             (facts.os.as_str(), facts.kernel.as_str()),
             (UNKNOWN, UNKNOWN)

@@ -1,6 +1,6 @@
 //! How far a run is, on standard error: one line that changes on a terminal, else one a round.
 
-use crate::measurement::CellId;
+use bookend_results::measurement::CellId;
 use std::fmt;
 use std::io::Write;
 use std::time::Duration;

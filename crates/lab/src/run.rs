@@ -13,16 +13,16 @@ use crate::certificates::CertificateError;
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
 use crate::launch::Launcher;
-use crate::machine::MachineFacts;
-use crate::measurement::{CellId, Row};
+use crate::machine::this_machine;
 use crate::probe::Probe;
 use crate::process::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::round::{Bench, Crew, Patience, RunningServer, Station, measure_round};
 use crate::stop::Stop;
-use crate::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
 use crate::subject::{Command, Protocol, Role, Variant};
-use crate::suite::{Plan, PlannedSubject, Side, Suite};
+use bookend_results::measurement::{CellId, Row};
+use bookend_results::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
+use bookend_results::suite::{Plan, PlannedSubject, Side, Suite};
 use scratch::Scratch;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -177,7 +177,7 @@ fn begin(
         plan: plan.clone(),
         suite_text: settings.suite.text.clone(),
         seed: settings.seed.unwrap_or_else(random_seed),
-        machine: MachineFacts::of_this_machine(),
+        machine: this_machine(),
         versions: versions(crew),
         command: settings.command.clone(),
     };

@@ -1,8 +1,8 @@
 //! Why there is no measurement: what the row says instead, or that somebody wants the lab to end.
 
-use crate::measurement::Outcome;
 use crate::process::Ended;
 use bookend_contract::exit;
+use bookend_results::measurement::Outcome;
 use std::fmt;
 
 /// What a row says when its subject exits with "unsupported" and no reason.

@@ -7,8 +7,8 @@ mod template;
 pub use build_state::{BuildState, SourceFingerprint};
 pub use template::{Placeholders, TemplateError};
 
-use crate::declaration::{DeclarationError, nearest_word, read_text};
 use bookend_contract::transport::Transport;
+use bookend_results::declaration::{DeclarationError, nearest_word, read_text};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::fmt;

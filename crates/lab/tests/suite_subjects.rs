@@ -1,7 +1,7 @@
 //! The committed subjects are well-formed, and what suites name as instruments are instruments.
 
 use bookend_lab::subject::{Role, Subject};
-use bookend_lab::suite::Suite;
+use bookend_results::suite::Suite;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {

@@ -1,9 +1,9 @@
 //! What the doctor found, a line a variant, and what that means for a script.
 
 use bookend_lab::doctor::VariantName;
-use bookend_lab::measurement::{Outcome, Row};
 use bookend_load::contract::exit;
 use bookend_load::contract::transport::Transport;
+use bookend_results::measurement::{Outcome, Row};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -126,7 +126,7 @@ impl fmt::Display for Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bookend_lab::measurement::{CellId, Measurement};
+    use bookend_results::measurement::{CellId, Measurement};
 
     fn found(all: &[(&str, Finding)]) -> Findings {
         let mut findings = Findings::default();

@@ -13,7 +13,7 @@ struct Edges {
 
 /// All edges there are. `lab` compiles without `load` and `server`, so our own tools are started as
 /// processes like everybody else's and have no privilege.
-const DRAWN: [Edges; 9] = [
+const DRAWN: [Edges; 11] = [
     Edges {
         from: "wire",
         to: &[],
@@ -50,13 +50,23 @@ const DRAWN: [Edges; 9] = [
         build: &[],
     },
     Edges {
-        from: "lab",
+        from: "results",
         to: &["contract"],
         build: &[],
     },
     Edges {
+        from: "lab",
+        to: &["contract", "results"],
+        build: &[],
+    },
+    Edges {
+        from: "verdicts",
+        to: &["results"],
+        build: &[],
+    },
+    Edges {
         from: "cli",
-        to: &["load", "lab", "server"],
+        to: &["load", "results", "lab", "verdicts", "server"],
         build: &["codegen"],
     },
 ];

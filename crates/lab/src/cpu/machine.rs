@@ -1,7 +1,7 @@
 //! The machine's own ledger, `/proc/stat`: coarse (10 ms), but it sees everybody, interrupts and
 //! the hypervisor.
 
-use crate::measurement::MachineCpu;
+use bookend_results::measurement::MachineCpu;
 use std::collections::BTreeMap;
 
 /// Ticks a second of `/proc/stat` on every architecture that Linux is commonly built for.

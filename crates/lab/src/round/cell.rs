@@ -6,12 +6,12 @@ use super::observer::Observer;
 use super::server::RunningServer;
 use super::{Bench, Load};
 use crate::build::Prepared;
-use crate::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use crate::sampler::Used;
 use crate::stop::Stop;
 use crate::subject::{InstrumentOutput, Wait};
-use crate::suite::Side;
 use bookend_contract::latency;
+use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
+use bookend_results::suite::Side;
 
 /// One cell of one round, with whom it is measured.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::server::ServerEnd;
 use super::tally::{CountMismatch, Tally};
-use crate::measurement::{Outcome, Row};
+use bookend_results::measurement::{Outcome, Row};
 
 /// Writes into `rows`, which are all of one server, what it said at its end. Calls that are in
 /// none of them, of the probe and of windows that were measured again, stand in the first.

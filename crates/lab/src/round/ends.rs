@@ -3,11 +3,11 @@
 use super::Crew;
 use super::server::Station;
 use crate::build::Prepared;
-use crate::measurement::Outcome;
 use crate::stop::Stop;
 use crate::subject::{Role, Variant};
-use crate::suite::{Case, Plan, PlannedCell, PlannedSubject, Side};
 use bookend_contract::transport::Transport;
+use bookend_results::measurement::Outcome;
+use bookend_results::suite::{Case, Plan, PlannedCell, PlannedSubject, Side};
 
 /// The two ends of a cell, and what stands behind the server.
 #[derive(Clone, Copy, Debug)]

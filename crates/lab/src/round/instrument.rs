@@ -10,9 +10,9 @@ use crate::process::output::Output;
 use crate::process::{Event, Process, ProcessPlan};
 use crate::stop::Stop;
 use crate::subject::{self, InstrumentOutput, Placeholders};
-use crate::suite::Side;
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::Line;
+use bookend_results::suite::Side;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 

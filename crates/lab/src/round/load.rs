@@ -1,7 +1,7 @@
 //! The load of one cell: how it is told to the caller, and how long the lab waits for it.
 
-use crate::suite::Case;
 use bookend_contract::environment::Extent;
+use bookend_results::suite::Case;
 use std::time::Duration;
 
 /// How long a call without a deadline may take before the lab gives up on a fixed number of calls.

@@ -51,20 +51,6 @@ pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec
     marks
 }
 
-/// The name of the rule behind a mark of one window: what all marks of a kind have in common.
-pub(crate) fn rule_of(mark: &str) -> &'static str {
-    let rules = [
-        ("steal ", "steal"),
-        ("foreign process ", "foreign-process"),
-        ("counts differ: ", "counts-differ"),
-        ("calls could not be counted", "not-counted"),
-        ("the server did not say how many", "not-counted"),
-        ("the backend did not say how many", "not-counted"),
-    ];
-    let known = rules.iter().find(|(begins, _)| mark.starts_with(begins));
-    known.map_or("other", |(_, rule)| rule)
-}
-
 /// The CPUs of each end with what it worked itself; of both together where they share some.
 fn shares<'a>(placement: &'a Placement, worked: &Worked) -> Vec<(&'a [usize], f64)> {
     let both = worked.server + worked.generator;
@@ -94,6 +80,7 @@ fn all_cpus(placement: &Placement) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::cpu::Ledger;
+    use bookend_results::mark::rule_of;
 
     /// Two CPUs over ten seconds: so many ticks in user mode, and so many stolen.
     fn ledger(busy: [u64; 2], stolen: [u64; 2]) -> LedgerSpan {

@@ -2,11 +2,11 @@
 //! documents of instruments that know nothing of it.
 
 use super::notes::{Notes, TooManyNotes};
-use crate::steady::Steady;
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::report::LoadReport;
+use bookend_results::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A random order that a seed brings back.
 
-use crate::random::Random;
+use bookend_results::random::Random;
 
 /// The generator of a run's orders.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Whether both ends agree on how many calls there were.
 
 use super::said::Said;
-use crate::measurement::Row;
+use bookend_results::measurement::Row;
 use std::fmt;
 
 /// A server whose count is off by more than this share did not count, or did not answer: its rows

@@ -3,7 +3,7 @@
 use crate::cpu::{ContextSwitches, Ledger, LedgerSpan};
 use crate::process::Process;
 use crate::sampler::{SAMPLE_INTERVAL, Sampler, Used};
-use crate::suite::Side;
+use bookend_results::suite::Side;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use super::crew::backends;
 use crate::control_group::Capability;
 use crate::round::{Bench, Crew};
 use crate::subject::Protocol;
-use crate::suite::Plan;
+use bookend_results::suite::Plan;
 
 /// The sentences.
 pub fn notes(bench: &Bench, plan: &Plan, crew: &Crew) -> Vec<String> {

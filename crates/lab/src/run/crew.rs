@@ -2,11 +2,11 @@
 
 use super::RunSettings;
 use crate::build::Workshop;
-use crate::measurement::Outcome;
 use crate::progress::Progress;
 use crate::round::{Crew, backend_name, side};
 use crate::stop::Stop;
-use crate::suite::{Plan, Side};
+use bookend_results::measurement::Outcome;
+use bookend_results::suite::{Plan, Side};
 use std::collections::BTreeSet;
 
 /// Somebody wants the lab to end.

@@ -2,9 +2,10 @@
 
 use super::crew::{self, Interrupted};
 use super::{RunError, RunSettings, Scratch, bench};
-use crate::profile::{self, NoPerf, Profile, ProfileSettings};
+use crate::perf::{self, NoPerf, ProfileSettings};
 use crate::progress::Progress;
 use crate::round::Bench;
+use bookend_results::profile::Profile;
 
 /// Starts everybody of the plan again and records where their CPU time goes. `None`: somebody
 /// wanted the lab to end before it began.
@@ -27,7 +28,7 @@ pub fn profile(
         ..bench(settings, plan, &scratch)?
     };
     match crew::prepare(settings, plan, progress) {
-        Ok(crew) => Ok(Some(profile::run(&bench, plan, &crew, how, progress))),
+        Ok(crew) => Ok(Some(perf::run(&bench, plan, &crew, how, progress))),
         Err(Interrupted) => Ok(None),
     }
 }

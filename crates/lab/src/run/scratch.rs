@@ -3,8 +3,8 @@
 
 use crate::certificates::{CertificateError, Certificates};
 use crate::round::{Carriers, RequestFiles};
-use crate::suite::{Plan, Request, RequestMessage, Suite};
 use bookend_contract::transport::Transport;
+use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
 use std::io::Result;
 use std::os::unix::fs::DirBuilderExt as _;

@@ -1,8 +1,8 @@
 //! What a run came to, and the exit status that says so.
 
-use crate::measurement::{Outcome, Row};
-use crate::store::RunId;
 use bookend_contract::exit;
+use bookend_results::measurement::{Outcome, Row};
+use bookend_results::store::RunId;
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl RunSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurement::CellId;
+    use bookend_results::measurement::CellId;
 
     fn row(outcome: Outcome) -> Row {
         let cell = CellId {

@@ -1,8 +1,8 @@
 //! The command line of an instrument: words in braces stand for what this run wants.
 
 use super::Command;
-use crate::declaration::nearest_word;
 use bookend_contract::transport::{Carrier, TlsFiles, Transport};
+use bookend_results::declaration::nearest_word;
 use std::fmt;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 
 use crate::rounds::{Performance, error, measured};
 use crate::stage::{CALL, Stage, serve};
-use bookend_lab::measurement::{Outcome, Row};
-use bookend_lab::suite::{Case, Side};
+use bookend_results::measurement::{Outcome, Row};
+use bookend_results::suite::{Case, Side};
 use std::fs;
 
 tests![

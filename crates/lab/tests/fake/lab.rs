@@ -4,7 +4,7 @@ use crate::rounds::{Performance, measured};
 use crate::stage::{CALL, Stage, launcher, processes_with, serve};
 use bookend_lab::control_group::{Capability, ControlGroups};
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::store::{RunId, Store};
+use bookend_results::store::{RunId, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};

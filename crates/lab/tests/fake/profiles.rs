@@ -2,12 +2,12 @@
 
 use crate::rounds::Performance;
 use crate::stage::{CALL, Stage, processes_with, serve};
-use bookend_lab::profile::{
-    Layer, NoPerf, Profile, ProfileOutcome, ProfileSettings, SPLIT_FILE, estimates, notes, read,
-    split_table,
-};
+use bookend_lab::perf::{NoPerf, ProfileSettings};
 use bookend_lab::progress::Progress;
 use bookend_lab::run::profile;
+use bookend_results::profile::{
+    Layer, Profile, ProfileOutcome, SPLIT_FILE, estimates, notes, read, split_table,
+};
 use std::fs;
 use std::path::PathBuf;
 

@@ -2,13 +2,13 @@
 
 use crate::stage::{CALL, Stage, count, launcher, processes_with, serve};
 use bookend_contract::latency;
-use bookend_lab::measurement::{Measurement, Outcome, Row};
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::Progress;
 use bookend_lab::round::Patience;
 use bookend_lab::run::{RunSettings, RunSummary, run};
-use bookend_lab::store::Store;
-use bookend_lab::suite::{Extent, Plan, PlannedSubject, Request, RequestMessage, Suite};
+use bookend_results::measurement::{Measurement, Outcome, Row};
+use bookend_results::store::Store;
+use bookend_results::suite::{Extent, Plan, PlannedSubject, Request, RequestMessage, Suite};
 use std::fs;
 use std::time::Duration;
 

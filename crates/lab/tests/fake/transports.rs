@@ -3,8 +3,8 @@
 
 use crate::rounds::{Performance, error, measured};
 use crate::stage::{CALL, Stage, serve};
-use bookend_lab::measurement::{Outcome, Row, Spinning};
-use bookend_lab::suite::Case;
+use bookend_results::measurement::{Outcome, Row, Spinning};
+use bookend_results::suite::Case;
 use std::fs;
 use std::path::Path;
 

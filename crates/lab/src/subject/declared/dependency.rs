@@ -1,8 +1,8 @@
 //! Programs that a subject depends on.
 
 use super::check_command;
-use crate::declaration::{DeclarationError, Source};
 use crate::subject::{Command, Dependency};
+use bookend_results::declaration::{DeclarationError, Source};
 use regex::RegexBuilder;
 use serde::Deserialize;
 use toml::Spanned;

@@ -1,0 +1,252 @@
+//! Where the CPU time of a server goes: samples of `perf`, split over the layers of a server.
+//!
+//! Profiling costs what is profiled, so it is a pass of its own after the measured rounds; no
+//! figure of a table is from it. What it yields is kept in a folder: a flame graph and its stacks
+//! for each cell, `split.csv`, and `profile.json`, from which everything can be made again.
+
+mod files;
+mod folded;
+mod notes;
+mod pass;
+mod recording;
+mod rules;
+mod tool;
+
+pub use folded::{Caption, FoldError, Folded, Stack};
+pub use rules::{Judge, RuleError, RuleErrorKind, Rules, Verdict, split};
+pub use tool::{FREQUENCY_HZ, NoPerf, Perf};
+
+use crate::build::Prepared;
+use crate::progress::Progress;
+use crate::round::{Bench, Crew, Ends, Load, member};
+use crate::stop::Stop;
+use bookend_results::profile::{self, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
+use bookend_results::suite::{Case, Plan, PlannedCell};
+use pass::{Pass, Recorded};
+use std::path::PathBuf;
+
+/// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
+/// one in three hundred has thirty.
+pub const WINDOW_MIN_MS: u64 = 10_000;
+
+/// The longest, milliseconds: more samples tell nothing new.
+pub const WINDOW_MAX_MS: u64 = 20_000;
+
+/// The shortest warm-up before it, milliseconds.
+pub const WARMUP_MIN_MS: u64 = 1_000;
+
+/// What a profile needs to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileSettings {
+    /// The program `perf`.
+    pub perf: PathBuf,
+    /// Where everything is kept; made if it is not there.
+    pub folder: PathBuf,
+    /// The cases that are recorded.
+    pub cases: Vec<Case>,
+    /// Warm-up of each recording, milliseconds.
+    pub warmup_ms: u64,
+    /// Length of each recording, milliseconds.
+    pub window_ms: u64,
+}
+
+impl ProfileSettings {
+    /// The usual settings for a run: `perf` as the system finds it, windows as long as the run's
+    /// own within reason, and for every subject the case in which it is busiest.
+    pub fn of(plan: &Plan, folder: PathBuf) -> ProfileSettings {
+        ProfileSettings {
+            perf: PathBuf::from("perf"),
+            folder,
+            cases: busiest_cases(plan),
+            warmup_ms: plan.warmup_ms.max(WARMUP_MIN_MS),
+            window_ms: plan.window_ms.clamp(WINDOW_MIN_MS, WINDOW_MAX_MS),
+        }
+    }
+}
+
+/// The busiest case of a plan; beside it, for every subject that is not measured in it, its own, so
+/// that each is recorded in one.
+fn busiest_cases(plan: &Plan) -> Vec<Case> {
+    let cells = plan.cells();
+    let all: Vec<Case> = cells.iter().map(|cell| cell.case).collect();
+    let mut chosen: Vec<Case> = busiest_case(&all).into_iter().collect();
+    for subject in 0..plan.subjects.len() {
+        let own = cells.iter().filter(|cell| cell.subject == subject);
+        let own: Vec<Case> = own.map(|cell| cell.case).collect();
+        if !own.iter().any(|case| chosen.contains(case)) {
+            chosen.extend(busiest_case(&own));
+        }
+    }
+    chosen
+}
+
+/// The case with the most streams on a connection: there a server is least often idle, and its
+/// samples tell of the server more than of waking up. Of several, the one with fewest connections,
+/// for each finds enough to do; but where a connection has one stream, the one with most of them.
+fn busiest_case(cases: &[Case]) -> Option<Case> {
+    let streams = |case: &Case| case.concurrency / case.connections.max(1);
+    let connections = |case: &Case| match streams(case) {
+        0 | 1 => u32::MAX - case.connections,
+        _ => case.connections,
+    };
+    let mut cases: Vec<Case> = cases.to_vec();
+    cases.sort_by_key(|case| (std::cmp::Reverse(streams(case)), connections(case)));
+    cases.first().copied()
+}
+
+/// Records every cell of the chosen cases, one after the other, and keeps what came of it. What is
+/// wrong with a single subject is in its row.
+///
+/// The calling thread must live as long as the recording, as with rounds.
+///
+/// # Errors
+/// [`NoPerf`]: nothing can be recorded here, and what to do about it.
+pub fn run(
+    bench: &Bench,
+    plan: &Plan,
+    crew: &Crew,
+    settings: &ProfileSettings,
+    progress: &mut Progress<'_>,
+) -> Result<Profile, NoPerf> {
+    std::fs::create_dir_all(&settings.folder).map_err(NoPerf::Folder)?;
+    let pass = Recorder {
+        bench,
+        plan,
+        crew,
+        settings,
+        perf: Perf::find(&settings.perf, &settings.folder)?,
+        names_instrument: plan.instruments().len() > 1,
+    };
+    let mut profile = Profile {
+        schema_version: SCHEMA_VERSION,
+        suite: plan.suite.clone(),
+        frequency_hz: FREQUENCY_HZ,
+        cells: Vec::new(),
+    };
+    let chosen = |cell: &PlannedCell| settings.cases.contains(&cell.case);
+    for cell in plan.cells().into_iter().filter(chosen) {
+        progress.say(&format!("recording {} {}", cell.id.subject, cell.id.case));
+        let outcome = match pass.record(&cell) {
+            Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
+            Err(Stop::Interrupted) => break,
+            Err(stop) => ProfileOutcome::NotRecorded {
+                reason: stop.to_string(),
+            },
+        };
+        profile.cells.push(Profiled {
+            language: pass.language(&cell.id.subject),
+            is_baseline: plan.subjects[cell.subject].baseline,
+            subject: cell.id.subject,
+            case: cell.case,
+            instrument: cell.id.instrument,
+            outcome,
+        });
+    }
+    profile.add_cost_ratios();
+    profile::write(&settings.folder, &profile).map_err(NoPerf::Folder)?;
+    Ok(profile)
+}
+
+struct Recorder<'a> {
+    bench: &'a Bench,
+    plan: &'a Plan,
+    crew: &'a Crew,
+    settings: &'a ProfileSettings,
+    perf: Perf,
+    names_instrument: bool,
+}
+
+impl Recorder<'_> {
+    fn record(&self, cell: &PlannedCell) -> Result<Samples, Stop> {
+        let subject = member(self.crew, &cell.id.subject)?;
+        let name = files::cell_name(&cell.id, self.names_instrument);
+        let pass = Pass {
+            bench: self.bench,
+            perf: &self.perf,
+            ends: &Ends::of(self.plan, self.crew, cell)?,
+            load: Load {
+                case: cell.case,
+                warmup_ms: self.settings.warmup_ms,
+                window_ms: self.settings.window_ms,
+                deadline_ms: self.plan.deadline_ms,
+            },
+            file: &self.settings.folder.join(format!(".{name}.perf.data")),
+        };
+        let recorded = pass.record()?;
+        let caption = Caption {
+            title: format!("{} {}", cell.id.subject, cell.id.case),
+            subtitle: format!(
+                "{} samples of {}, load by {}",
+                recorded.folded.samples(),
+                recorded.event,
+                cell.id.instrument
+            ),
+        };
+        let picture = recorded.folded.flame_graph(&caption);
+        let picture = picture.map_err(Stop::failed)?;
+        let folder = &self.settings.folder;
+        let flame_graph = files::put(folder, &format!("{name}.svg"), &picture)?;
+        let stacks = recorded.folded.text().as_bytes();
+        let stacks = files::put(folder, &format!("{name}.folded"), stacks)?;
+        Ok(samples(subject, &recorded, flame_graph, stacks))
+    }
+
+    fn language(&self, name: &str) -> String {
+        let prepared = member(self.crew, name);
+        prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
+    }
+}
+
+fn samples(
+    prepared: &Prepared,
+    recorded: &Recorded,
+    flame_graph: String,
+    stacks: String,
+) -> Samples {
+    let subject = &prepared.subject;
+    let rules = Rules::for_subject(&subject.name, &subject.language);
+    let split = rules::split(&recorded.folded, &rules);
+    Samples {
+        event: recorded.event.clone(),
+        window_seconds: recorded.measurement.window_seconds,
+        ok: recorded.measurement.ok,
+        notes: notes::sample_notes(subject, recorded, &split),
+        split,
+        cost_ratio: None,
+        flame_graph,
+        stacks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busiest(cases: &[(u32, u32)]) -> Option<(u32, u32)> {
+        let case = |&(connections, concurrency)| Case::new(connections, concurrency).unwrap();
+        let cases: Vec<Case> = cases.iter().map(case).collect();
+        let chosen = busiest_case(&cases)?;
+        Some((chosen.connections, chosen.concurrency))
+    }
+
+    #[test]
+    fn the_case_with_most_streams_on_a_connection_is_recorded() {
+        assert_eq!(
+            busiest(&[(1, 1), (1, 1000), (100, 100), (10, 100)]),
+            Some((1, 1000))
+        );
+        assert_eq!(
+            busiest(&[(100, 100_000), (1, 1000), (10, 10_000)]),
+            Some((1, 1000))
+        );
+        assert_eq!(busiest(&[]), None);
+    }
+
+    #[test]
+    fn where_each_stream_has_its_connection_the_most_of_them_are() {
+        assert_eq!(
+            busiest(&[(1, 1), (64, 64), (256, 256), (8, 8)]),
+            Some((256, 256))
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! One `perf record` of processes that run already, from one moment to another.
+
+use super::tool::{Perf, Recorded};
+use crate::launch::Launcher;
+use crate::process::interrupt::Interrupt;
+use crate::process::{Event, Process, ProcessPlan};
+use crate::stop::Stop;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long `perf` may take to begin, and to write at the end what it has.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What `perf` starts besides recording others: it says that recording has begun, and ends, and
+/// the recording with it, when standard input closes.
+const LEASH: [&str; 3] = ["sh", "-c", "echo recording && exec cat"];
+
+/// A recording that goes on. Dropping it ends it.
+#[derive(Debug)]
+pub struct Recording {
+    process: Process,
+}
+
+impl Recording {
+    /// Begins to record processes, threads that they start later included. `cpus` are those of
+    /// `perf` itself.
+    ///
+    /// # Errors
+    /// `perf` did not begin.
+    pub fn begin(
+        perf: &Perf,
+        launcher: &Launcher,
+        cpus: &[usize],
+        recorded: &Recorded<'_>,
+        file: &Path,
+    ) -> Result<Recording, Stop> {
+        let mut words = perf.record(recorded, file);
+        words.extend(LEASH.map(str::to_owned));
+        let plan = ProcessPlan {
+            command: words.into_iter().map(OsString::from).collect(),
+            folder: std::env::current_dir().map_err(Stop::failed)?,
+            cpus: cpus.to_vec(),
+            ..ProcessPlan::default()
+        };
+        let process = Process::start(launcher, &plan, None).map_err(Stop::failed)?;
+        let mut recording = Recording { process };
+        // It takes a few hundredths of a second, and an interrupt is seen right after.
+        let deadline = Instant::now() + PATIENCE;
+        match recording.process.next_event(deadline, &Interrupt::new()) {
+            Event::Output(_) => Ok(recording),
+            Event::Ended | Event::TimedOut | Event::Interrupted => Err(recording.complaint()),
+        }
+    }
+
+    /// Ends the recording and waits until it is written.
+    ///
+    /// # Errors
+    /// `perf` could not write it.
+    pub fn end(self) -> Result<(), Stop> {
+        let ended = self.process.end(PATIENCE, |_| {});
+        match ended.code() {
+            Some(0) => Ok(()),
+            _ => Err(Stop::failed(format!("perf: {}", ended.complaint()))),
+        }
+    }
+
+    fn complaint(self) -> Stop {
+        let ended = self.process.end(Duration::ZERO, |_| {});
+        Stop::failed(format!("perf did not begin: {}", ended.complaint()))
+    }
+}

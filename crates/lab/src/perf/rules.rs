@@ -1,0 +1,392 @@
+//! Which layer of a server a sample belongs to, by the names of its frames.
+//!
+//! Rules are text, one a line: a word for the layer and a regular expression for names. They stand
+//! in `perf-rules/`: one file a language, one for the kernel, and one for a subject whose code
+//! the compiler has folded into functions that say nothing.
+
+use super::folded::Folded;
+use bookend_results::declaration::nearest_word;
+use bookend_results::profile::{Layer, Split};
+use regex::Regex;
+use std::collections::HashMap;
+use std::fmt;
+
+/// The word before patterns of work that the handlers of all subjects share.
+const SHARED_WORK: &str = "shared-work";
+
+/// The word before patterns of what belongs to no layer, such as reading files.
+const REST: &str = "rest";
+
+/// The line after which rules are tried only for samples that no rule above has placed.
+const OTHERWISE: &str = "otherwise";
+
+/// The rule files by the name of their language or subject.
+const FILES: [(&str, &str); 7] = [
+    ("kernel", include_str!("../../perf-rules/kernel.rules")),
+    ("rust", include_str!("../../perf-rules/rust.rules")),
+    ("go", include_str!("../../perf-rules/go.rules")),
+    ("java", include_str!("../../perf-rules/java.rules")),
+    ("cpp", include_str!("../../perf-rules/cpp.rules")),
+    ("python", include_str!("../../perf-rules/python.rules")),
+    (
+        "rust-pajamax",
+        include_str!("../../perf-rules/rust-pajamax.rules"),
+    ),
+];
+
+/// Languages, in lower case, and their rule files. A Python library is mostly C++ below.
+const LANGUAGES: [(&str, &[&str]); 9] = [
+    ("rust", &["rust"]),
+    ("go", &["go"]),
+    ("java", &["java"]),
+    ("kotlin", &["java"]),
+    ("scala", &["java"]),
+    ("clojure", &["java"]),
+    ("c++", &["cpp"]),
+    ("c", &["cpp"]),
+    ("python", &["python", "cpp"]),
+];
+
+/// A layer, or the rest.
+type Place = Option<Layer>;
+
+/// The rules for one subject.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    first: Vec<(Place, Regex)>,
+    otherwise: Vec<(Place, Regex)>,
+    shared_work: Vec<Regex>,
+}
+
+/// A line of a rule file that is no rule. Always the fault of whoever wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub kind: RuleErrorKind,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleErrorKind {
+    /// There is a word and no pattern after it.
+    NoPattern,
+    /// The first word is no layer.
+    Layer(String),
+    /// The pattern is no regular expression.
+    Pattern(String),
+    /// `otherwise` stands in a file twice.
+    OtherwiseTwice,
+}
+
+impl Rules {
+    /// The rules for a subject by its folder's name and its language: its own, those of the
+    /// language, those of the kernel.
+    pub fn for_subject(name: &str, language: &str) -> Rules {
+        let files = files_of(language).unwrap_or_default();
+        let mut rules = Rules::default();
+        let names = std::iter::once(&name).chain(files).chain(&["kernel"]);
+        for text in names.filter_map(|name| text_of(name)) {
+            // Every file is read by a test; a mistake cannot get here.
+            rules.append(Rules::parse(text).unwrap_or_default());
+        }
+        rules
+    }
+
+    /// Whether there are rules for a language; else only the kernel's frames are placed.
+    pub fn know(language: &str) -> bool {
+        files_of(language).is_some()
+    }
+
+    /// Reads the text of a rule file.
+    ///
+    /// # Errors
+    /// [`RuleError`] for the first line that is no rule.
+    pub fn parse(text: &str) -> Result<Rules, RuleError> {
+        let mut rules = Rules::default();
+        let mut is_otherwise = false;
+        for (index, line) in text.lines().enumerate() {
+            let at = |kind| RuleError {
+                line: index + 1,
+                kind,
+            };
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if line == OTHERWISE {
+                if std::mem::replace(&mut is_otherwise, true) {
+                    return Err(at(RuleErrorKind::OtherwiseTwice));
+                }
+                continue;
+            }
+            rules.take(line, is_otherwise).map_err(at)?;
+        }
+        Ok(rules)
+    }
+
+    fn take(&mut self, line: &str, is_otherwise: bool) -> Result<(), RuleErrorKind> {
+        let (word, pattern) = line.split_once(' ').ok_or(RuleErrorKind::NoPattern)?;
+        let pattern = pattern.trim_start();
+        let place = match word {
+            SHARED_WORK | REST => None,
+            _ => {
+                let layer = Layer::of_word(word);
+                Some(layer.ok_or_else(|| RuleErrorKind::Layer(word.to_owned()))?)
+            }
+        };
+        let regex = Regex::new(pattern);
+        let regex = regex.map_err(|_| RuleErrorKind::Pattern(pattern.to_owned()))?;
+        match word {
+            SHARED_WORK => self.shared_work.push(regex),
+            _ if is_otherwise => self.otherwise.push((place, regex)),
+            _ => self.first.push((place, regex)),
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, other: Rules) {
+        self.first.extend(other.first);
+        self.otherwise.extend(other.otherwise);
+        self.shared_work.extend(other.shared_work);
+    }
+
+    /// A judge that remembers what it said of a name.
+    pub fn judge(&self) -> Judge<'_> {
+        Judge {
+            rules: self,
+            known: HashMap::new(),
+        }
+    }
+}
+
+/// Applies rules; a name is matched once.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    rules: &'a Rules,
+    known: HashMap<String, Named>,
+}
+
+/// What the rules say of one name.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    first: Option<Place>,
+    otherwise: Option<Place>,
+    is_shared_work: bool,
+}
+
+/// What the rules say of one sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its layer; `None` is the rest.
+    pub layer: Place,
+    /// Whether it was taken in work that all handlers share.
+    pub is_shared_work: bool,
+}
+
+impl Judge<'_> {
+    /// Places a sample by its frames, the outermost first. The frame nearest to the leaf that any
+    /// rule knows decides; of the rules that know it, the first.
+    pub fn place(&mut self, frames: &[&str]) -> Verdict {
+        let named: Vec<Named> = frames.iter().rev().map(|name| self.named(name)).collect();
+        let first = named.iter().find_map(|frame| frame.first);
+        let otherwise = || named.iter().find_map(|frame| frame.otherwise);
+        Verdict {
+            layer: first.or_else(otherwise).flatten(),
+            is_shared_work: named.iter().any(|frame| frame.is_shared_work),
+        }
+    }
+
+    fn named(&mut self, name: &str) -> Named {
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        let of = |rules: &[(Place, Regex)]| {
+            let mut rules = rules.iter();
+            rules
+                .find(|(_, regex)| regex.is_match(name))
+                .map(|(place, _)| *place)
+        };
+        let shared_work = &self.rules.shared_work;
+        let named = Named {
+            first: of(&self.rules.first),
+            otherwise: of(&self.rules.otherwise),
+            is_shared_work: shared_work.iter().any(|regex| regex.is_match(name)),
+        };
+        self.known.insert(name.to_owned(), named);
+        named
+    }
+}
+
+fn files_of(language: &str) -> Option<&'static [&'static str]> {
+    let language = language.to_lowercase();
+    let (_, files) = LANGUAGES.iter().find(|(known, _)| *known == language)?;
+    Some(files)
+}
+
+fn text_of(name: &str) -> Option<&'static str> {
+    let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
+    Some(text)
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}: ", self.line)?;
+        match &self.kind {
+            RuleErrorKind::NoPattern => out.write_str("a word and a pattern are needed"),
+            RuleErrorKind::Pattern(text) => write!(out, "`{text}` is no regular expression"),
+            RuleErrorKind::OtherwiseTwice => out.write_str("`otherwise` stands here again"),
+            RuleErrorKind::Layer(word) => {
+                let words = Layer::ALL
+                    .map(Layer::word)
+                    .into_iter()
+                    .chain([SHARED_WORK, REST]);
+                write!(out, "`{word}` is no layer")?;
+                match nearest_word(word, words) {
+                    Some(nearest) => write!(out, ", did you mean `{nearest}`?"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// Counts `folded` by `rules`.
+pub fn split(folded: &Folded, rules: &Rules) -> Split {
+    let mut split = Split::default();
+    let mut judge = rules.judge();
+    for stack in folded.stacks() {
+        // The first is the name of the thread, which its owner may choose.
+        let frames = stack.frames.get(1..).unwrap_or_default();
+        let verdict = judge.place(frames);
+        split.samples += stack.samples;
+        if let Some(layer) = verdict.layer {
+            *split.layers.entry(layer).or_default() += stack.samples;
+        }
+        if verdict.is_shared_work {
+            split.shared_work += stack.samples;
+        }
+        if frames.last().is_none_or(|leaf| leaf.starts_with('[')) {
+            split.nameless += stack.samples;
+        }
+    }
+    split
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(rules: &str, stack: &str) -> Verdict {
+        let rules = Rules::parse(rules).unwrap();
+        let frames: Vec<&str> = stack.split(';').collect();
+        rules.judge().place(&frames)
+    }
+
+    #[test]
+    fn every_rule_file_can_be_read_and_has_rules() {
+        for (name, text) in FILES {
+            let rules = Rules::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(
+                !(rules.first.is_empty() && rules.otherwise.is_empty()),
+                "{name}"
+            );
+        }
+        for (_, files) in LANGUAGES {
+            assert!(
+                files.iter().all(|file| text_of(file).is_some()),
+                "{files:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_frame_nearest_to_the_leaf_decides() {
+        let rules = "runtime ^loop\nhttp2-grpc ^parse\nhandler ^greet";
+        let layer = |stack| placed(rules, stack).layer;
+        assert_eq!(layer("main;loop;parse;greet;malloc"), Some(Layer::Handler));
+        assert_eq!(layer("main;loop;parse;memcpy"), Some(Layer::Protocol));
+        assert_eq!(layer("main;loop"), Some(Layer::Runtime));
+        assert_eq!(layer("main"), None);
+    }
+
+    #[test]
+    fn of_two_rules_for_one_frame_the_first_decides() {
+        let rules = "network-in poll_read\nruntime ^tokio";
+        let layer = placed(rules, "tokio::net::poll_read").layer;
+        assert_eq!(layer, Some(Layer::NetworkIn));
+    }
+
+    #[test]
+    fn rules_after_otherwise_place_only_what_no_other_has_placed() {
+        let rules = "handler ^greet\notherwise\nruntime ^malloc$";
+        let layer = |stack| placed(rules, stack).layer;
+        assert_eq!(layer("main;greet;malloc"), Some(Layer::Handler));
+        assert_eq!(layer("[unknown];malloc"), Some(Layer::Runtime));
+    }
+
+    #[test]
+    fn what_belongs_to_no_layer_can_be_said_too() {
+        let rules = "http2-grpc ^server\nrest ^read_file";
+        assert_eq!(placed(rules, "server;read_file;copy").layer, None);
+    }
+
+    #[test]
+    fn shared_work_is_counted_wherever_it_stands_in_the_stack() {
+        let rules = "handler ^greet\nmessages ^encode\nshared-work ^format";
+        let verdict = placed(rules, "greet;format;write;memcpy");
+        assert_eq!(verdict.layer, Some(Layer::Handler));
+        assert!(verdict.is_shared_work);
+        assert!(!placed(rules, "greet;encode").is_shared_work);
+    }
+
+    #[test]
+    fn a_line_that_is_no_rule_is_named_with_its_number() {
+        for (text, complaint) in [
+            (
+                "# comment\n\nhandler",
+                "line 3: a word and a pattern are needed",
+            ),
+            (
+                "network_in x",
+                "line 1: `network_in` is no layer, did you mean `network-in`?",
+            ),
+            ("handler (", "line 1: `(` is no regular expression"),
+            (
+                "otherwise\notherwise",
+                "line 2: `otherwise` stands here again",
+            ),
+        ] {
+            assert_eq!(Rules::parse(text).unwrap_err().to_string(), complaint);
+        }
+    }
+
+    #[test]
+    fn a_subjects_own_rules_come_before_those_of_its_language() {
+        let stack = [
+            "start_thread",
+            "std::sys::backtrace::__rust_begin_short_backtrace",
+        ];
+        let layer = |name| {
+            let rules = Rules::for_subject(name, "Rust");
+            rules.judge().place(&stack).layer
+        };
+        assert_eq!(layer("rust-pajamax"), Some(Layer::Protocol));
+        assert_eq!(layer("rust-tonic"), Some(Layer::Runtime));
+    }
+
+    #[test]
+    fn in_a_language_without_rules_the_kernels_frames_are_placed() {
+        assert!(Rules::know("C++") && !Rules::know("Fortran"));
+        let rules = Rules::for_subject("fortran-grpc", "Fortran");
+        let layer = |stack: &[&str]| rules.judge().place(stack).layer;
+        assert_eq!(
+            layer(&["main", "serve", "tcp_sendmsg"]),
+            Some(Layer::NetworkOut)
+        );
+        assert_eq!(layer(&["main", "serve"]), None);
+    }
+}

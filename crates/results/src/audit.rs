@@ -1,0 +1,242 @@
+//! What cannot be true: rules that a row of any table, ours or a published one, must obey.
+//!
+//! A finding does not remove a row. It says that at least one of its figures is not what its
+//! heading says.
+
+mod row;
+mod rule;
+mod span;
+
+pub use row::{RowFigures, count};
+pub use rule::Rule;
+pub use span::{Rounding, Span};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The figures of a row, as far as they are known. Published tables know few of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AuditedRow {
+    /// S: streams in flight in all, of a closed loop.
+    pub concurrency: Option<u32>,
+    /// Length of the window, seconds.
+    pub window_seconds: Option<f64>,
+    /// Answered calls a second.
+    pub requests_per_second: Option<f64>,
+    /// Mean latency, nanoseconds.
+    pub latency_mean_ns: Option<f64>,
+    /// Shortest latency, nanoseconds.
+    pub latency_min_ns: Option<f64>,
+    /// Longest latency, nanoseconds.
+    pub latency_max_ns: Option<f64>,
+    /// Latencies by percentile, nanoseconds: `(90.0, 130000.0)`, in ascending order of percent.
+    pub percentiles_ns: Vec<(f64, f64)>,
+    /// How far a printed latency may be off by rounding, nanoseconds.
+    pub latency_resolution_ns: f64,
+    /// Mean CPU of the server, 1.0 = one CPU.
+    pub server_cpu: Option<f64>,
+    /// CPU that the server may use, 1.0 = one CPU.
+    pub server_cpu_limit: Option<f64>,
+    /// Memory of the server, bytes.
+    pub memory_bytes: Option<f64>,
+    /// Memory that the server may use, bytes.
+    pub memory_limit_bytes: Option<f64>,
+}
+
+/// What the two ends say about the calls of one server's life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndCounts {
+    /// Calls that the server says it answered.
+    pub served: u64,
+    /// Calls that were answered OK at the generator: warm-up, window, drain, and the probe's.
+    pub answered: u64,
+    /// Calls that failed at the generator; the server may have answered them or not.
+    pub errors: u64,
+    /// Calls that were neither answered nor failed when the generator stopped waiting.
+    pub unfinished: u64,
+}
+
+/// A rule that a row breaks, with the figures that show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which rule.
+    pub rule: Rule,
+    /// The figures, in one clause.
+    pub evidence: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.evidence)
+    }
+}
+
+/// Everything about `row` that cannot be true.
+pub fn audit(row: &AuditedRow) -> Vec<Finding> {
+    let numbers = not_a_number(row);
+    if !numbers.is_empty() {
+        return numbers;
+    }
+    RowFigures::from(row).findings()
+}
+
+/// Whether the two ends agree: the server must have answered every call that was answered at the
+/// generator, and none that the generator does not know of.
+pub fn audit_counts(counts: &EndCounts) -> Option<Finding> {
+    let least = counts.answered;
+    let most = least
+        .saturating_add(counts.errors)
+        .saturating_add(counts.unfinished);
+    if (least..=most).contains(&counts.served) {
+        return None;
+    }
+    let evidence = format!(
+        "the server answered {}, the generator got {least} and knows of {most}",
+        counts.served
+    );
+    Some(finding(Rule::CountsDiffer, evidence))
+}
+
+/// A finding of that rule.
+pub fn finding(rule: Rule, evidence: String) -> Finding {
+    Finding { rule, evidence }
+}
+
+fn not_a_number(row: &AuditedRow) -> Vec<Finding> {
+    let single = [
+        ("window", row.window_seconds),
+        ("req/s", row.requests_per_second),
+        ("mean latency", row.latency_mean_ns),
+        ("shortest latency", row.latency_min_ns),
+        ("longest latency", row.latency_max_ns),
+        ("cpu", row.server_cpu),
+        ("memory", row.memory_bytes),
+    ];
+    let single = single
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let percentiles = row
+        .percentiles_ns
+        .iter()
+        .map(|&(_, value)| ("percentile", value));
+    single
+        .chain(percentiles)
+        .filter(|(_, value)| !(value.is_finite() && *value >= 0.0))
+        .map(|(name, value)| finding(Rule::NotANumber, format!("{name} is {value}")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 streams, each a call of 1 ms after the other: 100,000 calls a second.
+    fn sound() -> AuditedRow {
+        AuditedRow {
+            concurrency: Some(100),
+            window_seconds: Some(1.0),
+            requests_per_second: Some(100_000.0),
+            latency_mean_ns: Some(1e6),
+            latency_min_ns: Some(5e5),
+            latency_max_ns: Some(4e6),
+            percentiles_ns: vec![(50.0, 0.9e6), (90.0, 1.5e6), (99.0, 3e6)],
+            latency_resolution_ns: 0.0,
+            server_cpu: Some(0.99),
+            server_cpu_limit: Some(1.0),
+            memory_bytes: Some(1e6),
+            memory_limit_bytes: Some(1e7),
+        }
+    }
+
+    fn broken(change: impl FnOnce(&mut AuditedRow)) -> Vec<Rule> {
+        let mut row = sound();
+        change(&mut row);
+        audit(&row).iter().map(|finding| finding.rule).collect()
+    }
+
+    #[test]
+    fn a_sound_row_breaks_no_rule_and_an_empty_one_neither() {
+        assert_eq!(broken(|_| ()), []);
+        assert_eq!(audit(&AuditedRow::default()), []);
+    }
+
+    #[test]
+    fn each_rule_is_broken_by_what_it_names() {
+        assert_eq!(
+            broken(|row| row.latency_mean_ns = Some(1.2e6)),
+            [Rule::TooManyInFlight]
+        );
+        assert_eq!(
+            broken(|row| row.requests_per_second = Some(4e4)),
+            [Rule::TooFewInFlight]
+        );
+        assert_eq!(
+            broken(|row| row.percentiles_ns[2].1 = 1e6),
+            [Rule::PercentileOrder]
+        );
+        assert_eq!(
+            broken(|row| row.percentiles_ns[2].1 = 5e6),
+            [Rule::OutsideRange]
+        );
+        assert_eq!(
+            broken(|row| row.latency_min_ns = Some(1.1e6)).first(),
+            Some(&Rule::OutsideRange)
+        );
+        assert_eq!(
+            broken(|row| row.server_cpu = Some(1.06)),
+            [Rule::CpuAboveLimit]
+        );
+        assert_eq!(
+            broken(|row| row.memory_bytes = Some(2e7)),
+            [Rule::MemoryAboveLimit]
+        );
+        assert_eq!(
+            broken(|row| row.requests_per_second = Some(f64::NAN)),
+            [Rule::NotANumber]
+        );
+        assert_eq!(
+            broken(|row| row.percentiles_ns[0].1 = -1.0),
+            [Rule::NotANumber]
+        );
+    }
+
+    #[test]
+    fn a_mean_over_failed_calls_beside_percentiles_of_good_ones_is_found() {
+        // A mean that counts timed-out calls, above the slowest of the good ones.
+        let rules = broken(|row| {
+            row.concurrency = None;
+            row.latency_mean_ns = Some(2e6);
+        });
+        assert_eq!(rules, [Rule::MeanAbovePercentiles]);
+    }
+
+    #[test]
+    fn rounding_and_the_edges_of_the_window_are_allowed_for() {
+        let printed = |row: &mut AuditedRow| {
+            row.latency_mean_ns = Some(1.2e6);
+            row.latency_resolution_ns = 2e5;
+        };
+        assert_eq!(broken(printed), []);
+        let slow = |row: &mut AuditedRow| {
+            row.latency_mean_ns = Some(1.2e6);
+            row.window_seconds = Some(0.005);
+        };
+        assert_eq!(broken(slow), []);
+    }
+
+    #[test]
+    fn both_ends_must_count_the_same_calls() {
+        let counts = EndCounts {
+            served: 105,
+            answered: 100,
+            errors: 3,
+            unfinished: 2,
+        };
+        assert_eq!(audit_counts(&counts), None);
+        for served in [99, 106] {
+            let differing = EndCounts { served, ..counts };
+            let rule = audit_counts(&differing).map(|finding| finding.rule);
+            assert_eq!(rule, Some(Rule::CountsDiffer), "{served}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Reading the TOML files in which people declare suites and subjects. Every complaint names the
+//! file, the line and, where a word is misspelt, the nearest right word.
+
+use bookend_contract::transport::Transport;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// Why a declaration could not be used. Always the fault of the file's author or of the file
+/// system, never of the lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeclarationError {
+    /// The file could not be read.
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The text is not TOML, or a value has the wrong type.
+    Malformed {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong and what was expected.
+        message: String,
+    },
+    /// A key that does not exist.
+    UnknownKey {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// The key as it was written.
+        key: String,
+        /// The existing key that looks most like it, if any does.
+        nearest: Option<String>,
+        /// All keys that may stand here.
+        expected: Vec<String>,
+    },
+    /// Well-formed, but it makes no sense.
+    Invalid {
+        /// Which file.
+        file: PathBuf,
+        /// Line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong and what to write instead.
+        message: String,
+    },
+}
+
+impl fmt::Display for DeclarationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { file, reason } => write!(f, "{}: {reason}", file.display()),
+            Self::Malformed {
+                file,
+                line,
+                message,
+            }
+            | Self::Invalid {
+                file,
+                line,
+                message,
+            } => write!(f, "{}: {message}", Place { file, line: *line }),
+            Self::UnknownKey {
+                file,
+                line,
+                key,
+                nearest,
+                expected,
+            } => {
+                write!(f, "{}: unknown key `{key}`", Place { file, line: *line })?;
+                match nearest {
+                    Some(word) => write!(f, ", did you mean `{word}`?"),
+                    None => write!(f, ", expected one of: {}", expected.join(", ")),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for DeclarationError {}
+
+/// `suite.toml:12`, or the file alone.
+struct Place<'a> {
+    file: &'a Path,
+    line: Option<usize>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file.display()),
+            None => write!(f, "{}", self.file.display()),
+        }
+    }
+}
+
+/// A declaration's file and text, from which complaints take their line.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The file that it was read from.
+    pub file: &'a Path,
+    /// Its text.
+    pub text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// Parses the text into `T`, which denies unknown keys.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, DeclarationError> {
+        toml::from_str(self.text).map_err(|error| self.explain(&error))
+    }
+
+    /// A complaint about the value at `span`.
+    pub fn invalid(&self, span: Range<usize>, message: String) -> DeclarationError {
+        DeclarationError::Invalid {
+            file: self.file.to_owned(),
+            line: Some(self.line_of(span.start)),
+            message,
+        }
+    }
+
+    /// A complaint about the file as a whole.
+    pub fn incomplete(&self, message: String) -> DeclarationError {
+        DeclarationError::Invalid {
+            file: self.file.to_owned(),
+            line: None,
+            message,
+        }
+    }
+
+    fn explain(&self, error: &toml::de::Error) -> DeclarationError {
+        let file = self.file.to_owned();
+        let line = error.span().map(|span| self.line_of(span.start));
+        let Some((key, expected)) = unknown_field(error.message()) else {
+            return DeclarationError::Malformed {
+                file,
+                line,
+                message: error.message().to_owned(),
+            };
+        };
+        DeclarationError::UnknownKey {
+            file,
+            line,
+            nearest: nearest_word(&key, expected.iter().map(String::as_str)).map(str::to_owned),
+            key,
+            expected,
+        }
+    }
+
+    fn line_of(&self, byte: usize) -> usize {
+        let before = self.text.as_bytes().iter().take(byte);
+        1 + before.filter(|&&character| character == b'\n').count()
+    }
+}
+
+/// Reads a file's text.
+pub fn read_text(file: &Path) -> Result<String, DeclarationError> {
+    std::fs::read_to_string(file).map_err(|error| DeclarationError::Unreadable {
+        file: file.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// Whether a text has the form `pkg.Service/Method`.
+pub fn is_method(text: &str) -> bool {
+    let parts = text.split_once('/');
+    parts.is_some_and(|(service, name)| {
+        !service.is_empty() && !name.is_empty() && !name.contains('/')
+    })
+}
+
+/// A list of transports: at least one, each once.
+pub fn transports(
+    source: Source<'_>,
+    declared: &Spanned<Vec<String>>,
+) -> Result<Vec<Transport>, DeclarationError> {
+    let mut transports = Vec::new();
+    for word in declared.as_ref() {
+        let complain = |message| source.invalid(declared.span(), message);
+        let transport: Transport = word
+            .parse()
+            .map_err(|error| complain(format!("`{word}`: {error}")))?;
+        if transports.contains(&transport) {
+            return Err(complain(format!("the transport `{word}` is named twice")));
+        }
+        transports.push(transport);
+    }
+    match transports.is_empty() {
+        false => Ok(transports),
+        true => {
+            let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
+            Err(source.invalid(declared.span(), message.to_owned()))
+        }
+    }
+}
+
+/// Takes apart serde's "unknown field `x`, expected one of `a`, `b`": the words stand in backticks.
+fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
+    if !message.starts_with("unknown field `") {
+        return None;
+    }
+    let mut words = message.split('`').skip(1).step_by(2).map(str::to_owned);
+    Some((words.next()?, words.collect()))
+}
+
+/// The candidate with the fewest edits from `word`, if it is near enough to be what was meant:
+/// at most a third of its letters differ, as compilers do it.
+pub fn nearest_word<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let nearest = candidates
+        .into_iter()
+        .map(|candidate| (edits(word, candidate), candidate))
+        .min()?;
+    let tolerated = word.chars().count().max(3).div_ceil(3);
+    (nearest.0 <= tolerated).then_some(nearest.1)
+}
+
+/// The least number of letters inserted, deleted, replaced or swapped with their neighbour
+/// (optimal string alignment), three rows of the matrix at a time.
+fn edits(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.chars().collect();
+    let to: Vec<char> = to.chars().collect();
+    let mut before_last = vec![0; to.len() + 1];
+    let mut last: Vec<usize> = (0..=to.len()).collect();
+    for i in 1..=from.len() {
+        let mut row = vec![i; to.len() + 1];
+        for j in 1..=to.len() {
+            let replaced = last[j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                row[j] = row[j].min(before_last[j - 2] + 1);
+            }
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_word_finds_the_one_that_was_meant() {
+        let known = ["warmup", "window", "rounds"];
+        assert_eq!(nearest_word("warmpu", known), Some("warmup"));
+        assert_eq!(nearest_word("wndow", known), Some("window"));
+        assert_eq!(nearest_word("colour", known), None);
+        assert_eq!(nearest_word("x", []), None);
+    }
+
+    #[test]
+    fn edits_are_counted_as_by_hand() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("abc", ""), 3);
+        assert_eq!(edits("same", "same"), 0);
+        assert_eq!(edits("tow", "two"), 1);
+    }
+}

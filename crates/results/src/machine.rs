@@ -1,0 +1,43 @@
+//! Facts about the machine that a reader needs to judge a figure. No host and no user names.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The machine on which a run was measured. `Display` prints it as benchmark reports do, a fact a
+/// line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineFacts {
+    /// Distribution with its version: `Ubuntu 22.04.5 LTS`.
+    pub os: String,
+    /// Kernel with its version: `Linux 5.15.0-125-generic`.
+    pub kernel: String,
+    /// Model of the CPU as it calls itself.
+    pub cpu_model: String,
+    /// CPUs that are switched on.
+    pub cpus: u32,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// What decides the clock frequency: `performance`. `None` where the system does not say, as
+    /// in most virtual machines.
+    pub governor: Option<String>,
+    /// Whether this is a virtual machine, by the CPU's own flag.
+    pub virtual_machine: bool,
+}
+
+impl fmt::Display for MachineFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gibibytes = self.memory_bytes as f64 / f64::from(1 << 30);
+        let kind = if self.virtual_machine {
+            " (virtual machine)"
+        } else {
+            ""
+        };
+        writeln!(f, "OS: {}", self.os)?;
+        writeln!(f, "Kernel: {}", self.kernel)?;
+        writeln!(f, "CPU: {}, {} CPUs{kind}", self.cpu_model, self.cpus)?;
+        if let Some(governor) = &self.governor {
+            writeln!(f, "Governor: {governor}")?;
+        }
+        writeln!(f, "Memory: {} GiB", (gibibytes * 10.0).round() / 10.0)
+    }
+}

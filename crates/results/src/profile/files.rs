@@ -1,0 +1,101 @@
+//! The folder in which a profile is kept.
+
+use super::{Layer, Profile, Profiled, SCHEMA_VERSION};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The split table, one line a cell.
+pub const SPLIT_FILE: &str = "split.csv";
+
+/// Everything but the stacks and the pictures.
+pub const JSON_FILE: &str = "profile.json";
+
+/// Reads a kept profile.
+///
+/// # Errors
+/// There is none in `folder`, or it is of another version.
+pub fn read(folder: &Path) -> io::Result<Profile> {
+    let text = fs::read_to_string(folder.join(JSON_FILE))?;
+    let profile: Profile = serde_json::from_str(&text)?;
+    if profile.schema_version == SCHEMA_VERSION {
+        return Ok(profile);
+    }
+    let version = profile.schema_version;
+    Err(io::Error::other(format!(
+        "{JSON_FILE} has version {version}, this program reads {SCHEMA_VERSION}: record it again"
+    )))
+}
+
+/// Keeps `profile`.
+///
+/// # Errors
+/// The folder cannot be written to.
+pub fn write(folder: &Path, profile: &Profile) -> io::Result<()> {
+    let json = serde_json::to_string_pretty(profile)?;
+    fs::write(folder.join(JSON_FILE), json + "\n")?;
+    fs::write(folder.join(SPLIT_FILE), csv(profile))
+}
+
+fn csv(profile: &Profile) -> String {
+    let layers = Layer::ALL.map(Layer::name);
+    let mut text = format!(
+        "suite,case,subject,instrument,result,event,samples,{},rest,shared_work,cost_ratio,\
+         cost_ratio_low,cost_ratio_high\n",
+        layers.join(",")
+    );
+    for cell in &profile.cells {
+        let Profiled {
+            case,
+            subject,
+            instrument,
+            ..
+        } = cell;
+        let fields = [
+            profile.suite.clone(),
+            case.to_string(),
+            subject.clone(),
+            instrument.clone(),
+        ];
+        let fields: Vec<String> = fields.into_iter().chain(figures(cell)).collect();
+        let quoted: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+        text.push_str(&quoted.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn figures(cell: &Profiled) -> Vec<String> {
+    let samples = match &cell.outcome {
+        super::ProfileOutcome::Recorded(samples) => samples,
+        super::ProfileOutcome::NotRecorded { reason } => {
+            let mut fields = vec![reason.clone()];
+            fields.resize(14, String::new());
+            return fields;
+        }
+    };
+    let split = &samples.split;
+    let share = |share: f64| format!("{share:.6}");
+    let mut fields = vec![
+        "recorded".to_owned(),
+        samples.event.clone(),
+        split.samples.to_string(),
+    ];
+    fields.extend(Layer::ALL.map(|layer| share(split.share(layer))));
+    fields.extend([share(split.rest()), share(split.shared_work_share())]);
+    let ratio = samples.cost_ratio;
+    let of = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    fields.extend([
+        of(ratio.map(|ratio| ratio.ratio)),
+        of(ratio.map(|ratio| ratio.interval.low)),
+        of(ratio.map(|ratio| ratio.interval.high)),
+    ]);
+    fields
+}
+
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}

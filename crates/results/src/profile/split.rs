@@ -1,0 +1,95 @@
+//! How the samples of one recording divide over the layers.
+
+use super::estimate::NORMAL_QUANTILE;
+use super::layer::Layer;
+use crate::statistics::Interval;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of what handlers of one language do alike.
+const SHARED_WORK: &str = "shared_work";
+
+/// Counts of samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// All of them.
+    pub samples: u64,
+    /// By layer; a layer that is missing has none. What is in no layer is the rest.
+    pub layers: BTreeMap<Layer, u64>,
+    /// Samples taken in work that the handlers of all subjects of this language do alike.
+    pub shared_work: u64,
+    /// Samples whose innermost frame has no name but, at best, that of its library: `[libgrpc.so]`.
+    pub nameless: u64,
+}
+
+impl Split {
+    /// The part of the samples that is in `layer`.
+    pub fn share(&self, layer: Layer) -> f64 {
+        self.part(self.layers.get(&layer).copied().unwrap_or(0))
+    }
+
+    /// The part that a name stands for: `network_in`, `http2_grpc+runtime` for both together,
+    /// `shared_work`. `None`: there is no such layer.
+    pub fn named_share(&self, name: &str) -> Option<f64> {
+        if name == SHARED_WORK {
+            return Some(self.shared_work_share());
+        }
+        let layers = name.split('+').map(Layer::of_name);
+        layers.map(|layer| Some(self.share(layer?))).sum()
+    }
+
+    /// Where the true share lies in 95 of 100 recordings that find `share`, if each sample is
+    /// taken independently of the others.
+    pub fn share_interval(&self, share: f64) -> Interval {
+        let deviation = (share * (1.0 - share) / self.samples as f64).sqrt();
+        Interval {
+            low: (share - NORMAL_QUANTILE * deviation).max(0.0),
+            high: (share + NORMAL_QUANTILE * deviation).min(1.0),
+        }
+    }
+
+    /// The part that is in no layer.
+    pub fn rest(&self) -> f64 {
+        let placed: u64 = self.layers.values().sum();
+        self.part(self.samples.saturating_sub(placed))
+    }
+
+    /// The part that was taken in shared work.
+    pub fn shared_work_share(&self) -> f64 {
+        self.part(self.shared_work)
+    }
+
+    /// The part whose innermost frame has no name.
+    pub fn nameless_share(&self) -> f64 {
+        self.part(self.nameless)
+    }
+
+    fn part(&self, samples: u64) -> f64 {
+        match self.samples {
+            0 => 0.0,
+            all => samples as f64 / all as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_names_and_add_up() {
+        let split = Split {
+            samples: 100,
+            layers: BTreeMap::from([(Layer::NetworkIn, 40), (Layer::Protocol, 25)]),
+            shared_work: 3,
+            nameless: 0,
+        };
+        let share = |name| split.named_share(name);
+        assert_eq!(share("network_in"), Some(0.40));
+        assert_eq!(share("network_in+http2_grpc+runtime"), Some(0.65));
+        assert_eq!(share("shared_work"), Some(0.03));
+        for wrong in ["network", "network-in", "network_in+", ""] {
+            assert_eq!(share(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Everything that makes a reader doubt a cell, a clause each.
+
+use super::limit::disagreement;
+use super::round::{Round, measurement};
+use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
+use crate::mark::rule_of;
+use crate::measurement::{Outcome, Row};
+use crate::steady;
+use crate::suite::{Case, Plan, Side};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
+/// rows of the run, from which both ends' counts are compared.
+pub(super) fn doubts(
+    plan: &Plan,
+    case: Case,
+    own: &[&Row],
+    rounds: &[Round<'_>],
+    all: &[Row],
+) -> Vec<String> {
+    let mut doubts = noted(rounds);
+    doubts.extend(failed_rounds(own));
+    doubts.extend(broken_rules(plan, case, rounds));
+    doubts.extend(differing_counts(own, all));
+    doubts.extend(disagreement(plan, rounds));
+    doubts.extend(steady::doubt(rounds.iter().map(|round| round.measurement)));
+    doubts
+}
+
+/// The names of the rules by which the window of a measured row is marked.
+pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
+    let mut rules = BTreeSet::new();
+    for round in Round::all(&[row]) {
+        let marks = round.measurement.marks.iter();
+        rules.extend(marks.map(|mark| rule_of(mark).to_owned()));
+        if let Ok(case) = row.cell.case.parse() {
+            let findings = audit(&audited(plan, case, &round)).into_iter();
+            rules.extend(findings.map(|finding| finding.rule.to_string()));
+        }
+        if steady::doubt(std::iter::once(round.measurement)).is_some() {
+            rules.insert("not-steady".to_owned());
+        }
+    }
+    rules
+}
+
+/// What was noted about single windows, each text once with the rounds that have it.
+fn noted(rounds: &[Round<'_>]) -> Vec<String> {
+    let mut rounds_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for round in rounds {
+        for mark in &round.measurement.marks {
+            rounds_of
+                .entry(mark)
+                .or_default()
+                .push(round.number.to_string());
+        }
+    }
+    let marks = rounds_of.into_iter();
+    marks
+        .map(|(mark, rounds)| format!("{mark} (round {})", rounds.join(", ")))
+        .collect()
+}
+
+fn failed_rounds(rows: &[&Row]) -> Option<String> {
+    let failures = rows.iter().filter_map(|row| match &row.outcome {
+        Outcome::Failed { error, .. } => Some(error),
+        _ => None,
+    });
+    let failures: Vec<&String> = failures.collect();
+    let first = failures.first()?;
+    Some(format!(
+        "failed in {} of {} rounds: {first}",
+        failures.len(),
+        rows.len()
+    ))
+}
+
+/// What the audit finds in each round, a clause a rule with the first evidence.
+fn broken_rules(plan: &Plan, case: Case, rounds: &[Round<'_>]) -> Vec<String> {
+    let mut by_rule: BTreeMap<Rule, (usize, Finding)> = BTreeMap::new();
+    for round in rounds {
+        for finding in audit(&audited(plan, case, round)) {
+            by_rule.entry(finding.rule).or_insert((0, finding)).0 += 1;
+        }
+    }
+    let clause = |(count, finding): (usize, Finding)| {
+        format!("{finding} ({count} of {} rounds)", rounds.len())
+    };
+    by_rule.into_values().map(clause).collect()
+}
+
+fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
+    let measurement = round.measurement;
+    let errors: u64 = measurement.errors.values().sum();
+    let latency = round.latency();
+    AuditedRow {
+        // Failed calls occupy streams too, for a time that nobody knows.
+        concurrency: (errors * 100 <= measurement.ok).then_some(case.concurrency),
+        window_seconds: Some(measurement.window_seconds),
+        requests_per_second: Some(round.figures.requests_per_second),
+        latency_mean_ns: latency.map(|latency| latency.mean_ns),
+        latency_min_ns: latency.map(|latency| latency.min_ns),
+        latency_max_ns: latency.map(|latency| latency.max_ns),
+        percentiles_ns: latency
+            .map(|latency| latency.percentiles())
+            .unwrap_or_default(),
+        // All are read from one histogram: its rounding is common to them.
+        latency_resolution_ns: 0.0,
+        server_cpu: Some(round.figures.server_cpu),
+        server_cpu_limit: Some(measurement.server_cpu_limit),
+        memory_bytes: Some(measurement.memory_peak_bytes as f64),
+        // Memory is that of the end under test, and only servers have a limit of it.
+        memory_limit_bytes: plan
+            .server_memory_bytes
+            .filter(|_| measurement.side == Side::Server)
+            .map(|bytes| bytes as f64),
+    }
+}
+
+/// Whether both ends count the same, for each round of the cell's server. Most servers live for a
+/// whole round and count the calls of all their cells.
+fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
+    let believed = own.iter().filter(|row| measurement(row).is_some());
+    let differing = believed.filter_map(|row| {
+        let same_life = |other: &&Row| row.shares_server_with(other);
+        let finding = audit_counts(&end_counts(all.iter().filter(same_life))?)?;
+        Some(format!("{finding} (round {})", row.round))
+    });
+    differing.collect()
+}
+
+/// `None` when the server did not say, or a cell failed so that nobody knows how many calls it
+/// made.
+fn end_counts<'a>(life: impl Iterator<Item = &'a Row>) -> Option<EndCounts> {
+    let mut counts = EndCounts::default();
+    let mut served = None;
+    for row in life {
+        let round = row.outcome.window()?;
+        served = served.max(row.served);
+        counts.answered += round.warmup + round.ok + round.drained + row.probe_calls;
+        counts.errors += round.errors.values().sum::<u64>();
+        counts.unfinished += round.unfinished;
+    }
+    counts.served = served?;
+    Some(counts)
+}

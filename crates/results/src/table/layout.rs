@@ -1,0 +1,207 @@
+//! Text tables in the look of the published ones: rules of dashes, headings written into them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A column's heading and its least width.
+#[derive(Clone)]
+pub struct Column {
+    /// Its heading.
+    pub title: Cow<'static, str>,
+    /// Its least width, characters.
+    pub width: usize,
+}
+
+/// A column with that heading, at least so wide.
+pub fn column(title: impl Into<Cow<'static, str>>, width: usize) -> Column {
+    let title = title.into();
+    Column { title, width }
+}
+
+enum Line {
+    /// Written into a rule.
+    Heading(String),
+    /// One field a column.
+    Fields(Vec<String>),
+    /// A name, and a text across all other columns.
+    Across(String, String),
+}
+
+/// A table whose first column is on the left and whose others are on the right.
+pub struct Layout {
+    columns: Vec<Column>,
+    lines: Vec<Line>,
+}
+
+/// Where the second part of a heading begins: after the longest published `S=100000`.
+const SECOND_PART: usize = 15;
+
+impl Layout {
+    /// A table with those columns.
+    pub fn new(columns: &[Column]) -> Self {
+        Self {
+            columns: columns.to_vec(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// A rule of dashes with a heading in it.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.lines.push(Line::Heading(text.into()));
+    }
+
+    /// A heading with a second part at a fixed place.
+    pub fn heading_pair(&mut self, first: &str, second: &str) {
+        self.heading(format!("{first:-<SECOND_PART$}{second}"));
+    }
+
+    /// A row, a field for each column.
+    pub fn fields(&mut self, fields: Vec<String>) {
+        self.lines.push(Line::Fields(fields));
+    }
+
+    /// A row that has a text instead of fields.
+    pub fn across(&mut self, name: String, text: String) {
+        self.lines.push(Line::Across(name, one_line(&text)));
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let columns = self.columns.iter().enumerate();
+        let least = columns.map(|(i, column)| {
+            let fields = self.lines.iter().filter_map(|line| match line {
+                Line::Fields(fields) => fields.get(i),
+                Line::Across(name, _) if i == 0 => Some(name),
+                _ => None,
+            });
+            let widest = fields.map(|field| field.chars().count()).max();
+            widest
+                .unwrap_or(0)
+                .max(column.width)
+                .max(column.title.chars().count())
+        });
+        least.collect()
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths = self.widths();
+        let total = widths.iter().map(|width| width + 3).sum::<usize>() + 1;
+        let titles = self.columns.iter().map(|column| column.title.as_ref());
+        let titles: Vec<&str> = titles.collect();
+        writeln!(f, "{:-<total$}", "")?;
+        write_fields(f, &widths, &titles)?;
+        for line in &self.lines {
+            match line {
+                Line::Heading(text) => writeln!(f, "{text:-<total$}")?,
+                Line::Fields(fields) => {
+                    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+                    write_fields(f, &widths, &fields)?;
+                }
+                Line::Across(name, text) => {
+                    let rest = total.saturating_sub(widths[0] + 7);
+                    writeln!(
+                        f,
+                        "| {name:<0$} | {1:<rest$} |",
+                        widths[0],
+                        shortened(text, rest)
+                    )?;
+                }
+            }
+        }
+        writeln!(f, "{:-<total$}", "")
+    }
+}
+
+fn write_fields(f: &mut fmt::Formatter<'_>, widths: &[usize], fields: &[&str]) -> fmt::Result {
+    for (i, width) in widths.iter().enumerate() {
+        let field = fields.get(i).copied().unwrap_or_default();
+        if i == 0 {
+            write!(f, "| {field:<width$} |")?;
+        } else {
+            write!(f, " {field:>width$} |")?;
+        }
+    }
+    writeln!(f)
+}
+
+/// What a foreign process said, without what would break a line or command a terminal.
+pub fn one_line(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(printable).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Cuts what does not fit; reports print the whole text below the table.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first rows and the widest of the published table of pajamax and tonic.
+    const PUBLISHED: &str = include_str!("../../tests/table_snapshots/layout.txt");
+
+    fn published() -> Layout {
+        Layout::new(&[
+            column("name", 18),
+            column("req/s", 6),
+            column("avg. cpu", 8),
+            column("avg. latency", 12),
+            column("90 % in", 9),
+            column("95 % in", 9),
+            column("99 % in", 9),
+            column("avg. memory", 12),
+        ])
+    }
+
+    fn fields(line: &str) -> Vec<String> {
+        line.split(", ").map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_published_table_can_be_printed_to_the_last_dash() {
+        let mut layout = published();
+        layout.heading("--C=1:");
+        layout.heading_pair("----S=1", "^2.9");
+        layout.fields(fields(
+            "rust_pajamax, 8487, 14.25%, 0.10 ms, 0.13 ms, 0.14 ms, 0.17 ms, 496.0 MiB",
+        ));
+        layout.fields(fields(
+            "rust_tonic_mt, 7282, 35.97%, 0.12 ms, 0.15 ms, 0.16 ms, 0.19 ms, 1.07 MiB",
+        ));
+        layout.heading("--C=100:");
+        layout.heading_pair("----S=100000", "^11.0");
+        layout.fields(fields(
+            "rust_tonic_mt, 39148, 84.15%, 2.20 s, 5.42 s, 7.15 s, 12.25 s, 465.75 MiB",
+        ));
+        assert_eq!(layout.to_string(), PUBLISHED);
+    }
+
+    #[test]
+    fn what_a_process_said_cannot_break_the_table() {
+        assert_eq!(one_line("a\r\n\tb \u{1b}[31mred\u{7}"), "a b [31mred");
+    }
+
+    #[test]
+    fn a_field_that_is_too_wide_widens_its_column_everywhere() {
+        let mut layout = published();
+        layout.fields(fields("a-subject-with-a-long-name, >= 1234567"));
+        layout.across("b".to_owned(), "failed: ".repeat(30));
+        let printed = layout.to_string();
+        let widths: Vec<usize> = printed.lines().map(|line| line.chars().count()).collect();
+        assert!(
+            widths
+                .iter()
+                .all(|&width| width == widths[0] && width > 108),
+            "{printed}"
+        );
+        assert!(printed.contains("... |"), "{printed}");
+    }
+}

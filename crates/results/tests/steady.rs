@@ -1,0 +1,164 @@
+//! Rates that were simulated, so that it is known when they became steady: flat, rising, with a
+//! step, alternating; each with noise from a generator that gives the same numbers everywhere.
+
+use bookend_contract::report::Intervals;
+use bookend_results::measurement::Measurement;
+use bookend_results::random::Random;
+use bookend_results::steady::{Steady, doubt};
+
+/// Normal enough: the sum of twelve has variance 1.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.fraction()).sum::<f64>() - 6.0
+}
+
+/// How many seeds each rate is tried with.
+const SEEDS: u64 = 20;
+
+/// A warm-up of 5 s and a window of 20 s, in which an interval counts `rate` calls, give or take.
+fn counted(seed: u64, noise: f64, rate: impl Fn(usize) -> f64) -> Intervals {
+    let mut random = Random::new(seed);
+    let count = |i| (rate(i) * (1.0 + noise * normal(&mut random))).max(0.0) as u64;
+    Intervals {
+        interval_ms: 100,
+        window_start: 50,
+        counts: (0..250).map(count).collect(),
+    }
+}
+
+/// What is decided for every seed.
+fn decided(noise: f64, rate: impl Fn(usize) -> f64) -> Vec<Steady> {
+    let seeds = 0..SEEDS;
+    seeds
+        .map(|seed| Steady::of(&counted(seed, noise, &rate)))
+        .collect()
+}
+
+fn seconds(steady: &Steady) -> f64 {
+    match steady {
+        Steady::From { seconds } => *seconds,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_flat_rate_is_steady_from_its_first_interval_on() {
+    for noise in [0.0, 0.02, 0.10, 0.30] {
+        let flat = decided(noise, |_| 10_000.0);
+        assert!(
+            flat.iter().all(|steady| seconds(steady) <= -4.0),
+            "{noise}: {flat:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ramp_is_steady_where_it_is_near_its_end() {
+    // Linear until 8 s after the first call, which is 3 s into the window.
+    let ramp = decided(0.02, |i| 10_000.0 * (i.min(80) as f64 / 80.0));
+    for steady in &ramp {
+        assert!((1.0..=4.0).contains(&seconds(steady)), "{steady:?}");
+    }
+}
+
+#[test]
+fn a_step_is_found_to_the_interval() {
+    // A compiler has done its work 7 s after the first call.
+    let step = decided(0.03, |i| if i < 70 { 8_000.0 } else { 10_000.0 });
+    for steady in &step {
+        assert!((seconds(steady) - 2.0).abs() <= 0.2, "{steady:?}");
+    }
+}
+
+#[test]
+fn a_step_in_the_warm_up_is_no_doubt() {
+    let step = decided(0.03, |i| if i < 20 { 5_000.0 } else { 10_000.0 });
+    for steady in &step {
+        assert!((seconds(steady) + 3.0).abs() <= 0.2, "{steady:?}");
+    }
+}
+
+#[test]
+fn a_step_too_small_to_matter_is_none() {
+    let step = decided(0.01, |i| if i < 100 { 9_700.0 } else { 10_000.0 });
+    assert!(step.iter().all(|steady| seconds(steady) < 0.0), "{step:?}");
+}
+
+#[test]
+fn a_rate_that_alternates_is_never_steady() {
+    // Two seconds fast, two seconds slow.
+    let alternating = decided(0.03, |i| if i / 20 % 2 == 0 { 10_000.0 } else { 7_000.0 });
+    assert_eq!(alternating, [Steady::Never; SEEDS as usize]);
+}
+
+#[test]
+fn a_rate_that_changes_every_interval_is_noisy_and_steady() {
+    let alternating = decided(0.01, |i| if i % 2 == 0 { 10_000.0 } else { 7_000.0 });
+    assert!(
+        alternating.iter().all(|steady| seconds(steady) < 0.0),
+        "{alternating:?}"
+    );
+}
+
+#[test]
+fn a_rate_that_falls_at_the_very_end_was_not_steady() {
+    let falling = decided(0.02, |i| if i < 220 { 10_000.0 } else { 6_000.0 });
+    assert_eq!(falling, [Steady::Never; SEEDS as usize]);
+}
+
+#[test]
+fn one_outlier_changes_nothing() {
+    let outlier = decided(0.02, |i| if i == 130 { 1_000.0 } else { 10_000.0 });
+    assert!(
+        outlier.iter().all(|steady| seconds(steady) < 0.0),
+        "{outlier:?}"
+    );
+}
+
+#[test]
+fn of_a_short_window_or_none_nothing_is_known() {
+    let mut short = counted(1, 0.0, |_| 10_000.0);
+    short.counts.truncate(59);
+    assert_eq!(Steady::of(&short), Steady::Unknown);
+    short.counts.truncate(3);
+    assert_eq!(Steady::of(&short), Steady::Unknown);
+    assert_eq!(Steady::of(&Intervals::default()), Steady::Unknown);
+}
+
+#[test]
+fn a_window_without_calls_is_no_trouble() {
+    let nothing = decided(0.0, |_| 0.0);
+    assert!(nothing.iter().all(|steady| seconds(steady) < 0.0));
+}
+
+#[test]
+fn a_cell_is_doubted_in_one_clause_for_all_its_rounds() {
+    let measured = |steady| Measurement {
+        steady,
+        ..Measurement::default()
+    };
+    let before = measured(Steady::From { seconds: -0.5 });
+    let after = measured(Steady::From { seconds: 1.25 });
+    let never = measured(Steady::Never);
+    let unknown = Measurement::default();
+    assert_eq!(doubt([&before, &unknown].into_iter()), None);
+    let late = "the window began up to 1.2 s before the rate was steady (1 of 2 rounds)";
+    assert_eq!(
+        doubt([&before, &unknown, &after].into_iter()).unwrap(),
+        late
+    );
+    let both = doubt([&after, &never, &before].into_iter()).unwrap();
+    assert!(
+        both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"),
+        "{both}"
+    );
+}
+
+#[test]
+fn a_row_of_before_this_was_decided_is_read() {
+    let mut json = serde_json::to_value(Measurement::default()).unwrap();
+    json.as_object_mut().unwrap().remove("steady");
+    let read: Measurement = serde_json::from_value(json).unwrap();
+    assert_eq!(read.steady, Steady::Unknown);
+    let kept = serde_json::to_value(Steady::From { seconds: 2.5 }).unwrap();
+    assert_eq!(kept.to_string(), r#"{"from":{"seconds":2.5}}"#);
+}

@@ -1,0 +1,178 @@
+//! Arithmetic on printed figures: `(65135.31 / 15%) / (41124.74 / 95%)`, each figure with the range
+//! that its digits leave open.
+
+use bookend_results::audit::{Rounding, Span};
+use std::fmt;
+
+/// Nesting nobody writes; a guard against a file that is not meant well.
+const DEPTH_MAX: usize = 16;
+
+/// What is wrong with a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormulaError {
+    /// A figure, a parenthesis or an operator was expected before this rest.
+    Unexpected(String),
+    /// A divisor may be zero.
+    DivisionByZero,
+    /// More than 16 parentheses within each other.
+    TooDeep,
+}
+
+impl fmt::Display for FormulaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexpected(rest) if rest.is_empty() => f.write_str("the formula ends too early"),
+            Self::Unexpected(rest) => write!(
+                f,
+                "`{rest}` is not understood: write figures as printed, + - * / and parentheses"
+            ),
+            Self::DivisionByZero => f.write_str("the formula divides by what may be zero"),
+            Self::TooDeep => f.write_str("the formula has too many parentheses"),
+        }
+    }
+}
+
+impl std::error::Error for FormulaError {}
+
+/// The value of a formula with the range that its figures leave open.
+///
+/// # Errors
+/// When it is none.
+pub fn evaluate(formula: &str) -> Result<Span, FormulaError> {
+    let mut reader = Reader {
+        rest: formula,
+        depth: 0,
+    };
+    let value = reader.sum()?;
+    match reader.next_char() {
+        None => Ok(value),
+        Some(_) => Err(reader.unexpected()),
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn sum(&mut self) -> Result<Span, FormulaError> {
+        let mut value = self.product()?;
+        loop {
+            value = match self.next_char() {
+                Some('+') => value.plus(self.after_operator(Self::product)?),
+                Some('-') => value.minus(self.after_operator(Self::product)?),
+                _ => return Ok(value),
+            };
+        }
+    }
+
+    fn product(&mut self) -> Result<Span, FormulaError> {
+        let mut value = self.factor()?;
+        loop {
+            value = match self.next_char() {
+                Some('*') => value.times(self.after_operator(Self::factor)?),
+                Some('/') => {
+                    let divisor = self.after_operator(Self::factor)?;
+                    value.over(divisor).ok_or(FormulaError::DivisionByZero)?
+                }
+                _ => return Ok(value),
+            };
+        }
+    }
+
+    fn factor(&mut self) -> Result<Span, FormulaError> {
+        if self.next_char() != Some('(') {
+            return self.figure();
+        }
+        if self.depth == DEPTH_MAX {
+            return Err(FormulaError::TooDeep);
+        }
+        self.depth += 1;
+        let value = self.after_operator(Self::sum)?;
+        self.depth -= 1;
+        match self.next_char() {
+            Some(')') => {
+                self.rest = &self.rest[1..];
+                Ok(value)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A decimal number, perhaps with a per cent sign. A whole number without one is exact: it
+    /// counts something.
+    fn figure(&mut self) -> Result<Span, FormulaError> {
+        self.next_char();
+        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+        let end = self.rest.find(|c| !is_digit(c)).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        let number: f64 = digits.parse().map_err(|_| self.unexpected())?;
+        let (unit, rest) = match rest.strip_prefix('%') {
+            Some(rest) => (0.01, rest),
+            None => (1.0, rest),
+        };
+        let is_count = unit == 1.0 && !digits.contains('.');
+        let printed = Span::printed(digits, number * unit, unit, Rounding::Nearest);
+        let value = match is_count {
+            true => Span::exact(number),
+            false => printed.ok_or_else(|| self.unexpected())?,
+        };
+        self.rest = rest;
+        Ok(value)
+    }
+
+    fn after_operator(
+        &mut self,
+        read: fn(&mut Self) -> Result<Span, FormulaError>,
+    ) -> Result<Span, FormulaError> {
+        self.rest = &self.rest[1..];
+        read(self)
+    }
+
+    /// What comes next, without the blanks before it.
+    fn next_char(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    fn unexpected(&self) -> FormulaError {
+        FormulaError::Unexpected(self.rest.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_ratio_comes_out_of_its_own_figures() {
+        let ratio = evaluate("(65135.31 / 15%) / (41124.74 / 95%)").expect("a formula");
+        assert_eq!(format!("{:.2}", ratio.value), "10.03");
+        assert_eq!(format!("{:.2} {:.2}", ratio.low, ratio.high), "9.66 10.43");
+    }
+
+    #[test]
+    fn products_come_before_sums_and_whole_numbers_are_exact() {
+        assert_eq!(evaluate("2 + 3 * 4 - 6 / 2"), Ok(Span::exact(11.0)));
+        assert_eq!(evaluate(" ( 2 + 3 ) * 4 "), Ok(Span::exact(20.0)));
+        let rounded = evaluate("2.90 / 0.31").expect("a formula");
+        assert_eq!(
+            format!("{:.2} {:.2}", rounded.low, rounded.high),
+            "9.19 9.52"
+        );
+    }
+
+    #[test]
+    fn what_is_no_formula_says_where() {
+        let wrong = |text: &str| evaluate(text).expect_err(text);
+        assert_eq!(wrong("2 +"), FormulaError::Unexpected(String::new()));
+        assert_eq!(wrong("2 x 3"), FormulaError::Unexpected("x 3".to_owned()));
+        assert_eq!(wrong("(2"), FormulaError::Unexpected(String::new()));
+        assert_eq!(wrong("2)"), FormulaError::Unexpected(")".to_owned()));
+        assert_eq!(wrong("1 / 0"), FormulaError::DivisionByZero);
+        assert_eq!(wrong("1.2.3"), FormulaError::Unexpected("1.2.3".to_owned()));
+        assert_eq!(wrong(&"(".repeat(17)), FormulaError::TooDeep);
+        assert_eq!(wrong("2 µ"), FormulaError::Unexpected("µ".to_owned()));
+    }
+}

@@ -1,0 +1,45 @@
+//! Which rounds of a record are marked, for verdicts that rest on them.
+
+use super::quantity::Quantity;
+use bookend_results::measurement::{CellId, Row};
+use bookend_results::record::Record;
+use bookend_results::table::rules_of;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The marked windows of a record with the names of the rules, by cell and round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marked<'a>(BTreeMap<(&'a CellId, u32), BTreeSet<String>>);
+
+impl<'a> Marked<'a> {
+    pub(super) fn of(record: &'a Record) -> Self {
+        let plan = &record.facts.plan;
+        let rules = record.rows.iter().map(|row| (row, rules_of(plan, row)));
+        let marked = rules.filter(|(_, rules)| !rules.is_empty());
+        Self(
+            marked
+                .map(|(row, rules)| ((&row.cell, row.round), rules))
+                .collect(),
+        )
+    }
+
+    /// How many of the rounds that a figure is worked out of are marked, and by which rules. A
+    /// round counts once a case, whichever of the cells that are compared in it is marked.
+    pub(super) fn sentence(&self, quantity: &Quantity, rows: &[Row]) -> Option<String> {
+        let (mut marked, mut all) = (0, 0);
+        let mut names = BTreeSet::new();
+        for by_round in quantity.rounds(rows) {
+            for cells in by_round.values() {
+                let rules: BTreeSet<&String> = cells
+                    .iter()
+                    .filter_map(|row| self.0.get(&(&row.cell, row.round)))
+                    .flatten()
+                    .collect();
+                all += 1;
+                marked += u32::from(!rules.is_empty());
+                names.extend(rules);
+            }
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        (marked > 0).then(|| format!("Marked in {marked} of {all} rounds: {}.", names.join(", ")))
+    }
+}

@@ -1,0 +1,119 @@
+//! From the published tables of a suite's folder to what the audit looks at.
+
+use super::ClaimsError;
+use crate::document::{Conditions, Document, Place};
+use crate::published::{Column, PublishedRow, PublishedTable, Unit};
+use crate::{Bucket, PrintedRow};
+use bookend_results::audit::{Rounding, Span};
+use std::path::Path;
+
+/// The figures of a histogram's line.
+const UPPER_BOUND: &str = "upper_bound";
+const COUNT: &str = "count";
+
+/// Every `published*.csv` of a folder, given the names in it.
+pub(super) fn tables(folder: &Path, names: &[String]) -> Result<Vec<PublishedTable>, ClaimsError> {
+    let is_published = |name: &&String| name.starts_with("published") && name.ends_with(".csv");
+    let read = |name: &String| {
+        let file = folder.join(name);
+        PublishedTable::read(&file).map_err(|error| ClaimsError::Published(file, Box::new(error)))
+    };
+    names.iter().filter(is_published).map(read).collect()
+}
+
+/// The rows of all tables; lines of a histogram are put to the row that they belong to.
+pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Document {
+    let mut rows = Vec::new();
+    let mut lines = Vec::new();
+    for table in tables {
+        let is_histogram = table.columns.iter().any(|one| one.name == UPPER_BOUND);
+        let printed = table.rows.iter().map(|row| printed(table, row, conditions));
+        match is_histogram {
+            true => lines.extend(printed),
+            false => rows.extend(printed),
+        }
+    }
+    for row in &mut rows {
+        row.histogram = histogram(row, &lines);
+    }
+    Document { rows, conditions }
+}
+
+fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -> PrintedRow {
+    let figures = table.columns.iter().filter_map(|column| {
+        let span = span(table, column, row, conditions.latency_rounding)?;
+        Some((column.name.clone(), span))
+    });
+    let cell = row.cell.clone();
+    let (subject, case, instrument) = cell.map_or_else(Default::default, |cell| {
+        (cell.subject, cell.case, cell.instrument)
+    });
+    PrintedRow {
+        place: Place {
+            table: row.table.clone(),
+            subject: row.subject.clone(),
+            label: row.label.clone(),
+        },
+        subject,
+        case,
+        instrument,
+        figures: figures.collect(),
+        histogram: Vec::new(),
+    }
+}
+
+/// Latencies and rates are known as far as their digits go, counts exactly.
+fn span(
+    table: &PublishedTable,
+    column: &Column,
+    row: &PublishedRow,
+    latency_rounding: Rounding,
+) -> Option<Span> {
+    let value = row.value(&column.name)?;
+    let text = row.printed.get(&column.name)?;
+    let is_count = column.unit == Unit::Number && text.chars().all(|c| c.is_ascii_digit());
+    if is_count {
+        return Some(Span::exact(value));
+    }
+    let rounding = match column.unit {
+        Unit::Nanoseconds => latency_rounding,
+        _ => Rounding::Nearest,
+    };
+    Span::printed(text, value, smallest_unit(table, &column.name), rounding)
+}
+
+/// What a printed one is in the column's finest unit: a bare zero does not say.
+fn smallest_unit(table: &PublishedTable, column: &str) -> f64 {
+    let units = table.rows.iter().filter_map(|row| {
+        let digits: String = row
+            .printed
+            .get(column)?
+            .chars()
+            .take_while(is_digit)
+            .collect();
+        let number: f64 = digits.parse().ok().filter(|number| *number > 0.0)?;
+        Some(row.value(column)? / number)
+    });
+    units.fold(f64::INFINITY, f64::min)
+}
+
+fn is_digit(c: &char) -> bool {
+    c.is_ascii_digit() || *c == '.'
+}
+
+fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<Bucket> {
+    let own = |line: &&PrintedRow| {
+        line.place.subject == row.place.subject && line.place.label == row.place.label
+    };
+    let bucket = |line: &PrintedRow| {
+        Some(Bucket {
+            upper_ns: line.figure(UPPER_BOUND)?,
+            count: line.figure(COUNT)?.value,
+        })
+    };
+    // Only a row of calls can have one.
+    match row.figure("ok") {
+        Some(_) => lines.iter().filter(own).filter_map(bucket).collect(),
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,365 @@
+//! Held, did not hold, cannot tell here: the verdict on a claim, and why.
+
+use super::marked::Marked;
+use super::metric::unit_text;
+use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
+use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
+use crate::document::DocumentFinding;
+use crate::published::Unit;
+use bookend_results::audit::Span;
+use bookend_results::statistics::Interval;
+use std::fmt;
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The whole interval lies within what counts as held.
+    Held,
+    /// A whole interval lies outside of it, widened for the number of cases, or the document
+    /// refutes itself.
+    DidNotHold,
+    /// Something is missing, or an interval lies on both sides.
+    CannotTell,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::Held, Self::DidNotHold, Self::CannotTell];
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Held => "held",
+            Self::DidNotHold => "did not hold",
+            Self::CannotTell => "cannot tell here",
+        })
+    }
+}
+
+/// A claim with its figures and its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement<'a> {
+    /// Which claim.
+    pub claim: &'a Claim,
+    /// What its document's own figures give, as text; empty where nothing can be worked out.
+    pub recomputed: String,
+    /// What ours are, as text; empty where nothing was asked.
+    pub ours: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// One or a few sentences, built from the figures.
+    pub why: String,
+}
+
+/// Judges a claim.
+pub(super) fn judge<'a>(
+    claim: &'a Claim,
+    ledger: &SuiteLedger,
+    marked: &Marked<'_>,
+) -> Judgement<'a> {
+    let recomputed = claim
+        .recomputed
+        .as_ref()
+        .map(|derivation| of_document(derivation, ledger));
+    let ours = claim.ours.as_ref().map(|quantity| {
+        let rows = ledger
+            .record
+            .as_ref()
+            .map_or(&[][..], |record| &record.rows);
+        let deadline_ms = ledger
+            .record
+            .as_ref()
+            .and_then(|record| record.facts.plan.deadline_ms);
+        let figures = Figures::Recorded {
+            rows,
+            deadline_ns: deadline_ms.map(|deadline| deadline as f64 * 1e6),
+            profile: ledger.profile.as_ref(),
+        };
+        let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+        Worked::of(quantity, evaluation)
+    });
+    let (verdict, reason) = verdict(claim, recomputed.as_ref(), ours.as_ref(), ledger);
+    let why = [
+        Some(reason),
+        claim.why.clone(),
+        doubt(claim, ledger, marked),
+    ];
+    let why: Vec<String> = why.into_iter().flatten().collect();
+    Judgement {
+        claim,
+        recomputed: recomputed.map_or_else(String::new, |worked| worked.text()),
+        ours: ours.map_or_else(String::new, |worked| worked.text()),
+        verdict,
+        why: why.join(" "),
+    }
+}
+
+/// What makes a reader doubt the rounds that a verdict rests on, if it rests on rounds.
+fn doubt(claim: &Claim, ledger: &SuiteLedger, marked: &Marked<'_>) -> Option<String> {
+    let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
+    let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
+    let quantity = claim.ours.as_ref()?;
+    let record = ledger.record.as_ref()?;
+    (is_judged && claim.judged_by == JudgedBy::Records)
+        .then(|| marked.sentence(quantity, &record.rows))?
+}
+
+fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
+    match derivation {
+        Derivation::Formula(span) => Worked {
+            unit: Unit::Number,
+            take: Take::Each,
+            is_over_model: false,
+            evaluation: of_span(*span),
+        },
+        Derivation::Quantity(quantity) => {
+            let figures = Figures::Printed(&ledger.document);
+            let evaluation = quantity.evaluate(figures, &ledger.claims.models);
+            Worked::of(quantity, evaluation)
+        }
+    }
+}
+
+fn of_span(span: Span) -> Evaluation {
+    let (low, high) = (span.low, span.high);
+    let interval = Some(Interval { low, high });
+    Evaluation {
+        estimates: vec![Estimate {
+            place: String::new(),
+            value: span.value,
+            interval,
+            joint_interval: interval,
+            equal_rounds: None,
+        }],
+        missing: vec![],
+    }
+}
+
+fn verdict(
+    claim: &Claim,
+    recomputed: Option<&Worked>,
+    ours: Option<&Worked>,
+    ledger: &SuiteLedger,
+) -> (Verdict, String) {
+    if let Some(finding) = refuting(claim.refuted_by.as_ref(), &ledger.findings) {
+        let reason = format!(
+            "Its own table refutes it ({}): {}.",
+            finding.place, finding.finding
+        );
+        return (Verdict::DidNotHold, reason);
+    }
+    if let Some(reason) = &claim.cannot_tell {
+        return (Verdict::CannotTell, reason.clone());
+    }
+    let judged = match claim.judged_by {
+        JudgedBy::Records if ledger.record.is_none() => {
+            return (Verdict::CannotTell, "No record yet.".to_owned());
+        }
+        JudgedBy::Records => ours,
+        JudgedBy::Document => recomputed,
+    };
+    match (judged, claim.held) {
+        (Some(worked), Some(condition)) => worked.judge(condition, claim.judged_by),
+        (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
+        // A checked claim has both; a reader shall see what lacks rather than nothing.
+        _ => (
+            Verdict::CannotTell,
+            "Nothing says what counts as held.".to_owned(),
+        ),
+    }
+}
+
+fn refuting<'a>(
+    refutation: Option<&Refutation>,
+    findings: &'a [DocumentFinding],
+) -> Option<&'a DocumentFinding> {
+    let refutation = refutation?;
+    findings.iter().find(|one| {
+        let subject = refutation.subject.as_ref();
+        let cases = refutation.cases.as_ref();
+        one.finding.rule == refutation.rule
+            && subject.is_none_or(|subject| *subject == one.subject)
+            && cases.is_none_or(|cases| cases.contains(&one.case))
+    })
+}
+
+/// The verdict on a claim that nothing but a rule can settle, where the rule found nothing.
+fn unrefuted(refutation: Option<&Refutation>, ledger: &SuiteLedger) -> (Verdict, String) {
+    let rule = refutation.map(|one| one.rule);
+    let mut coverage = ledger.coverage.iter();
+    match coverage.find(|one| Some(one.rule) == rule) {
+        Some(one) => {
+            let reason = format!("`{}` finds nothing in the {} rows.", one.rule, one.rows);
+            (Verdict::Held, reason)
+        }
+        None => {
+            let reason = "The document prints too little for the rule to look.".to_owned();
+            (Verdict::CannotTell, reason)
+        }
+    }
+}
+
+/// A quantity that was worked out.
+struct Worked {
+    unit: Unit,
+    take: Take,
+    is_over_model: bool,
+    evaluation: Evaluation,
+}
+
+impl Worked {
+    fn of(quantity: &Quantity, evaluation: Evaluation) -> Self {
+        Self {
+            unit: quantity.unit(),
+            take: quantity.take,
+            is_over_model: matches!(quantity.over, Some(Over::Model(_))),
+            evaluation,
+        }
+    }
+
+    fn judge(&self, condition: Condition, judged_by: JudgedBy) -> (Verdict, String) {
+        let estimates = &self.evaluation.estimates;
+        let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
+        let whose = match judged_by {
+            JudgedBy::Records => "Ours",
+            JudgedBy::Document => "Its own figures",
+        };
+        let held = self.condition_text(condition);
+        if let Some(index) = judged.iter().position(|one| *one == Some(false)) {
+            let refuting = self.estimate_text(&estimates[index]);
+            return (
+                Verdict::DidNotHold,
+                format!("{whose}: {refuting}; held would be {held}."),
+            );
+        }
+        if let Some(missing) = self.evaluation.missing.first() {
+            let more = match self.evaluation.missing.len() {
+                1 => String::new(),
+                several => format!(", and {} more", several - 1),
+            };
+            return (
+                Verdict::CannotTell,
+                format!("Cannot tell: {missing}{more}."),
+            );
+        }
+        match judged.iter().position(Option::is_none) {
+            None if estimates.is_empty() => (
+                Verdict::CannotTell,
+                "Cannot tell: no case to look at.".to_owned(),
+            ),
+            None => (Verdict::Held, format!("{whose}: {}, {held}.", self.text())),
+            Some(index) => {
+                let one = &estimates[index];
+                let unclear = self.estimate_text(one);
+                let reason = match one.interval {
+                    Some(interval) if condition.excludes(interval) => format!(
+                        "{whose}: {unclear}; held would be {held}. One of {} cases can be as far \
+                         off by chance.",
+                        estimates.len()
+                    ),
+                    Some(_) => format!(
+                        "{whose}: {unclear}; held would be {held}, and the interval lies on both sides."
+                    ),
+                    None => format!("{whose}: {unclear}, from one round, which has no interval."),
+                };
+                (Verdict::CannotTell, reason)
+            }
+        }
+    }
+
+    /// One figure with its interval, or the range of several cases.
+    fn text(&self) -> String {
+        let estimates = &self.evaluation.estimates;
+        match estimates.as_slice() {
+            [] => match self.evaluation.missing.is_empty() {
+                true => String::new(),
+                false => "no record".to_owned(),
+            },
+            [one] => self.estimate_text(one),
+            several => {
+                let values = several.iter().map(|one| one.value);
+                let low = values.clone().fold(f64::INFINITY, f64::min);
+                let high = values.fold(f64::NEG_INFINITY, f64::max);
+                let what = match self.take {
+                    Take::Growth => "steps",
+                    _ => "cases",
+                };
+                let (low, high) = (self.number(low), self.number(high));
+                let count = several.len();
+                if low == high {
+                    return format!("{low}{} in each of {count} {what}", self.of_whom());
+                }
+                format!("{low} to {high}{} in {count} {what}", self.of_whom())
+            }
+        }
+    }
+
+    fn estimate_text(&self, one: &Estimate) -> String {
+        let value = self.number(one.value);
+        let interval = one.interval.map_or_else(String::new, |interval| {
+            let ends = [self.number(interval.low), self.number(interval.high)];
+            match ends.iter().all(|end| *end == value) {
+                true => equal_text(one.equal_rounds),
+                false => format!(" ({} to {})", ends[0], ends[1]),
+            }
+        });
+        format!("{value}{interval}{} {}", self.of_whom(), one.place)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// A total of 20 s that reads "1.01" would puzzle.
+    fn of_whom(&self) -> &'static str {
+        match self.is_over_model {
+            true => " of the model's",
+            false => "",
+        }
+    }
+
+    fn number(&self, value: f64) -> String {
+        unit_text(self.unit, value)
+    }
+
+    /// What counts as held: a clause that follows a figure.
+    fn condition_text(&self, condition: Condition) -> String {
+        let number = |value| self.number(value);
+        match (condition.at_least, condition.at_most) {
+            (Some(least), Some(most)) if least == most => format!("exactly {}", number(least)),
+            (Some(least), Some(most)) => format!("within {} to {}", number(least), number(most)),
+            (Some(least), None) => format!("at least {}", number(least)),
+            (None, Some(most)) => format!("at most {}", number(most)),
+            (None, None) => "anything".to_owned(),
+        }
+    }
+}
+
+/// Where an interval would have no width: how often it was so says more.
+fn equal_text(rounds: Option<usize>) -> String {
+    rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
+}
+
+impl Condition {
+    /// Whether the whole interval is within, or the whole joint interval without: a claim about
+    /// several cases holds in all of them, so the more there are the likelier it is that one is
+    /// outside by chance. `None`: neither, or there is none.
+    fn holds(self, estimate: &Estimate) -> Option<bool> {
+        let interval = estimate.interval?;
+        if interval.low >= self.least() && interval.high <= self.most() {
+            return Some(true);
+        }
+        self.excludes(estimate.joint_interval?).then_some(false)
+    }
+
+    fn excludes(self, interval: Interval) -> bool {
+        interval.high < self.least() || interval.low > self.most()
+    }
+
+    fn least(self) -> f64 {
+        self.at_least.unwrap_or(f64::NEG_INFINITY)
+    }
+
+    fn most(self) -> f64 {
+        self.at_most.unwrap_or(f64::INFINITY)
+    }
+}

@@ -1,0 +1,125 @@
+//! How a figure of ours is written: as the original wrote its own.
+
+use bookend_results::table::significant_text;
+use bookend_results::table::{
+    cpu_text, latency_text, memory_text, precise_latency_text, rate_text,
+};
+use std::fmt;
+use std::str::FromStr;
+
+/// A style of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `43420`
+    Rate,
+    /// `41124.74`
+    RateCents,
+    /// `95k`
+    Kilo,
+    /// `14.25%`
+    Percent,
+    /// `790%`
+    PercentWhole,
+    /// `0.10 ms`, `1.13 s`
+    Latency,
+    /// `57.8 µs`
+    LatencyPrecise,
+    /// `0.000172`
+    SecondsMicro,
+    /// `20.20 s`
+    Seconds,
+    /// `1.07 MiB`
+    Memory,
+    /// `9056`
+    Count,
+    /// `9.5`
+    Ratio,
+}
+
+const ALL: [(&str, Format); 12] = [
+    ("rate", Format::Rate),
+    ("rate-cents", Format::RateCents),
+    ("kilo", Format::Kilo),
+    ("percent", Format::Percent),
+    ("percent-whole", Format::PercentWhole),
+    ("latency", Format::Latency),
+    ("latency-precise", Format::LatencyPrecise),
+    ("seconds-micro", Format::SecondsMicro),
+    ("seconds", Format::Seconds),
+    ("memory", Format::Memory),
+    ("count", Format::Count),
+    ("ratio", Format::Ratio),
+];
+
+impl Format {
+    /// The figure, given in its base unit.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Rate => rate_text(value),
+            Self::RateCents => format!("{value:.2}"),
+            Self::Kilo if value < 1000.0 => rate_text(value),
+            Self::Kilo => format!("{}k", significant_text(value / 1000.0)),
+            Self::Percent => cpu_text(value),
+            Self::PercentWhole => format!("{:.0}%", value * 100.0),
+            Self::Latency => latency_text(value),
+            Self::LatencyPrecise => precise_latency_text(value),
+            Self::SecondsMicro => format!("{:.6}", value / 1e9),
+            Self::Seconds => format!("{:.2} s", value / 1e9),
+            Self::Memory => memory_text(value),
+            Self::Count => format!("{value:.0}"),
+            Self::Ratio => significant_text(value),
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = NoFormat;
+
+    fn from_str(name: &str) -> Result<Self, NoFormat> {
+        let known = ALL.iter().find(|(known, _)| *known == name);
+        known
+            .map(|(_, format)| *format)
+            .ok_or_else(|| NoFormat(name.to_owned()))
+    }
+}
+
+/// There is no format of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoFormat(String);
+
+impl fmt::Display for NoFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = ALL.map(|(name, _)| name).join(", ");
+        write!(f, "there is no format `{}`: write one of {names}", self.0)
+    }
+}
+
+impl std::error::Error for NoFormat {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_look_as_in_the_original() {
+        let known = [
+            ("rate", 43_419.6, "43420"),
+            ("rate-cents", 41_124.74, "41124.74"),
+            ("kilo", 95_000.0, "95.0k"),
+            ("kilo", 512.0, "512"),
+            ("percent", 1.041, "104.1%"),
+            ("percent-whole", 7.9, "790%"),
+            ("latency", 1.13e9, "1.13 s"),
+            ("latency-precise", 57_849.0, "57.8 µs"),
+            ("seconds-micro", 172_000.0, "0.000172"),
+            ("seconds", 20.2e9, "20.20 s"),
+            ("count", 9056.0, "9056"),
+            ("ratio", 9.5, "9.50"),
+        ];
+        for (name, value, expected) in known {
+            let format: Format = name.parse().expect("a format");
+            assert_eq!(format.text(value), expected, "{name}");
+        }
+        assert!("pretty".parse::<Format>().is_err());
+    }
+}

@@ -1,0 +1,27 @@
+//! The page of a suite that no published table stands behind: its report, and what came of its
+//! claims.
+
+use super::page::{day_of, record_of};
+use super::text::section;
+use bookend_results::export::Report;
+use bookend_results::record::Record;
+
+/// The text of the page. `verdicts`: on the suite's claims, Markdown; empty where it has none.
+/// The same inputs always give the same text.
+pub fn measured_page(record: &Record, verdicts: &str) -> String {
+    let facts = &record.facts;
+    let origin = format!(
+        "Measured on {}. Made by `bookend results {}` from\n`{}`; every figure is defined in\n\
+         [docs/metrics.md](../../docs/metrics.md).",
+        day_of(facts),
+        facts.suite,
+        record_of(facts).display()
+    );
+    let run = record.run();
+    let report = Report::new(&run, &record.rows).with_skips(facts.skips.clone());
+    let mut page = report.markdown_made_of(&origin);
+    if !verdicts.trim().is_empty() {
+        page.push_str(&section("Claims", &format!("{}\n", verdicts.trim())));
+    }
+    page
+}

@@ -1,0 +1,54 @@
+//! The shares of published profiles, each with ours where a layer is the same.
+
+use super::rows::NONE;
+use super::{Page, text};
+use crate::published::PublishedRow;
+use bookend_results::measurement::CellId;
+use bookend_results::profile::{PROFILE_METRIC, Profile};
+
+/// A line a published share. Empty when the document has no profile.
+pub(super) fn table(page: &Page<'_>) -> String {
+    let Some(published) = &page.published_profile else {
+        return String::new();
+    };
+    let headings = ["server", "what", "our layers", "printed", "re-run"].map(str::to_owned);
+    let profile = page.profile.as_ref();
+    let rows = published.rows.iter().map(|row| line(row, profile));
+    text::table(&headings, 3, &rows.collect::<Vec<_>>())
+}
+
+/// A row has one figure; its column says which layers of ours are the same.
+fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
+    let figure = row.printed.iter().next();
+    let (column, printed) = figure.map_or((NONE, NONE), |(column, printed)| (column, printed));
+    let ours = column.strip_prefix(PROFILE_METRIC).zip(row.cell.as_ref());
+    let (layers, share) = match ours {
+        None => (NONE.to_owned(), NONE.to_owned()),
+        Some((layers, cell)) => (
+            format!(
+                "{}, {} via {}",
+                layers.replace('_', " ").replace('+', " + "),
+                cell.case,
+                cell.instrument
+            ),
+            share(layers, cell, profile),
+        ),
+    };
+    vec![
+        row.subject.clone(),
+        // Names of functions have angle brackets, which Markdown would take for its own.
+        format!("`{}`", row.label),
+        layers,
+        printed.to_owned(),
+        share,
+    ]
+}
+
+fn share(layers: &str, cell: &CellId, profile: Option<&Profile>) -> String {
+    let samples = profile
+        .and_then(|profile| profile.samples_of(&cell.subject, &cell.case, Some(&cell.instrument)));
+    let share = samples.and_then(|samples| samples.split.named_share(layers));
+    share.map_or("not recorded".to_owned(), |share| {
+        format!("{:.2}%", share * 100.0)
+    })
+}

@@ -1,0 +1,182 @@
+//! The look of ghz: a block a row, a line a figure, with a histogram in it.
+
+use super::figures::{CellFigures, Cells};
+use super::rows::{Line, NONE, OURS, cells_below, lines};
+use super::text;
+use super::{Page, ResultTable};
+use crate::published::PublishedRow;
+use hdrhistogram::Histogram;
+
+/// The widest bar of a histogram, as ghz draws it.
+const BAR_WIDTH: f64 = 40.0;
+
+/// Buckets between the fastest and the slowest answer, as ghz counts them.
+const BUCKETS: u32 = 10;
+
+const COLUMN_WIDTH: usize = 18;
+
+pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
+    let mut blocks = String::new();
+    for row in page.rows_of(table) {
+        blocks.push_str(&format!("#### {}: {}\n\n", row.subject, row.label));
+        let block =
+            figures(table, &lines(cells, table, row)) + &histograms(page, cells, table, row);
+        blocks.push_str(&text::fenced(&block));
+        blocks.push('\n');
+    }
+    blocks
+}
+
+/// The lines of the summary, the cells beside each other.
+fn figures(table: &ResultTable, lines: &[Line]) -> String {
+    let name_width = names(table).map(|name| name.chars().count()).max();
+    let name_width = name_width.unwrap_or(0) + 4;
+    let titles: Vec<String> = lines.iter().map(|line| line.whose.clone()).collect();
+    let mut block = line_of(name_width, "", &titles);
+    for (index, column) in table.columns.iter().enumerate() {
+        if let Some(section) = &column.section {
+            block.push_str(&format!("\n{section}:\n"));
+        }
+        let name = format!("  {}", column.heading);
+        block.push_str(&line_of(name_width, &name, &fields(lines, index)));
+    }
+    block.push_str("\nWhat it cost:\n");
+    for (index, heading) in OURS.iter().enumerate() {
+        let name = format!("  {heading}");
+        let fields = fields(lines, table.columns.len() + index);
+        block.push_str(&line_of(name_width, &name, &fields));
+    }
+    block
+}
+
+fn names(table: &ResultTable) -> impl Iterator<Item = &str> {
+    let headings = table.columns.iter().map(|column| column.heading.as_str());
+    headings.chain(OURS)
+}
+
+fn fields(lines: &[Line], index: usize) -> Vec<String> {
+    let field = |line: &Line| match &line.figures {
+        Ok(figures) => {
+            let mut all = figures.published.iter().chain(&figures.ours);
+            all.nth(index).cloned().unwrap_or_else(|| NONE.to_owned())
+        }
+        Err(word) => word.clone(),
+    };
+    lines.iter().map(field).collect()
+}
+
+fn line_of(name_width: usize, name: &str, fields: &[String]) -> String {
+    let fields: String = fields
+        .iter()
+        .map(|field| format!(" {field:>COLUMN_WIDTH$}"))
+        .collect();
+    format!("{name:<name_width$}{fields}\n")
+}
+
+fn histograms(
+    page: &Page<'_>,
+    cells: &Cells<'_>,
+    table: &ResultTable,
+    row: &PublishedRow,
+) -> String {
+    let mut text = published_histogram(page, row);
+    for (whose, id) in cells_below(cells, table, row) {
+        let Some(Ok(figures)) = cells.find(&id).map(|cell| cells.figures(cell)) else {
+            continue;
+        };
+        let own = own_histogram(&figures);
+        if !own.is_empty() {
+            let title = format!("\nResponse time histogram, ms, {whose}, all rounds:\n");
+            text.push_str(&(title + &own));
+        }
+    }
+    text
+}
+
+fn published_histogram(page: &Page<'_>, row: &PublishedRow) -> String {
+    let Some(histogram) = &page.histogram else {
+        return String::new();
+    };
+    let same = |bucket: &&PublishedRow| bucket.subject == row.subject && bucket.label == row.label;
+    let buckets = histogram.rows.iter().filter(same);
+    let buckets = buckets.filter_map(|bucket| {
+        let bound = bucket.printed.get("upper_bound")?.clone();
+        Some((bound, bucket.value("count")?))
+    });
+    let bars = bars(&buckets.collect::<Vec<_>>());
+    match bars.is_empty() {
+        true => String::new(),
+        false => format!("\nResponse time histogram, ms, published:\n{bars}"),
+    }
+}
+
+fn own_histogram(figures: &CellFigures<'_>) -> String {
+    let histogram = figures.histogram();
+    if histogram.is_empty() {
+        return String::new();
+    }
+    bars(&buckets(histogram))
+}
+
+/// As ghz divides: the fastest alone, then equal steps up to the slowest.
+fn buckets(histogram: &Histogram<u64>) -> Vec<(String, f64)> {
+    let (fastest, slowest) = (histogram.min(), histogram.max());
+    let step = (slowest - fastest) as f64 / f64::from(BUCKETS);
+    let mut counted = 0;
+    let bound_ns = |index: u32| match index {
+        BUCKETS => slowest,
+        _ => fastest + (step * f64::from(index)) as u64,
+    };
+    let bucket = |index: u32| {
+        let up_to = histogram.count_between(0, bound_ns(index));
+        let count = up_to - counted;
+        counted = up_to;
+        (format!("{:.3}", bound_ns(index) as f64 / 1e6), count as f64)
+    };
+    (0..=BUCKETS).map(bucket).collect()
+}
+
+fn bars(buckets: &[(String, f64)]) -> String {
+    let most = buckets.iter().map(|(_, count)| *count).fold(0.0, f64::max);
+    let width = |of: fn(&(String, f64)) -> usize| buckets.iter().map(of).max().unwrap_or(0);
+    let bound_width = width(|(bound, _)| bound.len());
+    let count_width = width(|(_, count)| format!("[{count:.0}]").len());
+    let bar = |(bound, count): &(String, f64)| {
+        let count_text = format!("[{count:.0}]");
+        let length = (count / most.max(1.0) * BAR_WIDTH).round() as usize;
+        let line = format!(
+            "  {bound:<bound_width$} {count_text:<count_width$} |{}",
+            "∎".repeat(length)
+        );
+        format!("{}\n", line.trim_end())
+    };
+    buckets.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bookend_results::latency;
+
+    #[test]
+    fn the_buckets_hold_every_answer_once() {
+        let mut histogram = latency::empty();
+        for step in 0..1_000_u64 {
+            latency::record(&mut histogram, 1_000_000_000 + step * 1_000_000, 1);
+        }
+        let buckets = buckets(&histogram);
+        assert_eq!(buckets.len(), 11);
+        let counted: f64 = buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, 1_000.0);
+    }
+
+    #[test]
+    fn the_longest_bar_is_the_fullest_bucket() {
+        let buckets = [("1.0".to_owned(), 1.0), ("20.0".to_owned(), 80.0)];
+        let full = "∎".repeat(40);
+        assert_eq!(
+            bars(&buckets),
+            format!("  1.0  [1]  |∎\n  20.0 [80] |{full}\n")
+        );
+    }
+}

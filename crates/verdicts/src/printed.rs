@@ -1,0 +1,121 @@
+//! A row of a published table, with every figure as the range that its digits leave open.
+
+use crate::document::{Conditions, Place};
+use bookend_results::audit::{RowFigures, Span};
+use std::collections::BTreeMap;
+
+/// A row of a published table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrintedRow {
+    /// Where it stands in the document.
+    pub place: Place,
+    /// Which of our cells repeats it: subject, case and instrument; empty where none does.
+    pub subject: String,
+    /// See `subject`.
+    pub case: String,
+    /// See `subject`.
+    pub instrument: String,
+    /// Figures by the name of their column, in base units: nanoseconds, bytes, calls a second,
+    /// shares of one CPU, counts.
+    pub figures: BTreeMap<String, Span>,
+    /// The histogram that is printed with it, in ascending order.
+    pub histogram: Vec<Bucket>,
+}
+
+/// A line of a printed histogram: calls that took at most `upper_ns` and longer than the line
+/// before says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// Upper end, nanoseconds.
+    pub upper_ns: Span,
+    /// Calls.
+    pub count: f64,
+}
+
+impl PrintedRow {
+    /// A figure by the name of its column.
+    pub fn figure(&self, name: &str) -> Option<Span> {
+        self.figures.get(name).copied()
+    }
+
+    /// CPU of the server, 1.0 = one CPU.
+    pub fn server_cpu(&self) -> Option<Span> {
+        ["server_cpu_mean", "server_cpu_max", "cpu"]
+            .iter()
+            .find_map(|name| self.figure(name))
+    }
+
+    /// CPU of the client, 1.0 = one CPU.
+    pub fn client_cpu(&self) -> Option<Span> {
+        ["client_cpu_mean", "client_cpu_max"]
+            .iter()
+            .find_map(|name| self.figure(name))
+    }
+
+    /// Calls that failed; 0 where successes are counted and no failure is.
+    pub fn failures(&self) -> Option<Span> {
+        let failed = self.figures.iter();
+        let failed = failed.filter(|(name, _)| name.starts_with("errors"));
+        let sum = failed.fold(Span::exact(0.0), |sum, (_, &count)| sum.plus(count));
+        (sum.value > 0.0 || self.figures.contains_key("ok")).then_some(sum)
+    }
+
+    /// Rate times mean latency, in calls, where both are printed: over all calls, if the mean is.
+    pub fn calls_in_flight(&self) -> Option<Span> {
+        let mean = self.figure("latency_mean");
+        let mean_ns = mean.or_else(|| self.figure("latency_mean_all"))?;
+        let seconds = mean_ns.times(Span::exact(1e-9));
+        Some(self.figure("requests_per_second")?.times(seconds))
+    }
+
+    /// Streams in flight in all.
+    pub fn streams(&self) -> Option<f64> {
+        self.figure("concurrency").map(|streams| streams.value)
+    }
+
+    /// Requests per CPU-second of the server.
+    pub fn requests_per_cpu_second(&self) -> Option<Span> {
+        self.figure("requests_per_second")?.over(self.server_cpu()?)
+    }
+
+    /// Whether every call makes its own connection.
+    pub fn is_connection_per_call(&self) -> bool {
+        self.case.split(' ').any(|word| word == "per-call")
+    }
+
+    /// What the rules for any row look at.
+    pub(crate) fn row_figures(&self, conditions: &Conditions) -> RowFigures {
+        // A mean that may count failed calls says nothing about the percentiles of the others.
+        let failed = self.failures().is_some_and(|failed| failed.value > 0.0);
+        let mean_of_all = self.figure("latency_mean_all").filter(|_| !failed);
+        RowFigures {
+            // With a fixed number of calls the streams run dry at the end, whoever is to blame.
+            streams: self.streams().filter(|_| self.figure("calls").is_none()),
+            window_seconds: None,
+            requests_per_second: self.figure("requests_per_second"),
+            mean_ns: self.figure("latency_mean").or(mean_of_all),
+            latency_slack: 0.0,
+            min_ns: self.figure("latency_min"),
+            max_ns: self.figure("latency_max"),
+            percentiles_ns: self.percentiles_ns(),
+            cpu: self.server_cpu(),
+            cpu_limit: conditions.server_cpus,
+            memory_bytes: self.figure("memory_mean"),
+            memory_limit_bytes: conditions.server_memory_bytes,
+        }
+    }
+
+    /// Latencies by percentile, in ascending order of percent.
+    pub(crate) fn percentiles_ns(&self) -> Vec<(f64, Span)> {
+        let percent = |name: &str| {
+            let digits = name.strip_prefix("latency_p")?;
+            digits.replace('_', ".").parse::<f64>().ok()
+        };
+        let figures = self.figures.iter();
+        let mut all: Vec<(f64, Span)> = figures
+            .filter_map(|(name, &value)| Some((percent(name)?, value)))
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    }
+}

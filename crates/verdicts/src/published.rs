@@ -1,0 +1,237 @@
+//! A published table as data: `published.csv` in a suite's folder (docs/results.md).
+//!
+//! One format for all suites. Each figure stands twice: as it was printed, and as a number in the
+//! base unit that its column names. Nothing is corrected: the audit says what cannot be true.
+
+use bookend_results::declaration::{DeclarationError, read_text};
+use bookend_results::measurement::CellId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+/// The columns that every published table begins with: where a row stands, and which of our cells
+/// measures the same.
+pub const KEY_COLUMNS: [&str; 6] = [
+    "table",
+    "subject",
+    "label",
+    "our_subject",
+    "our_case",
+    "our_instrument",
+];
+
+/// A published table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedTable {
+    /// What it has figures of, in the order of the file.
+    pub columns: Vec<Column>,
+    /// Its rows, in the printed order.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// A column of figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// What it has: `latency_mean`. Where our measurements have the same, under our name.
+    pub name: String,
+    /// The unit of its numbers.
+    pub unit: Unit,
+}
+
+/// Base units: what the numbers of a column count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds: `[ns]`.
+    Nanoseconds,
+    /// Bytes: `[bytes]`.
+    Bytes,
+    /// A second: `[1/s]`.
+    PerSecond,
+    /// CPUs: `[cpu]`, 1 is one CPU busy all the time.
+    Cpus,
+    /// A count, a ratio or a share of the whole: `[1]`.
+    Number,
+}
+
+/// A row of a published table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedRow {
+    /// Which table of the document it stands in.
+    pub table: String,
+    /// Who it is about, as printed.
+    pub subject: String,
+    /// What tells it from other rows of the same subject.
+    pub label: String,
+    /// Which of our cells measures the same. `None` where none can.
+    pub cell: Option<CellId>,
+    /// Its figures by column, in the column's unit.
+    pub values: BTreeMap<String, f64>,
+    /// Its figures by column, as printed.
+    pub printed: BTreeMap<String, String>,
+}
+
+impl Unit {
+    const ALL: [Self; 5] = [
+        Self::Nanoseconds,
+        Self::Bytes,
+        Self::PerSecond,
+        Self::Cpus,
+        Self::Number,
+    ];
+
+    /// As it stands in a heading, between brackets.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "bytes",
+            Self::PerSecond => "1/s",
+            Self::Cpus => "cpu",
+            Self::Number => "1",
+        }
+    }
+}
+
+impl PublishedTable {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not a published table.
+    pub fn read(file: &Path) -> Result<Self, PublishedError> {
+        Self::parse(&read_text(file).map_err(|error| PublishedError::Unreadable(Box::new(error)))?)
+    }
+
+    /// Reads the text of a file: a heading with the [`KEY_COLUMNS`] and a pair of columns a
+    /// figure, `NAME,NAME [UNIT]`; then rows without quotes.
+    ///
+    /// # Errors
+    /// Names the first column or line that cannot be read.
+    pub fn parse(text: &str) -> Result<Self, PublishedError> {
+        let mut lines = text.lines().enumerate();
+        let columns = columns(lines.next().map_or("", |(_, heading)| heading))?;
+        let row = |(index, line)| row(&columns, line).ok_or(PublishedError::Line(index + 1));
+        let rows = lines.map(row).collect::<Result<_, _>>()?;
+        Ok(Self { columns, rows })
+    }
+
+    /// The rows of one table of the document.
+    pub fn of_table<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a PublishedRow> {
+        self.rows.iter().filter(move |row| row.table == table)
+    }
+}
+
+impl PublishedRow {
+    /// A figure in the unit of its column.
+    pub fn value(&self, column: &str) -> Option<f64> {
+        self.values.get(column).copied()
+    }
+}
+
+fn columns(heading: &str) -> Result<Vec<Column>, PublishedError> {
+    let titles: Vec<&str> = heading.split(',').collect();
+    let Some((keys, figures)) = titles.split_at_checked(KEY_COLUMNS.len()) else {
+        return Err(PublishedError::Heading);
+    };
+    if keys != KEY_COLUMNS || figures.len() % 2 != 0 {
+        return Err(PublishedError::Heading);
+    }
+    let pairs = figures.chunks(2);
+    pairs
+        .map(|pair| column(pair[0], pair[1]).ok_or(PublishedError::Column(pair[1].to_owned())))
+        .collect()
+}
+
+/// `latency_mean` and `latency_mean [ns]`.
+fn column(printed: &str, number: &str) -> Option<Column> {
+    let unit = number.strip_prefix(printed)?.strip_prefix(" [")?;
+    let unit = unit.strip_suffix(']')?;
+    Some(Column {
+        name: printed.to_owned(),
+        unit: Unit::ALL.into_iter().find(|one| one.symbol() == unit)?,
+    })
+}
+
+fn row(columns: &[Column], line: &str) -> Option<PublishedRow> {
+    let fields: Vec<&str> = line.split(',').collect();
+    if fields.len() != KEY_COLUMNS.len() + 2 * columns.len() {
+        return None;
+    }
+    let (keys, figures) = fields.split_at(KEY_COLUMNS.len());
+    let mut row = PublishedRow {
+        table: keys[0].to_owned(),
+        subject: keys[1].to_owned(),
+        label: keys[2].to_owned(),
+        cell: cell(&keys[3..])?,
+        values: BTreeMap::new(),
+        printed: BTreeMap::new(),
+    };
+    for (column, figure) in columns.iter().zip(figures.chunks(2)) {
+        match (figure[0], figure[1]) {
+            ("", "") => continue,
+            ("", _) => return None,
+            (printed, number) => {
+                let number = number
+                    .parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite())?;
+                row.values.insert(column.name.clone(), number);
+                row.printed.insert(column.name.clone(), printed.to_owned());
+            }
+        }
+    }
+    Some(row)
+}
+
+/// All three names or none.
+fn cell(keys: &[&str]) -> Option<Option<CellId>> {
+    match keys {
+        ["", "", ""] => Some(None),
+        [subject, case, instrument] if keys.iter().all(|key| !key.is_empty()) => {
+            Some(Some(CellId {
+                subject: (*subject).to_owned(),
+                case: (*case).to_owned(),
+                instrument: (*instrument).to_owned(),
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// Why a published table cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PublishedError {
+    /// The file cannot be read.
+    Unreadable(Box<DeclarationError>),
+    /// The first line does not begin with the [`KEY_COLUMNS`], or pairs do not follow.
+    Heading,
+    /// The second column of a pair does not repeat the first with a unit.
+    Column(String),
+    /// The line of that number, counted from 1, is not a row.
+    Line(usize),
+}
+
+impl fmt::Display for PublishedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => error.fmt(f),
+            Self::Heading => write!(
+                f,
+                "the first line must be {}, then two columns a figure",
+                KEY_COLUMNS.join(",")
+            ),
+            Self::Column(column) => write!(
+                f,
+                "the column `{column}` must repeat the one before it with a unit: {}",
+                Unit::ALL
+                    .map(|unit| format!("NAME [{}]", unit.symbol()))
+                    .join(", ")
+            ),
+            Self::Line(line) => write!(
+                f,
+                "line {line} is not a row: a field a column, a number beside each printed figure, \
+                 our cell whole or not at all"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PublishedError {}

@@ -1,0 +1,182 @@
+//! Claims and suites fit together: every figure that a claim asks of our record is one that its
+//! suite will measure.
+
+use bookend_results::measurement::CellId;
+use bookend_results::suite::{Overrides, Selection, Suite};
+use bookend_verdicts::claims::{
+    Claim, Derivation, Ledger, Over, Quantity, SubjectName, SuiteLedger,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn ledger() -> Ledger {
+    let ledger = Ledger::read(&root().join("suites"), &root().join("records"));
+    ledger.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The cells of a full run.
+fn planned(suite: &str) -> BTreeSet<CellId> {
+    let suite = Suite::read(&root().join("suites").join(suite)).expect("well-formed");
+    let plan = suite.plan(&Selection::default(), &Overrides::default(), 2);
+    let cells = plan.expect("a plan").cells();
+    cells.into_iter().map(|cell| cell.id).collect()
+}
+
+/// Every cell that a quantity needs, as a clause for people and whether the plan has it.
+fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)> {
+    let mut cells: Vec<(&SubjectName, &str)> = Vec::new();
+    for case in &quantity.cases {
+        cells.push((&quantity.of, case));
+        match &quantity.over {
+            Some(Over::Subject(other)) => cells.push((other, case)),
+            Some(Over::Case(other)) => cells.push((&quantity.of, other)),
+            Some(Over::Metric(_) | Over::Model(_)) | None => {}
+        }
+    }
+    let cells = cells.into_iter();
+    cells
+        .map(|(name, case)| (format!("{name} at {case}"), is_planned(name, case, planned)))
+        .collect()
+}
+
+fn is_planned(name: &SubjectName, case: &str, planned: &BTreeSet<CellId>) -> bool {
+    let mut cells = planned
+        .iter()
+        .filter(|cell| cell.subject == name.subject && cell.case == case);
+    match &name.instrument {
+        Some(instrument) => cells.any(|cell| cell.instrument == *instrument),
+        None => {
+            let instruments: Vec<&str> = cells.map(|cell| cell.instrument.as_str()).collect();
+            instruments.len() == 1 || instruments.contains(&"bookend-load")
+        }
+    }
+}
+
+fn unplanned(claim: &Claim, planned: &BTreeSet<CellId>) -> Vec<String> {
+    let quantities = claim.ours.iter();
+    let needs = quantities.flat_map(|quantity| needs(quantity, planned));
+    needs
+        .filter(|(_, is_there)| !is_there)
+        .map(|(cell, _)| format!("{}: {cell}", claim.id))
+        .collect()
+}
+
+#[test]
+fn every_cell_that_a_claim_needs_is_in_the_plan_of_its_suite() {
+    let mut missing = Vec::new();
+    for suite in &ledger().suites {
+        let planned = planned(&suite.suite);
+        for claim in &suite.claims.claims {
+            missing.extend(unplanned(claim, &planned));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_quantity_names_cases() {
+    for suite in &ledger().suites {
+        for claim in &suite.claims.claims {
+            let ours = claim.ours.iter();
+            let recomputed = claim.recomputed.iter().filter_map(|one| match one {
+                Derivation::Quantity(quantity) => Some(quantity),
+                Derivation::Formula(_) => None,
+            });
+            for quantity in ours.chain(recomputed) {
+                assert!(!quantity.cases.is_empty(), "{}", claim.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_document_prints_can_be_recomputed() {
+    // A metric that its tables do not have would be an empty field of the page.
+    for suite in &ledger().suites {
+        for judgement in suite.judgements() {
+            let claim = judgement.claim;
+            if claim.recomputed.is_some() {
+                let text = &judgement.recomputed;
+                assert!(
+                    text.contains(|c: char| c.is_ascii_digit()),
+                    "{}: {text}",
+                    claim.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_five_documents_are_all_there() {
+    let published = ledger().suites.into_iter();
+    let published = published.filter(|one| !one.claims.are_expectations);
+    let names: Vec<String> = published.map(|one| one.suite).collect();
+    let five = [
+        "grpc-thrift-go",
+        "helloworld-profile",
+        "java-executors",
+        "pajamax-tonic",
+        "python-clients",
+    ];
+    assert_eq!(names, five);
+}
+
+#[test]
+fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
+    let ledger = ledger();
+    let ours = ledger
+        .suites
+        .iter()
+        .filter(|one| one.claims.are_expectations);
+    let ours: Vec<&SuiteLedger> = ours.collect();
+    assert_eq!(ours.len(), 1);
+    for one in ours {
+        assert!(one.document.rows.is_empty(), "{} has a table", one.suite);
+        for claim in &one.claims.claims {
+            let is_judged = claim.held.is_some() && claim.recomputed.is_none();
+            assert!(is_judged && !claim.place.is_empty(), "{}", claim.id);
+        }
+        let page = ledger.markdown();
+        let (_, section) = page
+            .split_once(&format!("\n## {}\n", one.claims.title))
+            .expect("a section");
+        assert!(
+            section.contains("No document has these figures"),
+            "{section}"
+        );
+    }
+}
+
+#[test]
+fn models_predict_the_published_runs() {
+    let java = ledger();
+    let java: &SuiteLedger = java.suite("java-executors").expect("the suite");
+    for model in &java.claims.models {
+        let mut rows = java.document.rows.iter();
+        let row = rows
+            .find(|row| row.subject == model.subject.subject && row.case == model.case)
+            .unwrap_or_else(|| panic!("{} is about no printed row", model.id));
+        let prediction = model.published.predict();
+        let printed = |name: &str| row.figure(name).map_or(0.0, |figure| figure.value);
+        let near = |printed: f64, predicted: f64, share: f64| {
+            let off = (printed / predicted - 1.0).abs();
+            assert!(off < share, "{}: {printed} against {predicted}", model.id);
+        };
+        near(printed("ok"), prediction.ok as f64, 0.05);
+        if prediction.failures > 0 {
+            // Runs that end with a time-out are predicted to a hundredth.
+            near(printed("total_time") / 1e9, prediction.total_seconds, 0.011);
+        } else {
+            assert!(printed("total_time") / 1e9 >= prediction.total_seconds);
+        }
+        if model.id.starts_with("fixed") || model.id == "cached" {
+            let mean = printed("latency_mean_all") / 1e9;
+            near(mean, prediction.mean_of_all_seconds, 0.02);
+        }
+    }
+}

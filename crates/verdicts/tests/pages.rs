@@ -1,0 +1,292 @@
+//! The pages of the suites, made of invented records.
+
+#[path = "../../results/tests/table_rows/mod.rs"]
+mod table_rows;
+
+use bookend_results::measurement::{Outcome, Row};
+use bookend_results::profile::{
+    Layer, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples, Split,
+};
+use bookend_results::record::Record;
+use bookend_results::store::Run;
+use bookend_results::suite::{Extent, Overrides, Selection, Suite};
+use bookend_verdicts::pages::{Page, Presentation, first_difference};
+use bookend_verdicts::published::PublishedTable;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use table_rows::{row, rows, run};
+
+fn folder(name: &str) -> PathBuf {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    suites.join(name)
+}
+
+/// A run of the suite with invented rows, in as few rounds as have intervals.
+fn invented(name: &str, extent: Extent) -> (Run, Vec<Row>) {
+    invented_in(3, name, extent)
+}
+
+fn invented_in(rounds: u32, name: &str, extent: Extent) -> (Run, Vec<Row>) {
+    let suite = Suite::read(&folder(name)).unwrap_or_else(|error| panic!("{error}"));
+    let selection = Selection {
+        extent,
+        rounds: Some(rounds),
+        ..Selection::default()
+    };
+    let plan = suite.plan(&selection, &Overrides::default(), 2);
+    let mut run = run();
+    run.new.plan = plan.expect("a plan");
+    run.new.command = format!("bookend run {name}");
+    let rows = rows(&run.new.plan);
+    (run, rows)
+}
+
+fn page_of(name: &str, (run, rows): &(Run, Vec<Row>)) -> String {
+    let record = Record::of_run(run, rows, BTreeMap::new());
+    let page = Page::read(&folder(name), &record).unwrap_or_else(|error| panic!("{error}"));
+    page.text()
+}
+
+fn published_rows(file: &str) -> usize {
+    let table = PublishedTable::read(&folder(file)).expect("a table");
+    table.rows.len()
+}
+
+const SUITES: [&str; 7] = [
+    "grpc-thrift-go",
+    "grpc-thrift-go-equal",
+    "helloworld-profile",
+    "java-executors",
+    "java-executors-bookend-backend",
+    "pajamax-tonic",
+    "python-clients",
+];
+
+const SECTIONS: [&str; 5] = [
+    "Environment",
+    "Parameters",
+    "Commands",
+    "Results",
+    "Conclusion",
+];
+
+#[test]
+fn the_page_looks_as_it_should_to_the_last_letter() {
+    let run = invented("helloworld-profile", Extent::Quick);
+    let page = page_of("helloworld-profile", &run);
+    let expected = include_str!("snapshots/results.txt");
+    assert_eq!(first_difference(&page, expected), None, "\n{page}");
+}
+
+#[test]
+fn every_suite_with_a_published_table_has_a_page() {
+    for name in SUITES {
+        let page = page_of(name, &invented_in(1, name, Extent::Quick));
+        for section in SECTIONS {
+            assert!(
+                page.contains(&format!("\n## {section}\n")),
+                "{name}: {section}"
+            );
+        }
+        assert!(!page.contains("\n\n\n"), "{name}");
+    }
+}
+
+#[test]
+fn every_published_row_has_its_re_run_beside_it_in_a_full_run() {
+    let is_published = |line: &&str| line.contains("| published |");
+    for name in ["python-clients", "grpc-thrift-go", "helloworld-profile"] {
+        let page = page_of(name, &invented(name, Extent::Full));
+        let lines: Vec<&str> = page.lines().collect();
+        let published = lines.iter().filter(|line| is_published(line)).count();
+        assert_eq!(published, published_rows(&format!("{name}/published.csv")));
+        for pair in lines.windows(2).filter(|pair| is_published(&pair[0])) {
+            assert!(pair[1].contains("| re-run |"), "{}", pair[1]);
+            assert!(!pair[1].contains("not planned"), "{}", pair[1]);
+        }
+    }
+}
+
+/// What was kept of pajamax through ghz: 27 of 200 samples in the layer.
+fn profile(layer: Layer) -> Profile {
+    let split = Split {
+        samples: 200,
+        layers: BTreeMap::from([(layer, 27)]),
+        ..Split::default()
+    };
+    let samples = Samples {
+        event: "cpu-clock".to_owned(),
+        window_seconds: 10.0,
+        ok: 1,
+        split,
+        cost_ratio: None,
+        flame_graph: String::new(),
+        stacks: String::new(),
+        notes: vec![],
+    };
+    Profile {
+        schema_version: SCHEMA_VERSION,
+        suite: "helloworld-profile".to_owned(),
+        frequency_hz: 999,
+        cells: vec![Profiled {
+            subject: "rust-pajamax".to_owned(),
+            case: "C=1 S=50".parse().expect("a case"),
+            instrument: "ghz".to_owned(),
+            language: "Rust".to_owned(),
+            is_baseline: false,
+            outcome: ProfileOutcome::Recorded(Box::new(samples)),
+        }],
+    }
+}
+
+#[test]
+fn every_share_of_a_published_profile_has_ours_beside_it_or_says_that_there_is_none() {
+    let (run, rows) = invented("helloworld-profile", Extent::Quick);
+    let record = Record::of_run(&run, &rows, BTreeMap::new());
+    let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
+    let text = page.with_profile(Some(profile(Layer::NetworkIn))).text();
+    let is_share = |line: &&str| line.contains("| `") && line.contains(" | - | ");
+    let not_ours = text.lines().filter(is_share).count();
+    let recorded = |line: &&str| line.contains("via ghz | 47.55% | 13.50% |");
+    assert_eq!(text.lines().filter(recorded).count(), 1, "{text}");
+    // Those of tonic; what is in other layers of pajamax is nothing, which is a figure.
+    let not_recorded = text.matches("| not recorded |").count();
+    assert_eq!((not_ours, not_recorded), (3, 3), "{text}");
+    let published = published_rows("helloworld-profile/published-profile.csv");
+    assert_eq!(text.matches("| `").count(), published);
+}
+
+#[test]
+fn the_grid_has_everybody_under_each_case() {
+    let page = page_of("pajamax-tonic", &invented("pajamax-tonic", Extent::Full));
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!(count("\n| rust_pajamax  "), 12);
+    assert_eq!(count("\n| rust_tonic_mt "), 12);
+    assert_eq!(count("\n|   re-run  "), 24);
+    assert_eq!(count("\n|   re-run with ghz"), 8);
+    assert_eq!(count("\n| rust-bookend  "), 12);
+    assert!(page.contains("--C=100:---"), "{page}");
+    assert!(page.contains("----S=100000---^11.0--re-run-^"), "{page}");
+    assert_eq!(
+        count("\n| rust-floor |"),
+        12,
+        "calibration stands below the grid"
+    );
+}
+
+#[test]
+fn a_summary_has_the_sections_of_ghz_and_both_histograms() {
+    let page = page_of("java-executors", &invented("java-executors", Extent::Full));
+    assert_eq!(page.matches("\nStatus code distribution:\n").count(), 4);
+    assert_eq!(page.matches("histogram, ms, published:\n").count(), 4);
+    assert_eq!(
+        page.matches("histogram, ms, re-run, all rounds:\n").count(),
+        4
+    );
+    assert_eq!(
+        page.matches("histogram, ms, re-run with ghz, all rounds:\n")
+            .count(),
+        4
+    );
+    assert!(page.contains("  1031.762 [1]    |\n"), "{page}");
+}
+
+#[test]
+fn a_scaled_run_is_labelled_as_scaled() {
+    let scaled = "sleeps 100 ms instead of 1000 ms";
+    let page = |extent| page_of("java-executors", &invented("java-executors", extent));
+    assert!(page(Extent::Quick).contains(scaled));
+    assert!(!page(Extent::Full).contains(scaled));
+}
+
+#[test]
+fn a_cell_without_figures_says_in_a_word_why() {
+    let (run, mut rows) = invented("python-clients", Extent::Full);
+    for one in &mut rows {
+        let reason = "no such loop".to_owned();
+        if one.cell.subject == "python-grpcio/uvloop" {
+            *one = row(one.round, one.cell.clone(), Outcome::Unsupported { reason });
+        }
+    }
+    rows.retain(|row| row.cell.subject != "python-grpcio/sync");
+    let page = page_of("python-clients", &(run, rows));
+    assert!(page.contains("| async (uvloop) | 256 | re-run | unsupported | - |"));
+    assert!(page.contains("| sync | 64 | re-run | not reached | - |"));
+}
+
+#[test]
+fn the_same_record_gives_the_same_page_after_it_was_written_and_read() {
+    let (run, rows) = invented("helloworld-profile", Extent::Full);
+    let record = Record::of_run(&run, &rows, BTreeMap::new());
+    let read = Record::parse(&record.text()).expect("a record");
+    let text = |record| {
+        let page = Page::read(&folder("helloworld-profile"), record);
+        page.expect("a page").text()
+    };
+    assert_eq!(text(&read), text(&record));
+}
+
+#[test]
+fn notes_of_callers_stand_by_case_and_those_of_servers_by_life() {
+    let (run, mut rows) = invented("helloworld-profile", Extent::Quick);
+    for row in &mut rows {
+        let Outcome::Measured(measurement) = &mut row.outcome else {
+            continue;
+        };
+        let opened = f64::from(row.round + 1);
+        measurement.notes = BTreeMap::from([("connections_opened".to_owned(), opened)]);
+        row.server_notes = BTreeMap::from([("threads_peak".to_owned(), 7.0)]);
+    }
+    let page = page_of("helloworld-profile", &(run, rows));
+    let expected = [
+        "| ghz | C=1 S=50 | rust-bookend, rust-pajamax, rust-tonic | connections_opened | 2 | 3 | 3 |",
+        "| bookend-load | every case | rust-bookend, rust-floor, rust-pajamax, rust-tonic | \
+         connections_opened | 2 | 3 | 3 |",
+        "| rust-tonic | all of a round |  | threads_peak | 7 | 7 | 3 |",
+    ];
+    for line in expected {
+        assert_eq!(page.matches(line).count(), 1, "{line}\n{page}");
+    }
+}
+
+#[test]
+fn verdicts_stand_below_the_conclusion() {
+    let (run, rows) = invented("helloworld-profile", Extent::Quick);
+    let record = Record::of_run(&run, &rows, BTreeMap::new());
+    let page = Page::read(&folder("helloworld-profile"), &record).expect("a page");
+    let page = page.with_verdicts("3 claims, 2 held.\n".to_owned()).text();
+    assert!(page.ends_with("\n\n3 claims, 2 held.\n"), "{page}");
+}
+
+#[test]
+fn a_page_that_shows_what_is_not_there_is_refused() {
+    let file = folder("helloworld-profile").join("results.toml");
+    let text = std::fs::read_to_string(&file).expect("readable");
+    let complaint = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let error = Presentation::parse(&file, &text.replacen(from, to, 1)).expect_err("refused");
+        error.to_string()
+    };
+    assert!(complaint("conclusion =", "conclusions =").contains("did you mean `conclusion`?"));
+    assert!(complaint("\"rate-cents\"", "\"pretty\"").contains("no format `pretty`"));
+    let unknown = complaint(
+        "published = \"requests_per_second\"",
+        "published = \"speed\"",
+    );
+    assert!(unknown.contains("no metric `speed`"), "{unknown}");
+}
+
+#[test]
+fn the_first_difference_of_two_pages_is_found() {
+    assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
+    let at = |is, should| first_difference(is, should).map(|(line, _, _)| line);
+    assert_eq!(at("a\nb\n", "a\nc\n"), Some(2));
+    assert_eq!(at("a\nb", "a\nb\n"), Some(3));
+    assert_eq!(at("", "a"), Some(1));
+}
+
+#[test]
+fn who_brings_a_client_is_compared_through_the_others_own() {
+    let page = page_of("grpc-thrift-go", &invented("grpc-thrift-go", Extent::Full));
+    assert!(!page.contains("no ratio"), "{page}");
+}
