@@ -1,23 +1,24 @@
-//! A connection of either role that is given octets.
+//! A connection of either side that is given octets.
 
 use crate::bounds::{assert_memory, assert_work};
 use crate::frames::{Frame, Meaning, Splitter};
 use crate::peculiarities::{Peculiarities, REQUESTS};
 use bookend_wire::{
-    Blame, Block, Connection, ConnectionError, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionError, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two octets of peculiarities, then what a client could have written.
 pub fn server_core(input: &[u8]) {
     let (own, octets) = Peculiarities::of(input);
-    check(Role::Server, own, &own.greeted(Role::Server, octets));
+    check(Side::Server, own, &own.greeted(Side::Server, octets));
 }
 
 /// Two octets of peculiarities, then what a server could have written.
 pub fn client_core(input: &[u8]) {
     let (own, octets) = Peculiarities::of(input);
-    check(Role::Client, own, &own.greeted(Role::Client, octets));
+    check(Side::Client, own, &own.greeted(Side::Client, octets));
 }
 
 /// Memory of a connection whose peer sends nothing: tables, a header list, and what a client holds
@@ -37,14 +38,14 @@ const OUTPUT_BYTES: usize = 1_200;
 const OUTPUT_BYTES_PER_OCTET: usize = 4;
 
 /// Asserts all that has to hold of a connection, whatever it is given.
-pub fn check(role: Role, own: Peculiarities, octets: &[u8]) {
-    let whole = hear(role, own, [octets]);
-    let one_by_one = hear(role, own, octets.chunks(1));
+pub fn check(side: Side, own: Peculiarities, octets: &[u8]) {
+    let whole = hear(side, own, [octets]);
+    let one_by_one = hear(side, own, octets.chunks(1));
     assert_eq!(whole, one_by_one, "one by one");
-    let uneven = hear(role, own, uneven_pieces(octets));
+    let uneven = hear(side, own, uneven_pieces(octets));
     assert_eq!(whole, uneven, "in uneven pieces");
-    check_events(&whole.events, role);
-    check_output(role, octets, &whole.output);
+    check_events(&whole.events, side);
+    check_output(side, octets, &whole.output);
     assert_work("events", whole.events.len(), EVENTS, 1, octets);
     let answers: usize = whole.answered * (own.answer_bytes + 100);
     let beyond_answers = whole
@@ -58,7 +59,7 @@ pub fn check(role: Role, own: Peculiarities, octets: &[u8]) {
         OUTPUT_BYTES_PER_OCTET,
         octets,
     );
-    check_memory(role, own, octets);
+    check_memory(side, own, octets);
 }
 
 /// What is told, without the memory that telling takes.
@@ -77,7 +78,7 @@ enum Event {
     Reset {
         id: u32,
         code: ErrorCode,
-        by: Blame,
+        by: Initiator,
     },
     Goaway {
         last_stream_id: u32,
@@ -103,9 +104,9 @@ struct Heard {
     error: Option<ConnectionError>,
 }
 
-fn hear<'a>(role: Role, own: Peculiarities, pieces: impl IntoIterator<Item = &'a [u8]>) -> Heard {
-    let mut connection = own.connection(role);
-    let mut owner = Owner::new(role, own, true);
+fn hear<'a>(side: Side, own: Peculiarities, pieces: impl IntoIterator<Item = &'a [u8]>) -> Heard {
+    let mut connection = own.connection(side);
+    let mut owner = Owner::new(side, own, true);
     let said_before = connection.sender.output.len();
     let error = feed(&mut connection, &mut owner, pieces, |_| ());
     Heard {
@@ -150,7 +151,7 @@ fn uneven_pieces(octets: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn check_memory(role: Role, own: Peculiarities, octets: &[u8]) {
+fn check_memory(side: Side, own: Peculiarities, octets: &[u8]) {
     // Answers that wait for a window, in vectors that double.
     let answers = (octets.len() / REQUEST_BYTES).min(STREAMS);
     let waiting_bytes = 2 * (answers * own.answer_bytes) as u64;
@@ -159,8 +160,8 @@ fn check_memory(role: Role, own: Peculiarities, octets: &[u8]) {
         MEMORY_BYTES + waiting_bytes,
         MEMORY_BYTES_PER_OCTET,
         || {
-            let mut connection = own.connection(role);
-            let mut owner = Owner::new(role, own, false);
+            let mut connection = own.connection(side);
+            let mut owner = Owner::new(side, own, false);
             let pieces = octets.chunks(4_096);
             feed(&mut connection, &mut owner, pieces, |connection| {
                 connection.sender.output.clear()
@@ -170,7 +171,7 @@ fn check_memory(role: Role, own: Peculiarities, octets: &[u8]) {
 }
 
 /// Whether each stream is told in order: a head, a body, one end, and nothing behind a reset.
-fn check_events(events: &[Event], role: Role) {
+fn check_events(events: &[Event], side: Side) {
     let mut began = BTreeSet::new();
     let mut ended = BTreeSet::new();
     let mut reset = BTreeSet::new();
@@ -185,7 +186,7 @@ fn check_events(events: &[Event], role: Role) {
                 (*id, *end_stream)
             }
             Event::Reset { id, .. } => {
-                let is_known = role == Role::Client || began.contains(id);
+                let is_known = side == Side::Client || began.contains(id);
                 assert!(is_known && reset.insert(*id), "{id} is reset: {events:?}");
                 continue;
             }
@@ -200,13 +201,13 @@ fn check_events(events: &[Event], role: Role) {
 }
 
 /// Whether what was written is made of sound frames, and resets nothing that was never there.
-fn check_output(role: Role, octets: &[u8], output: &[u8]) {
-    let (mut written, mut given) = match role {
-        Role::Client => (Splitter::with_preface(), Splitter::without_preface()),
-        Role::Server => (Splitter::without_preface(), Splitter::with_preface()),
+fn check_output(side: Side, octets: &[u8], output: &[u8]) {
+    let (mut written, mut given) = match side {
+        Side::Client => (Splitter::with_preface(), Splitter::without_preface()),
+        Side::Server => (Splitter::without_preface(), Splitter::with_preface()),
     };
     let mut opened = BTreeSet::new();
-    if role == Role::Client {
+    if side == Side::Client {
         opened.extend((0..REQUESTS as u32).map(|nth| 2 * nth + 1));
     } else {
         let came = given.push(octets).unwrap_or_default();
@@ -236,25 +237,25 @@ fn check_output(role: Role, octets: &[u8], output: &[u8]) {
 
 /// Answers like a server does, and keeps what it is told.
 struct Owner {
-    role: Role,
+    side: Side,
     own: Peculiarities,
     keeps: bool,
     events: Vec<Event>,
     answered: usize,
-    head: Block,
-    trailers: Block,
+    head: HeaderBlock,
+    trailers: HeaderBlock,
 }
 
 impl Owner {
-    fn new(role: Role, own: Peculiarities, keeps: bool) -> Self {
+    fn new(side: Side, own: Peculiarities, keeps: bool) -> Self {
         Self {
-            role,
+            side,
             own,
             keeps,
             events: Vec::new(),
             answered: 0,
-            head: Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]),
-            trailers: Block::new(&[(b"grpc-status", b"0")]),
+            head: HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]),
+            trailers: HeaderBlock::new(&[(b"grpc-status", b"0")]),
         }
     }
 
@@ -264,8 +265,8 @@ impl Owner {
         }
     }
 
-    fn answer(&mut self, sender: &mut Sender, stream: Stream, is_due: bool) {
-        if self.role == Role::Server && is_due {
+    fn answer(&mut self, sender: &mut Sender, stream: StreamKey, is_due: bool) {
+        if self.side == Side::Server && is_due {
             let bytes = self.own.answer_bytes;
             self.answered += 1;
             sender.reply(stream, &mut self.head, &mut self.trailers, |output| {
@@ -279,7 +280,7 @@ impl Visitor for Owner {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -295,7 +296,7 @@ impl Visitor for Owner {
         Some(0)
     }
 
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, _: u32, end_stream: bool) {
+    fn cached_headers(&mut self, sender: &mut Sender, stream: StreamKey, _: u32, end_stream: bool) {
         let id = stream.id;
         self.keep(|| Event::Headers {
             id,
@@ -305,7 +306,7 @@ impl Visitor for Owner {
         self.answer(sender, stream, end_stream || self.own.answers_early);
     }
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let id = stream.id;
         self.keep(|| Event::Data {
             id,
@@ -318,7 +319,7 @@ impl Visitor for Owner {
         self.answer(sender, stream, end_stream && !self.own.answers_early);
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         self.keep(|| Event::Reset {
             id: stream.id,
             code,
@@ -346,7 +347,7 @@ impl Visitor for Owner {
         self.keep(|| Event::Pong(payload));
     }
 
-    fn drained(&mut self, _: &mut Sender, stream: Stream) {
+    fn drained(&mut self, _: &mut Sender, stream: StreamKey) {
         self.keep(|| Event::Drained { id: stream.id });
     }
 }

@@ -4,22 +4,22 @@ use crate::connection::check;
 use crate::frames::{self, Frame};
 use crate::peculiarities::Peculiarities;
 use arbitrary::{Arbitrary, Unstructured};
-use bookend_wire::Role;
+use bookend_wire::Side;
 
 /// Frames as a client could have written them.
 pub fn server_frames(input: &[u8]) {
-    run(Role::Server, input);
+    run(Side::Server, input);
 }
 
 /// Frames as a server could have written them.
 pub fn client_frames(input: &[u8]) {
-    run(Role::Client, input);
+    run(Side::Client, input);
 }
 
 /// Frames of one input: enough for any story, few enough to be quick.
 const FRAMES_MAX: usize = 200;
 
-fn run(role: Role, input: &[u8]) {
+fn run(side: Side, input: &[u8]) {
     let (own, octets) = Peculiarities::of(input);
     let mut source = Unstructured::new(octets);
     let mut written = Vec::new();
@@ -31,7 +31,7 @@ fn run(role: Role, input: &[u8]) {
             part.frame().write(&mut written);
         }
     }
-    check(role, own, &own.greeted(role, &written));
+    check(side, own, &own.greeted(side, &written));
 }
 
 /// One of the few streams that a story needs, so that frames meet.

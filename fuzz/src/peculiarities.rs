@@ -1,6 +1,6 @@
 //! What the first two octets of an input decide: limits, and how the owner of a connection behaves.
 
-use bookend_wire::{Block, Config, Connection, Role};
+use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 
 /// How a connection is set up and used.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +49,16 @@ impl Peculiarities {
     }
 
     /// The input as the connection is to get it.
-    pub fn greeted(&self, role: Role, octets: &[u8]) -> Vec<u8> {
-        let preface = if role == Role::Server { PREFACE } else { &[] };
+    pub fn greeted(&self, side: Side, octets: &[u8]) -> Vec<u8> {
+        let preface = if side == Side::Server { PREFACE } else { &[] };
         match self.is_greeted {
             true => [preface, GREETING_OF_A_SERVER, octets].concat(),
             false => octets.to_vec(),
         }
     }
 
-    fn config(&self) -> Config {
-        let mut config = Config::internet();
+    fn config(&self) -> ConnectionConfig {
+        let mut config = ConnectionConfig::internet();
         config.settings.initial_window_bytes = self.window_bytes;
         config.settings.header_table_bytes = self.table_bytes;
         if self.is_small {
@@ -70,13 +70,13 @@ impl Peculiarities {
     }
 
     /// A connection; a client's has some requests open, the last with its body unfinished.
-    pub fn connection(&self, role: Role) -> Connection {
-        let mut connection = Connection::new(role, &self.config());
-        if role == Role::Server {
+    pub fn connection(&self, side: Side) -> Connection {
+        let mut connection = Connection::new(side, &self.config());
+        if side == Side::Server {
             return connection;
         }
         let sender = &mut connection.sender;
-        let mut head = Block::new(&REQUEST);
+        let mut head = HeaderBlock::new(&REQUEST);
         for nth in 0..REQUESTS {
             let opened = if nth + 1 < REQUESTS {
                 sender.request(&mut head, &[], b"ping").map(|_| ())

@@ -2,7 +2,7 @@
 
 use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
 use crate::metadata::Metadata;
-use bookend_wire::Block;
+use bookend_wire::HeaderBlock;
 use bookend_wire::grpc::timeout;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(crate) fn head(&self, origin: &Origin) -> Block {
+    pub(crate) fn head(&self, origin: &Origin) -> HeaderBlock {
         let mut head = head_of(self.path, origin);
         if let Some(time) = self.timeout {
             head.push(TIMEOUT, &timeout_value(time));
@@ -56,8 +56,8 @@ pub(crate) struct Origin {
 }
 
 /// What all calls of a method have in common.
-pub(crate) fn head_of(path: &str, origin: &Origin) -> Block {
-    Block::new(&[
+pub(crate) fn head_of(path: &str, origin: &Origin) -> HeaderBlock {
+    HeaderBlock::new(&[
         (b":method", b"POST"),
         (b":scheme", origin.scheme.as_bytes()),
         (b":path", path.as_bytes()),

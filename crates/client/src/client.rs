@@ -8,7 +8,7 @@ use crate::greeting;
 use crate::options::Options;
 use crate::targets::TargetName;
 use crate::transport::{Event, Transport};
-use bookend_wire::{Connection, ErrorCode, Stream};
+use bookend_wire::{Connection, ErrorCode, StreamKey};
 use std::io;
 use std::time::Instant;
 
@@ -79,7 +79,7 @@ impl Client {
     }
 
     /// Puts the whole request in the output.
-    fn start(&mut self, call: &Call<'_>) -> Result<Stream, CallError> {
+    fn start(&mut self, call: &Call<'_>) -> Result<StreamKey, CallError> {
         let sender = &mut self.connection.sender;
         let stream = sender.open().map_err(|reason| CallError::CannotOpen {
             address: self.address.clone(),
@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// The call is over: what is still on its way is not wanted.
-    fn end(&mut self, stream: Stream) {
+    fn end(&mut self, stream: StreamKey) {
         self.connection.sender.reset(stream, ErrorCode::CANCEL);
         // Whether the server hears of it changes nothing for this call; the next one will see.
         let _ = self.transport.write(&mut self.connection.sender.output);

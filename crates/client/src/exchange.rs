@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::response::Response;
 use bookend_wire::grpc::Code;
-use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
 use std::time::Instant;
 
 /// The call in flight, and what the peer says about the connection.
@@ -14,7 +14,7 @@ pub(crate) struct Exchange {
     /// What the peer's GOAWAY said.
     pub goaway: Option<String>,
     max_message_bytes: usize,
-    call: Option<(Stream, Response)>,
+    call: Option<(StreamKey, Response)>,
     deadline: Option<Instant>,
 }
 
@@ -29,7 +29,7 @@ impl Exchange {
         }
     }
 
-    pub fn begin(&mut self, stream: Stream, deadline: Option<Instant>) {
+    pub fn begin(&mut self, stream: StreamKey, deadline: Option<Instant>) {
         self.call = Some((stream, Response::of_any_number()));
         self.deadline = deadline;
     }
@@ -47,7 +47,7 @@ impl Exchange {
         response.into_answer()
     }
 
-    fn response_on(&mut self, stream: Stream) -> Option<&mut Response> {
+    fn response_on(&mut self, stream: StreamKey) -> Option<&mut Response> {
         let (asked_on, response) = self.call.as_mut()?;
         (*asked_on == stream && !response.has_ended()).then_some(response)
     }
@@ -60,7 +60,7 @@ impl Visitor for Exchange {
     fn headers(
         &mut self,
         _: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -70,10 +70,10 @@ impl Visitor for Exchange {
         None
     }
 
-    /// Never called: no memo is ever given out.
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    /// Never called: no token is ever given out.
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         sender.release(stream, data.len());
         let limit_bytes = self.max_message_bytes;
         if let Some(response) = self.response_on(stream) {
@@ -81,7 +81,7 @@ impl Visitor for Exchange {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         // A server that keeps time as well may be heard before we look at the clock.
         let is_overdue = self.deadline.is_some_and(|due| due <= Instant::now());
         let Some(response) = self.response_on(stream) else {
@@ -105,11 +105,11 @@ impl Visitor for Exchange {
 }
 
 /// What a reset means, in words.
-pub(crate) fn told_by_reset(code: ErrorCode, by: Blame) -> String {
+pub(crate) fn told_by_reset(code: ErrorCode, by: Initiator) -> String {
     match by {
-        Blame::Peer => format!("the server reset the call: {code}"),
-        Blame::PeerGoingAway => "the server went away and had not looked at the call".to_owned(),
-        Blame::PeerMisbehaved => format!("the server broke HTTP/2 on this call: {code}"),
+        Initiator::Peer => format!("the server reset the call: {code}"),
+        Initiator::PeerGoAway => "the server went away and had not looked at the call".to_owned(),
+        Initiator::Library => format!("the server broke HTTP/2 on this call: {code}"),
     }
 }
 
@@ -125,15 +125,15 @@ pub(crate) fn told_by_goaway(code: ErrorCode, debug: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bookend_wire::{Config, Connection, Role};
+    use bookend_wire::{Connection, ConnectionConfig, Side};
     use std::time::Duration;
 
     fn code_of_reset(deadline: Option<Instant>, code: ErrorCode) -> Code {
-        let mut connection = Connection::new(Role::Client, &Config::trusted());
-        let stream = Stream { key: 0, id: 1 };
+        let mut connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
+        let stream = StreamKey { index: 0, id: 1 };
         let mut exchange = Exchange::new(1);
         exchange.begin(stream, deadline);
-        exchange.reset(&mut connection.sender, stream, code, Blame::Peer);
+        exchange.reset(&mut connection.sender, stream, code, Initiator::Peer);
         let answer = exchange.take_answer().expect("a reset ends the call");
         answer.status.code
     }

@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::targets::TargetName;
 use crate::transport::{Event, Transport};
 use bookend_io::ByteStream;
-use bookend_wire::{Connection, Role};
+use bookend_wire::{Connection, Side};
 use std::io::{self, ErrorKind};
 use std::time::Instant;
 
@@ -59,7 +59,7 @@ pub(crate) fn greet(
     address: &str,
     options: &Options,
 ) -> Result<Connection, ConnectError> {
-    let mut connection = Connection::new(Role::Client, &options.http2);
+    let mut connection = Connection::new(Side::Client, &options.http2);
     let deadline = Instant::now().checked_add(options.greeting_timeout);
     let mut received_bytes = 0;
     while !exchange.greeted {

@@ -1,7 +1,7 @@
 //! Metadata of requests and responses.
 
 use bookend_wire::grpc::metadata::{decode_binary, encode_binary, is_binary};
-use bookend_wire::{Block, HeaderList};
+use bookend_wire::{HeaderBlock, HeaderList};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -131,7 +131,7 @@ impl Metadata {
             .extend(values.map(|octets| (text.clone(), octets)));
     }
 
-    pub(crate) fn write(&self, block: &mut Block) {
+    pub(crate) fn write(&self, block: &mut HeaderBlock) {
         for (name, value) in self.encoded() {
             block.push(name, &value);
         }

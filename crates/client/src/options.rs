@@ -4,7 +4,7 @@ use crate::call::Origin;
 use crate::error::ConnectError;
 use crate::targets::{TargetName, TargetNames};
 use bookend_io::tls::{ClientConfig, Connector, Connectors};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use std::time::Duration;
 
 /// How long a connection may take to be made: what ghz and grpc-go allow is 10 to 20 s.
@@ -30,7 +30,7 @@ pub struct Options {
     /// or else for that of the target that is connected to.
     pub tls: Option<ClientConfig>,
     /// The limits of HTTP/2.
-    pub http2: Config,
+    pub http2: ConnectionConfig,
 }
 
 impl Options {
@@ -93,7 +93,7 @@ impl Default for Options {
             max_message_bytes: MAX_MESSAGE_BYTES,
             authority: None,
             tls: None,
-            http2: Config::trusted(),
+            http2: ConnectionConfig::trusted(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, percent};
-use bookend_wire::{Blame, ErrorCode, HeaderList};
+use bookend_wire::{ErrorCode, HeaderList, Initiator};
 
 /// Octets of an answer that the server's windows wait for while it goes on. Less than that, which
 /// is most answers, is given back when the stream ends. HTTP/2's default window is eight times as
@@ -43,7 +43,7 @@ impl Fault {
 }
 
 /// What a header block meant, when it was one of those that come with every good answer.
-pub(crate) mod memo {
+pub(crate) mod token {
     /// A head with status 200 and a gRPC content type.
     pub const HEAD: u32 = 1;
     /// Trailers with `grpc-status: 0`.
@@ -124,14 +124,14 @@ impl Call {
 
     /// How the call failed whose stream was reset; `None` where a GOAWAY follows that says so.
     #[cold]
-    pub fn fault_of_reset(&self, code: ErrorCode, by: Blame) -> Option<Fault> {
+    pub fn fault_of_reset(&self, code: ErrorCode, by: Initiator) -> Option<Fault> {
         let progress = self.progress();
         let text = match by {
-            Blame::Peer => {
+            Initiator::Peer => {
                 format!("stream terminated by RST_STREAM with error code: {code}{progress}")
             }
-            Blame::PeerGoingAway => return None,
-            Blame::PeerMisbehaved => format!("the server broke HTTP/2 on a stream: {code}"),
+            Initiator::PeerGoAway => return None,
+            Initiator::Library => format!("the server broke HTTP/2 on a stream: {code}"),
         };
         Some(Fault::new(Code::of_reset(code), text))
     }

@@ -1,6 +1,6 @@
 //! Streams whose calls are over for us, and may not be for the server.
 
-use bookend_wire::{ErrorCode, ResetPace, Sender, Stream};
+use bookend_wire::{ErrorCode, ResetPace, Sender, StreamKey};
 use std::collections::VecDeque;
 
 /// Streams given up that a connection may have open before it is replaced, where it has fewer calls
@@ -13,12 +13,12 @@ const OPEN_MAX: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct GivenUp {
     pace: ResetPace,
-    streams: VecDeque<Stream>,
+    streams: VecDeque<StreamKey>,
 }
 
 impl GivenUp {
     /// Nobody waits for an answer on that stream any more.
-    pub fn add(&mut self, stream: Stream) {
+    pub fn add(&mut self, stream: StreamKey) {
         self.streams.push_back(stream);
     }
 
@@ -48,13 +48,13 @@ impl GivenUp {
 mod tests {
     use super::*;
     use bookend_wire::reset_pace::RESETS_AT_ONCE;
-    use bookend_wire::{Config, Connection, Role};
+    use bookend_wire::{Connection, ConnectionConfig, Side};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
     /// A sender with so many open streams, all given up.
-    fn giving_up(count: usize) -> (Sender, GivenUp, Vec<Stream>) {
-        let mut sender = Connection::new(Role::Client, &Config::trusted()).sender;
+    fn giving_up(count: usize) -> (Sender, GivenUp, Vec<StreamKey>) {
+        let mut sender = Connection::new(Side::Client, &ConnectionConfig::trusted()).sender;
         let mut given_up = GivenUp::default();
         let streams: Vec<_> = (0..count).map(|_| sender.open().unwrap()).collect();
         streams.iter().for_each(|&stream| given_up.add(stream));

@@ -2,7 +2,7 @@
 
 mod liveness;
 
-use crate::call::{Call, Fault, memo};
+use crate::call::{Call, Fault, token};
 use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
@@ -13,8 +13,8 @@ use bookend_io::{Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{
-    Blame, Block, CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderList,
-    Indexing, Keepalive, Request, Role, Sender, Stream, Visitor,
+    CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderBlock, HeaderList,
+    Indexing, Initiator, Keepalive, PreparedRequest, Sender, Side, StreamKey, Visitor,
 };
 use liveness::Liveness;
 use std::fmt;
@@ -52,9 +52,9 @@ pub(crate) struct Link {
     pub liveness: Liveness,
     calls: Vec<Call>,
     given_up: GivenUp,
-    head: Block,
+    head: HeaderBlock,
     /// The requests whole, one a message, where they are small and do not vary.
-    requests: Vec<Request>,
+    requests: Vec<PreparedRequest>,
     issued: Vec<u32>,
 }
 
@@ -136,7 +136,7 @@ impl Link {
         connection_number: u32,
         place: Place,
         plan: &Plan,
-        head: &Block,
+        head: &HeaderBlock,
         streams: u32,
         keepalive: Option<Keepalive>,
     ) -> Self {
@@ -144,7 +144,7 @@ impl Link {
             session,
             connection_number,
             place,
-            connection: Connection::new(Role::Client, &plan.config),
+            connection: Connection::new(Side::Client, &plan.config),
             stage: Stage::Greeting,
             in_flight: 0,
             streams,
@@ -267,7 +267,7 @@ impl Link {
     }
 
     #[inline]
-    fn request(&mut self, source: &Source<'_>) -> Result<Stream, CannotOpen> {
+    fn request(&mut self, source: &Source<'_>) -> Result<StreamKey, CannotOpen> {
         let plan = source.plan;
         let sender = &mut self.connection.sender;
         let at = match plan.messages.len() {
@@ -275,7 +275,7 @@ impl Link {
             many => (*source.next_number % many as u64) as usize,
         };
         if let Some(request) = self.requests.get_mut(at) {
-            return sender.request_again(request);
+            return sender.prepared_request(request);
         }
         let message = &plan.messages[at];
         let Some(name) = &plan.varying_metadata else {
@@ -291,13 +291,13 @@ impl Link {
     }
 
     #[inline]
-    fn enter(&mut self, stream: Stream, counted: bool) {
-        let key = stream.key as usize;
-        if key >= self.calls.len() {
-            self.calls.resize(key + 1, Call::default());
+    fn enter(&mut self, stream: StreamKey, counted: bool) {
+        let index = stream.index as usize;
+        if index >= self.calls.len() {
+            self.calls.resize(index + 1, Call::default());
         }
-        self.calls[key] = Call::new(stream.id, counted);
-        self.issued.push(stream.key);
+        self.calls[index] = Call::new(stream.id, counted);
+        self.issued.push(stream.index);
     }
 
     /// The calls that were made since the last stamp start at what `clock_ns` says.
@@ -307,8 +307,8 @@ impl Link {
             return;
         }
         let start_ns = clock_ns();
-        for key in self.issued.drain(..) {
-            self.calls[key as usize].start_ns = start_ns;
+        for index in self.issued.drain(..) {
+            self.calls[index as usize].start_ns = start_ns;
         }
     }
 
@@ -320,12 +320,12 @@ impl Link {
     /// Gives up on calls that started before `limit_ns`.
     pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
         ledger.recorder.at(self.place.entry);
-        for (key, call) in self.calls.iter_mut().enumerate() {
+        for (index, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
             }
-            let stream = Stream {
-                key: key as u32,
+            let stream = StreamKey {
+                index: index as u32,
                 id: call.stream_id,
             };
             self.given_up.add(stream);
@@ -352,12 +352,12 @@ impl Link {
     }
 }
 
-fn kept_requests(plan: &Plan, head: &Block) -> Vec<Request> {
+fn kept_requests(plan: &Plan, head: &HeaderBlock) -> Vec<PreparedRequest> {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
     if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
         return Vec::new();
     }
-    let request = |message: &Vec<u8>| Request::new(head.clone(), message.clone());
+    let request = |message: &Vec<u8>| PreparedRequest::new(head.clone(), message.clone());
     plan.messages.iter().map(request).collect()
 }
 
@@ -413,21 +413,21 @@ struct Answers<'a> {
     unanswered: u32,
     settings_came: bool,
     /// Calls that a GOAWAY leaves out. What it says comes behind them.
-    left_out: Vec<Stream>,
+    left_out: Vec<StreamKey>,
     farewell: Option<Farewell>,
 }
 
 impl Answers<'_> {
     #[inline]
-    fn call(&mut self, stream: Stream) -> Option<&mut Call> {
+    fn call(&mut self, stream: StreamKey) -> Option<&mut Call> {
         self.calls
-            .get_mut(stream.key as usize)
+            .get_mut(stream.index as usize)
             .filter(|call| call.stream_id == stream.id)
     }
 
     #[inline]
-    fn end(&mut self, sender: &mut Sender, stream: Stream, outcome: Result<(), Fault>) {
-        let Some(slot) = self.calls.get_mut(stream.key as usize) else {
+    fn end(&mut self, sender: &mut Sender, stream: StreamKey, outcome: Result<(), Fault>) {
+        let Some(slot) = self.calls.get_mut(stream.index as usize) else {
             return;
         };
         match outcome {
@@ -437,13 +437,13 @@ impl Answers<'_> {
         slot.stream_id = 0;
         self.ended += 1;
         // A server may answer before it has read the whole request: what is held back is moot.
-        if sender.holds_back() && sender.held_back_bytes(stream) > 0 {
+        if sender.is_blocked() && sender.blocked_bytes(stream) > 0 {
             self.given_up.add(stream);
         }
     }
 
     #[cold]
-    fn end_unanswered(&mut self, sender: &mut Sender, stream: Stream, fault: Fault) {
+    fn end_unanswered(&mut self, sender: &mut Sender, stream: StreamKey, fault: Fault) {
         self.unanswered += 1;
         self.end(sender, stream, Err(fault));
     }
@@ -453,14 +453,14 @@ impl Visitor for Answers<'_> {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
         let call = self.call(stream)?;
         let mut meaning = None;
         if !call.head_came() {
-            meaning = call.head(fields).then_some(memo::HEAD);
+            meaning = call.head(fields).then_some(token::HEAD);
             if !end_stream {
                 return meaning;
             }
@@ -468,15 +468,21 @@ impl Visitor for Answers<'_> {
         let outcome = call.trailers(fields);
         let is_trailers = meaning.is_none() && outcome.is_ok();
         self.end(sender, stream, outcome);
-        is_trailers.then_some(memo::TRAILERS)
+        is_trailers.then_some(token::TRAILERS)
     }
 
     #[inline]
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    ) {
         let Some(call) = self.call(stream) else {
             return;
         };
-        if memo == memo::HEAD {
+        if token == token::HEAD {
             call.good_head();
             if end_stream {
                 let fault = Fault::new(Code::Unknown, "the server sent no grpc-status");
@@ -489,7 +495,7 @@ impl Visitor for Answers<'_> {
     }
 
     #[inline]
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let Some(call) = self.call(stream) else {
             // Nobody waits for this answer: its own window stays shut, that of all others does not.
             return sender.release_connection_of(stream, data.len());
@@ -504,7 +510,7 @@ impl Visitor for Answers<'_> {
         }
     }
 
-    fn reset(&mut self, sender: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, sender: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         let Some(call) = self.call(stream) else {
             return;
         };

@@ -3,7 +3,7 @@
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
 use bookend_io::{UringRefusal, Wait};
-use bookend_wire::{Block, Config, Keepalive};
+use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct Plan {
     /// Whether failed calls count in the latencies.
     pub count_errors: bool,
     /// The HTTP/2 limits.
-    pub config: Config,
+    pub config: ConnectionConfig,
 }
 
 /// When connections are made.
@@ -112,13 +112,13 @@ impl Plan {
     }
 
     /// The head of every request to the target of that name, without what varies.
-    pub(crate) fn head(&self, name: usize) -> Block {
+    pub(crate) fn head(&self, name: usize) -> HeaderBlock {
         let authority = self.targets.authority(name).unwrap_or(&self.authority);
         let scheme: &[u8] = match self.tls {
             Some(_) => b"https",
             None => b"http",
         };
-        let mut head = Block::new(&[
+        let mut head = HeaderBlock::new(&[
             (b":method", b"POST"),
             (b":scheme", scheme),
             (b":path", self.path.as_bytes()),
@@ -216,7 +216,7 @@ pub(crate) mod tests {
             keepalive: None,
             at_end: AtEnd::Drain,
             count_errors: false,
-            config: Config::trusted(),
+            config: ConnectionConfig::trusted(),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::plan::{Connecting, Driver, Plan};
 use crate::worker::Worker;
 use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
 use bookend_wire::grpc::Code;
-use bookend_wire::{Block, ConnectionError};
+use bookend_wire::{ConnectionError, HeaderBlock};
 use keepalive::Patrol;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 pub struct LoadShard {
     course: Course,
     /// The head of every request without what varies, by the name of the target.
-    heads: Vec<Block>,
+    heads: Vec<HeaderBlock>,
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
     dials: Dials,

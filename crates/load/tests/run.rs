@@ -9,7 +9,7 @@ use bookend_load::run::{Progress, RunError, run};
 use bookend_server::{
     ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
 };
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use bookend_wire::grpc::{Code, Status};
 use plans::{SECOND_NS, measure};
 use std::io::{Read, Write};
@@ -251,7 +251,7 @@ fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
 fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, seen) = serve();
-        let mut config = Config::trusted();
+        let mut config = ConnectionConfig::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
         let outcome = measure(Plan {
             driver,

@@ -12,7 +12,8 @@ use bookend_load::run::{Outcome, run};
 use bookend_load::targets::{TargetName, TargetNames, Targets};
 use bookend_server::{Handle, Limits, Server};
 use bookend_wire::{
-    Blame, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderList, Initiator, Sender, Side, StreamKey,
+    Visitor,
 };
 use echo::{ECHO, Echo};
 use plans::measure;
@@ -173,19 +174,25 @@ fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
 struct Heads(Teller<String>);
 
 impl Visitor for Heads {
-    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        _: StreamKey,
+        fields: &HeaderList,
+        _: bool,
+    ) -> Option<u32> {
         let authority = fields.find(b":authority").unwrap();
         let _ = self.0.send(String::from_utf8(authority.to_vec()).unwrap());
         None
     }
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
-    fn data(&mut self, _: &mut Sender, _: Stream, _: &[u8], _: bool) {}
-    fn reset(&mut self, _: &mut Sender, _: Stream, _: ErrorCode, _: Blame) {}
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
+    fn data(&mut self, _: &mut Sender, _: StreamKey, _: &[u8], _: bool) {}
+    fn reset(&mut self, _: &mut Sender, _: StreamKey, _: ErrorCode, _: Initiator) {}
     fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
 }
 
 fn hear(mut stream: impl Read + Write, tell: Teller<String>) {
-    let mut connection = Connection::new(Role::Server, &Config::trusted());
+    let mut connection = Connection::new(Side::Server, &ConnectionConfig::trusted());
     let mut heads = Heads(tell);
     let mut unread = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-use bookend_wire::Stream;
+use bookend_wire::StreamKey;
 
 use crate::heads::HeadIndex;
 use crate::response_metadata::ResponseFields;
@@ -43,7 +43,7 @@ impl Call {
         }
     }
 
-    pub fn over(stream: Stream) -> Self {
+    pub fn over(stream: StreamKey) -> Self {
         Call {
             stream_id: stream.id,
             ..Call::none()
@@ -51,7 +51,7 @@ impl Call {
     }
 
     #[inline]
-    pub fn awaiting(stream: Stream, head: HeadIndex, deadline_ns: Option<u64>) -> Self {
+    pub fn awaiting(stream: StreamKey, head: HeadIndex, deadline_ns: Option<u64>) -> Self {
         Call {
             stream_id: stream.id,
             head: Some(head),
@@ -61,7 +61,7 @@ impl Call {
     }
 
     /// Whether this is the call of that stream, and not of an earlier one with its key.
-    pub fn is(&self, stream: Stream) -> bool {
+    pub fn is(&self, stream: StreamKey) -> bool {
         self.stream_id == stream.id
     }
 }

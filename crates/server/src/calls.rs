@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use bookend_wire::grpc::Status;
 use bookend_wire::keepalive::TOO_MANY_PINGS;
-use bookend_wire::{ErrorCode, Sender, Stream};
+use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use crate::call::{Call, Phase};
 use crate::heads::Heads;
@@ -46,7 +46,7 @@ pub(crate) struct Calls {
     /// was last looked at: never less than there is.
     held_bytes: usize,
     /// Streams that wait for their turn, the one that waits longest first.
-    ready: VecDeque<Stream>,
+    ready: VecDeque<StreamKey>,
     /// By the key of their stream, of requests that are waited for.
     standstills: Vec<stalled::Standstill>,
 }
@@ -96,7 +96,7 @@ impl Calls {
     fn deliver(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         result: &Result<Vec<u8>, Status>,
     ) -> bool {
         if !self.has(stream) || !sender.is_open(stream) {
@@ -143,34 +143,35 @@ impl Calls {
     }
 
     /// Whether the call of that stream is known: not if the wire ended it at its head.
-    fn has(&self, stream: Stream) -> bool {
+    fn has(&self, stream: StreamKey) -> bool {
         self.calls
-            .get(stream.key as usize)
+            .get(stream.index as usize)
             .is_some_and(|call| call.is(stream))
     }
 
     #[inline]
-    fn call(&mut self, stream: Stream) -> &mut Call {
-        &mut self.calls[stream.key as usize]
+    fn call(&mut self, stream: StreamKey) -> &mut Call {
+        &mut self.calls[stream.index as usize]
     }
 
     /// Puts a call in its place. What stood there belonged to a stream that has ended.
     #[inline]
-    fn enter(&mut self, stream: Stream, call: Call) {
-        match self.calls.get_mut(stream.key as usize) {
+    fn enter(&mut self, stream: StreamKey, call: Call) {
+        match self.calls.get_mut(stream.index as usize) {
             Some(place) => *place = call,
             None => self.enter_new(stream, call),
         }
     }
 
     #[cold]
-    fn enter_new(&mut self, stream: Stream, call: Call) {
-        self.calls.resize_with(stream.key as usize + 1, Call::none);
-        self.calls[stream.key as usize] = call;
+    fn enter_new(&mut self, stream: StreamKey, call: Call) {
+        self.calls
+            .resize_with(stream.index as usize + 1, Call::none);
+        self.calls[stream.index as usize] = call;
     }
 
     /// Takes a call out of its phase: it is over, whatever still comes on its stream.
-    fn leave(&mut self, stream: Stream) -> Phase {
+    fn leave(&mut self, stream: StreamKey) -> Phase {
         let call = self.call(stream);
         let head = call.head.take();
         let phase = std::mem::replace(&mut call.phase, Phase::OVER);

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use bookend_io::Session;
-use bookend_wire::Stream;
+use bookend_wire::StreamKey;
 
 /// How exactly deadlines are kept: what is due is looked at once a millisecond, all of it together,
 /// however many deadlines lie between. Clients count in milliseconds, and their own timers are no
@@ -34,7 +34,7 @@ pub(crate) struct Deadline<Whose> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallOf {
     pub session: Session,
-    pub stream: Stream,
+    pub stream: StreamKey,
 }
 
 impl<Whose> Default for Deadlines<Whose> {
@@ -104,12 +104,12 @@ impl<Whose> Ord for Deadline<Whose> {
 mod tests {
     use super::*;
 
-    fn deadline(at_ns: u64, key: u32) -> Deadline<CallOf> {
+    fn deadline(at_ns: u64, index: u32) -> Deadline<CallOf> {
         let session = Session {
             index: 0,
             generation: 0,
         };
-        let stream = Stream { key, id: 1 };
+        let stream = StreamKey { index, id: 1 };
         let whose = CallOf { session, stream };
         Deadline { at_ns, whose }
     }
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn calls_come_due_in_the_order_of_their_deadlines() {
         let mut deadlines = Deadlines::default();
-        for (at_ns, key) in [(30, 3), (10, 1), (20, 2)] {
-            deadlines.add(deadline(at_ns, key));
+        for (at_ns, index) in [(30, 3), (10, 1), (20, 2)] {
+            deadlines.add(deadline(at_ns, index));
         }
         assert_eq!(deadlines.take_due(9), None);
-        let due = std::iter::from_fn(|| deadlines.take_due(20)).map(|due| due.whose.stream.key);
+        let due = std::iter::from_fn(|| deadlines.take_due(20)).map(|due| due.whose.stream.index);
         assert_eq!(due.collect::<Vec<_>>(), [1, 2]);
     }
 

@@ -4,7 +4,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use bookend_wire::{Config, Keepalive, keepalive};
+use bookend_wire::{ConnectionConfig, Keepalive, keepalive};
 
 /// The largest request message, as in grpc-go, grpc-java and tonic.
 pub const MAX_MESSAGE_BYTES: usize = 4 << 20;
@@ -83,7 +83,7 @@ pub const INTERNET_GLITCHES: Rate = Rate {
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// HTTP/2: windows, streams, header lists.
-    pub http2: Config,
+    pub http2: ConnectionConfig,
     /// The largest request message, bytes. A larger one ends its call with `RESOURCE_EXHAUSTED`
     /// before it is stored.
     pub max_message_bytes: usize,
@@ -172,7 +172,7 @@ impl Limits {
     /// For clients that may be hostile: the default.
     pub fn internet() -> Self {
         Limits {
-            http2: Config::internet(),
+            http2: ConnectionConfig::internet(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: INTERNET_MAX_UNFINISHED_BYTES,
             greeting_timeout_ns: Some(GREETING_TIMEOUT_NS),
@@ -194,7 +194,7 @@ impl Limits {
     /// For clients that are trusted: large windows, many streams.
     pub fn trusted() -> Self {
         Limits {
-            http2: Config::trusted(),
+            http2: ConnectionConfig::trusted(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: TRUSTED_MAX_UNFINISHED_BYTES,
             greeting_timeout_ns: None,

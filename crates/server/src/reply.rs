@@ -3,7 +3,7 @@
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, Status, percent};
-use bookend_wire::{Block, ExtraField, Indexing, Sender, Stream};
+use bookend_wire::{ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
 
 use crate::compression::{ACCEPTED, GZIP, deflated};
 use crate::head::{HttpStatus, Refusal};
@@ -18,7 +18,7 @@ pub struct Reply<'a> {
     pub(crate) answers: &'a mut Answers,
     pub(crate) metadata: &'a ResponseMetadata,
     pub(crate) address: &'a ReturnAddress,
-    pub(crate) stream: Stream,
+    pub(crate) stream: StreamKey,
 }
 
 impl Reply<'_> {
@@ -82,10 +82,10 @@ pub(crate) enum Outcome {
 
 /// What a connection sends again and again, and how often it did.
 pub(crate) struct Answers {
-    head: Block,
-    ok: Block,
-    failure: Block,
-    failure_only: Block,
+    head: HeaderBlock,
+    ok: HeaderBlock,
+    failure: HeaderBlock,
+    failure_only: HeaderBlock,
     pub outcome: Outcome,
     /// Calls whose answer was put off and has not come yet, those that the client gave up included.
     pub waiting: u32,
@@ -106,10 +106,10 @@ impl Answers {
     pub fn new() -> Self {
         let head: [(&[u8], &[u8]); 2] = [(b":status", b"200"), (b"content-type", CONTENT_TYPE)];
         Answers {
-            head: Block::new(&head),
-            ok: Block::new(&[(b"grpc-status", b"0")]),
-            failure: Block::new(&[]),
-            failure_only: Block::new(&head),
+            head: HeaderBlock::new(&head),
+            ok: HeaderBlock::new(&[(b"grpc-status", b"0")]),
+            failure: HeaderBlock::new(&[]),
+            failure_only: HeaderBlock::new(&head),
             outcome: Outcome::Nothing,
             waiting: 0,
             tally: Tally::default(),
@@ -127,7 +127,7 @@ impl Answers {
     pub fn message(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
         let Answers {
@@ -146,7 +146,7 @@ impl Answers {
     pub fn message_with(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &ResponseFields,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
@@ -173,14 +173,19 @@ impl Answers {
 
     /// Ends a call whose encoder panicked: what it has left in the output is no frame.
     #[cold]
-    pub fn encoder_panicked(&mut self, sender: &mut Sender, stream: Stream, output_bytes: usize) {
+    pub fn encoder_panicked(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        output_bytes: usize,
+    ) {
         sender.output.truncate(output_bytes);
         let status = internal("the encoder of the reply panicked");
         self.failure(sender, stream, &Metadata::default(), &status);
     }
 
     /// What goes before the first message.
-    pub fn head(&mut self, sender: &mut Sender, stream: Stream, fields: &ResponseFields) {
+    pub fn head(&mut self, sender: &mut Sender, stream: StreamKey, fields: &ResponseFields) {
         let encoding = fields.compress.then_some((&b"grpc-encoding"[..], GZIP));
         let extra: Vec<_> = encoding
             .into_iter()
@@ -191,7 +196,7 @@ impl Answers {
     }
 
     /// The trailers of a call that went well.
-    pub fn success(&mut self, sender: &mut Sender, stream: Stream, trailers: &Metadata) {
+    pub fn success(&mut self, sender: &mut Sender, stream: StreamKey, trailers: &Metadata) {
         let extra: Vec<_> = trailers.iter().map(varying).collect();
         sender.headers_with(stream, &mut self.ok, &extra, true);
         self.outcome = Outcome::Answered;
@@ -203,7 +208,7 @@ impl Answers {
     pub fn failure(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         trailers: &Metadata,
         status: &Status,
     ) {
@@ -219,7 +224,7 @@ impl Answers {
     pub fn trailers_only(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         http_status: HttpStatus,
         fields: &ResponseFields,
         status: &Status,
@@ -241,7 +246,7 @@ impl Answers {
 
     /// Ends a call that failed before anything was sent.
     #[cold]
-    pub fn fail(&mut self, sender: &mut Sender, stream: Stream, status: &Status) {
+    pub fn fail(&mut self, sender: &mut Sender, stream: StreamKey, status: &Status) {
         let none = ResponseFields::default();
         self.trailers_only(sender, stream, HttpStatus::Ok, &none, status);
     }
@@ -250,7 +255,7 @@ impl Answers {
     pub fn deferred(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: Option<&ResponseFields>,
         result: &Result<Vec<u8>, Status>,
     ) {
@@ -276,14 +281,14 @@ impl Answers {
     pub fn refuse(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         refusal: &Refusal,
         page: Option<&str>,
     ) {
         match page {
             Some(page) if refusal.http_status != HttpStatus::Ok => {
                 let mut head =
-                    Block::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
+                    HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"text/plain")]);
                 sender.headers(stream, &mut head, false);
                 sender.data(stream, page.as_bytes(), true);
             }
@@ -310,8 +315,8 @@ fn head_sent(output: &[u8]) -> Outcome {
 
 const CONTENT_TYPE: &[u8] = b"application/grpc";
 
-fn http_head(status: HttpStatus) -> Block {
-    Block::new(&[
+fn http_head(status: HttpStatus) -> HeaderBlock {
+    HeaderBlock::new(&[
         (b":status", status.as_bytes()),
         (b"content-type", CONTENT_TYPE),
     ])

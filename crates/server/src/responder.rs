@@ -1,7 +1,7 @@
 //! Answers that come later, from whatever thread.
 
 use bookend_io::{Mailbox, Session};
-use bookend_wire::Stream;
+use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 
 use crate::reply::internal;
@@ -79,7 +79,7 @@ impl Drop for Answerer {
 #[derive(Debug)]
 pub(crate) struct Letter {
     pub session: Session,
-    pub stream: Stream,
+    pub stream: StreamKey,
     pub news: News,
 }
 
@@ -120,7 +120,7 @@ impl News {
 pub(crate) struct Notifier {
     mailbox: Mailbox<Letter>,
     session: Session,
-    stream: Stream,
+    stream: StreamKey,
 }
 
 impl Notifier {
@@ -140,7 +140,7 @@ pub(crate) struct ReturnAddress {
 }
 
 impl ReturnAddress {
-    pub fn notifier(&self, stream: Stream) -> Notifier {
+    pub fn notifier(&self, stream: StreamKey) -> Notifier {
         Notifier {
             mailbox: self.mailbox.clone(),
             session: self.session,
@@ -148,7 +148,7 @@ impl ReturnAddress {
         }
     }
 
-    pub fn answerer(&self, stream: Stream) -> Answerer {
+    pub fn answerer(&self, stream: StreamKey) -> Answerer {
         Answerer {
             notifier: Some(self.notifier(stream)),
         }

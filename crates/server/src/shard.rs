@@ -13,7 +13,7 @@ use bookend_io::{
     BACKLOG_LIMIT_BYTES, Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker,
 };
 use bookend_wire::keepalive::Vigil;
-use bookend_wire::{Connection, ConnectionError, ErrorCode, Role, Sender};
+use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, Side};
 
 use crate::budgets::INFLATED_TURN_BYTES;
 use crate::calls::{Calls, Handling};
@@ -232,7 +232,7 @@ impl ServerShard {
                 connection.renew(&self.limits.http2);
                 connection
             }
-            None => Connection::new(Role::Server, &self.limits.http2),
+            None => Connection::new(Side::Server, &self.limits.http2),
         }
     }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{Sender, Stream};
+use bookend_wire::{Sender, StreamKey};
 
 use crate::budgets::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
@@ -29,7 +29,7 @@ pub struct StreamReply<'a> {
 pub(crate) struct Outlet<'a> {
     pub sender: &'a mut Sender,
     pub answers: &'a mut Answers,
-    pub stream: Stream,
+    pub stream: StreamKey,
     /// What the other streams of the connection have in their send buffers.
     pub others_held_bytes: usize,
 }
@@ -229,7 +229,7 @@ impl StreamReply<'_> {
     /// A message that is larger is sent nevertheless: what is bounded is how much there is before
     /// it.
     pub fn room_bytes(&mut self) -> usize {
-        let held_bytes = self.held_back_bytes();
+        let held_bytes = self.blocked_bytes();
         // Some of it may be written already, so this is never less than what is left.
         let output_bytes = self.outlet.sender.output.len();
         let all_held_bytes = self.outlet.others_held_bytes + held_bytes;
@@ -254,7 +254,7 @@ impl StreamReply<'_> {
     pub(crate) fn shortage(&mut self) -> Waits {
         if !self.is_full() {
             Waits::No
-        } else if self.held_back_bytes() >= STREAM_SEND_BUFFER_BYTES {
+        } else if self.blocked_bytes() >= STREAM_SEND_BUFFER_BYTES {
             Waits::ForWindow
         } else {
             Waits::ForTurn
@@ -266,7 +266,7 @@ impl StreamReply<'_> {
         &mut self.outlet.answers.tally.inflated_bytes
     }
 
-    fn held_back_bytes(&mut self) -> usize {
-        self.outlet.sender.held_back_bytes(self.outlet.stream)
+    fn blocked_bytes(&mut self) -> usize {
+        self.outlet.sender.blocked_bytes(self.outlet.stream)
     }
 }

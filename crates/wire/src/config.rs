@@ -29,9 +29,9 @@ pub const MAX_HEADER_BLOCK_LISTS: usize = 4;
 /// What the peer's windows may hold back on a connection from the open internet before no further
 /// stream is taken: sixteen of the largest messages that gRPC clients take (4 MiB). hyper's 400 KiB
 /// for each of 250 streams come to 100 MB.
-pub const INTERNET_MAX_HELD_BACK_BYTES: usize = 64 << 20;
+pub const INTERNET_MAX_BLOCKED_BYTES: usize = 64 << 20;
 /// The same for trusted peers: as much as their unfinished requests may occupy.
-pub const TRUSTED_MAX_HELD_BACK_BYTES: usize = 1 << 30;
+pub const TRUSTED_MAX_BLOCKED_BYTES: usize = 1 << 30;
 /// A window that is opened by less than this, while something waits for it, is opened a crack, and
 /// a glitch. h2 has the sender of smaller DATA frames pay for them (RUSTSEC-2026-0258).
 pub const SMALL_INCREMENT_BYTES: u32 = 256;
@@ -41,7 +41,7 @@ pub const CONCURRENT_STREAMS_BEFORE_SETTINGS: u32 = 100;
 
 /// What a connection promises its peer.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ConnectionConfig {
     /// The settings that are announced in the first frame.
     pub settings: Settings,
     /// The window of the whole connection.
@@ -50,12 +50,12 @@ pub struct Config {
     pub max_header_fields: usize,
     /// What the peer's windows may hold back before further streams of the peer are refused
     /// (REFUSED_STREAM: it is safe to try again), bytes.
-    pub max_held_back_bytes: usize,
+    pub max_blocked_bytes: usize,
     /// The id of the first stream of a client: 1, but in tests of what happens at the end of ids.
     pub first_stream_id: u32,
 }
 
-impl Config {
+impl ConnectionConfig {
     /// Limits for peers that may be hostile.
     pub fn internet() -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Config {
             ),
             connection_window_bytes: INTERNET_CONNECTION_WINDOW_BYTES,
             max_header_fields: MAX_HEADER_FIELDS,
-            max_held_back_bytes: INTERNET_MAX_HELD_BACK_BYTES,
+            max_blocked_bytes: INTERNET_MAX_BLOCKED_BYTES,
             first_stream_id: 1,
         }
     }
@@ -75,7 +75,7 @@ impl Config {
         Self {
             settings: settings(TRUSTED_MAX_CONCURRENT_STREAMS, TRUSTED_STREAM_WINDOW_BYTES),
             connection_window_bytes: TRUSTED_CONNECTION_WINDOW_BYTES,
-            max_held_back_bytes: TRUSTED_MAX_HELD_BACK_BYTES,
+            max_blocked_bytes: TRUSTED_MAX_BLOCKED_BYTES,
             ..Self::internet()
         }
     }

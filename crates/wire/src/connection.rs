@@ -1,27 +1,27 @@
 //! A connection: two halves and nothing else.
 
-use crate::config::Config;
+use crate::config::ConnectionConfig;
 use crate::error::{CannotOpen, ConnectionError};
+use crate::first_flight::FirstFlight;
 use crate::frame::PREFACE;
-use crate::opening::Opening;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::settings::Settings;
-use crate::streams::Stream;
+use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 
 /// Which side of a connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum Side {
     /// Opens streams.
     Client,
     /// Answers them.
     Server,
 }
 
-/// One HTTP/2 connection of either role.
+/// One HTTP/2 connection of either side.
 ///
-/// Call order: [`Connection::new`] puts the greeting in the output; whenever bytes have come,
+/// Call order: [`Connection::new`] puts the connection preface in the output; whenever bytes have come,
 /// [`Connection::receive`] handles the whole frames among them and calls the visitor; what is to be
 /// written is in [`Sender::output`] afterwards. Nothing here knows a socket or a clock.
 #[derive(Debug)]
@@ -34,56 +34,60 @@ pub struct Connection {
 
 impl Connection {
     /// A new connection; the preface (of a client) and SETTINGS are in the output.
-    pub fn new(role: Role, config: &Config) -> Self {
+    pub fn new(side: Side, config: &ConnectionConfig) -> Self {
         let mut connection = Self {
-            receiver: Receiver::new(role, config),
-            sender: Sender::new(config, own_settings(role, config)),
+            receiver: Receiver::new(side, config),
+            sender: Sender::new(config, own_settings(side, config)),
         };
-        connection.know_role();
-        connection.greet();
+        connection.apply_side();
+        connection.write_preface();
         connection
     }
 
     /// Forgets everything, as if this were a new connection with `config`, but keeps its memory;
-    /// the greeting is in the output.
-    pub fn renew(&mut self, config: &Config) {
+    /// the connection preface is in the output.
+    pub fn renew(&mut self, config: &ConnectionConfig) {
         self.forget(config);
-        self.greet();
+        self.write_preface();
     }
 
-    /// As [`Connection::renew`], for a client, with a whole `opening` in the output instead.
+    /// As [`Connection::renew`], for a client, with a whole `first_flight` in the output instead.
     /// Returns the stream of its call.
     ///
-    /// What the opening has entered into the peer's table of header fields is older than all that
+    /// What the first flight has entered into the peer's table of header fields is older than all that
     /// this side will enter, so that both count alike from the newest on.
     ///
     /// # Errors
     /// As [`Sender::open`], where the ids end with the first.
     #[inline]
-    pub fn reopen(&mut self, config: &Config, opening: &Opening) -> Result<Stream, CannotOpen> {
+    pub fn renew_with(
+        &mut self,
+        config: &ConnectionConfig,
+        first_flight: &FirstFlight,
+    ) -> Result<StreamKey, CannotOpen> {
         self.forget(config);
-        self.sender.open_with(opening)
+        self.sender.open_with(first_flight)
     }
 
-    fn forget(&mut self, config: &Config) {
-        let role = self.receiver.role();
+    fn forget(&mut self, config: &ConnectionConfig) {
+        let side = self.receiver.side();
         self.receiver.renew(config);
-        self.sender.renew(config, own_settings(role, config));
-        self.know_role();
+        self.sender.renew(config, own_settings(side, config));
+        self.apply_side();
     }
 
-    fn know_role(&mut self) {
-        if self.receiver.role() == Role::Client {
+    fn apply_side(&mut self) {
+        if self.receiver.side() == Side::Client {
             // RFC 9113 section 6.5.2: no server may ever say that it takes pushes.
             self.sender.peer.enable_push = false;
         }
     }
 
-    fn greet(&mut self) {
-        if self.receiver.role() == Role::Client {
+    fn write_preface(&mut self) {
+        if self.receiver.side() == Side::Client {
             self.sender.output.extend_from_slice(PREFACE);
         }
-        self.sender.greet();
+        self.sender.write_preface();
     }
 
     /// Handles the whole frames at the front of `input` and returns their length. What is left is
@@ -107,13 +111,13 @@ impl Connection {
 }
 
 /// What that side says of itself.
-fn own_settings(role: Role, config: &Config) -> Settings {
+fn own_settings(side: Side, config: &ConnectionConfig) -> Settings {
     let mut own = config.settings;
-    match role {
+    match side {
         // Nobody pushes to us as we say so, so there is nothing to limit.
-        Role::Client => own.max_concurrent_streams = None,
+        Side::Client => own.max_concurrent_streams = None,
         // Only a client may refuse pushes; a server's default is silence.
-        Role::Server => own.enable_push = true,
+        Side::Server => own.enable_push = true,
     }
     own
 }

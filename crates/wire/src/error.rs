@@ -54,15 +54,15 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Who brought an end about.
+/// What ended a stream before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// The peer asked for it: RST_STREAM.
+pub enum Initiator {
+    /// The peer: RST_STREAM.
     Peer,
-    /// The peer's GOAWAY left the stream out: it was not looked at, and is safe to try again.
-    PeerGoingAway,
-    /// The peer broke a rule, and we reset the stream for it.
-    PeerMisbehaved,
+    /// The peer's GOAWAY left the stream out: it was not processed, and is safe to try again.
+    PeerGoAway,
+    /// This library: the peer broke a rule on the stream, and we reset it.
+    Library,
 }
 
 /// The peer broke a rule that the connection cannot survive. A GOAWAY with `code` is in the output.

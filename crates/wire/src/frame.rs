@@ -75,7 +75,7 @@ impl FrameHeader {
 
     /// The nine octets. `length` must be below 2^24.
     #[inline]
-    pub fn to_octets(self) -> [u8; HEADER_BYTES] {
+    pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24);
         let head = ((self.length as u32) << 8 | u32::from(self.kind)).to_be_bytes();
         let id = self.stream_id.to_be_bytes();
@@ -93,7 +93,7 @@ impl FrameHeader {
     /// Appends the nine octets.
     #[inline]
     pub fn write(self, output: &mut Vec<u8>) {
-        output.extend_from_slice(&self.to_octets());
+        output.extend_from_slice(&self.to_bytes());
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
             flags: 0x25,
             stream_id: 0x7fff_ffff,
         };
-        assert_eq!(FrameHeader::parse(&header.to_octets()), header);
+        assert_eq!(FrameHeader::parse(&header.to_bytes()), header);
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
             flags: 0,
             stream_id: 5,
         }
-        .to_octets();
+        .to_bytes();
         octets[5] |= 0x80;
         assert_eq!(FrameHeader::parse(&octets).stream_id, 5);
     }

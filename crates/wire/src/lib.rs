@@ -19,21 +19,21 @@
 
 extern crate alloc;
 
-pub mod block;
 pub mod config;
 pub mod connection;
 pub mod error;
+mod first_flight;
 pub mod flow;
 pub mod frame;
 mod glitches;
 pub mod grpc;
+pub mod header_block;
+mod header_block_cache;
 pub mod hpack;
 mod id_runs;
 pub mod keepalive;
-mod memo;
-mod opening;
+pub mod prepared_request;
 pub mod receiver;
-pub mod request;
 pub mod reset_pace;
 pub mod sender;
 pub mod settings;
@@ -41,15 +41,15 @@ mod streams;
 mod validate;
 pub mod visitor;
 
-pub use block::{Block, ExtraField};
-pub use config::Config;
-pub use connection::{Connection, Role};
-pub use error::{Blame, CannotOpen, ConnectionError, ErrorCode};
+pub use config::ConnectionConfig;
+pub use connection::{Connection, Side};
+pub use error::{CannotOpen, ConnectionError, ErrorCode, Initiator};
+pub use first_flight::FirstFlight;
+pub use header_block::{ExtraField, HeaderBlock};
 pub use hpack::{Field, HeaderList, Indexing};
 pub use keepalive::Keepalive;
-pub use opening::Opening;
-pub use request::Request;
+pub use prepared_request::PreparedRequest;
 pub use reset_pace::ResetPace;
 pub use sender::Sender;
-pub use streams::Stream;
+pub use streams::StreamKey;
 pub use visitor::Visitor;

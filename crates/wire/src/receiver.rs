@@ -4,15 +4,15 @@ mod body;
 mod control;
 mod headers;
 
-use crate::config::{Config, MAX_HEADER_BLOCK_LISTS};
-use crate::connection::Role;
-use crate::error::{Blame, ConnectionError, ErrorCode};
+use crate::config::{ConnectionConfig, MAX_HEADER_BLOCK_LISTS};
+use crate::connection::Side;
+use crate::error::{ConnectionError, ErrorCode, Initiator};
 use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
+use crate::header_block_cache::HeaderBlockCache;
 use crate::hpack::{DEFAULT_TABLE_BYTES, Decoder, HeaderList};
-use crate::memo::Memory;
 use crate::sender::Sender;
 use crate::settings::Settings;
-use crate::streams::Stream;
+use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 use alloc::vec::Vec;
 use headers::OpenBlock;
@@ -20,45 +20,45 @@ use headers::OpenBlock;
 /// The reading half of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    role: Role,
+    side: Side,
     own: Settings,
     decoder: Decoder,
     fields: HeaderList,
-    memory: Memory,
+    cache: HeaderBlockCache,
     /// A header block that waits for CONTINUATION.
     open_block: Option<OpenBlock>,
     max_block_bytes: usize,
     preface_came: bool,
     settings_came: bool,
     /// Streams that got rid of what they held back; kept for its memory.
-    drained: Vec<Stream>,
+    drained: Vec<StreamKey>,
 }
 
 impl Receiver {
-    pub(crate) fn new(role: Role, config: &Config) -> Self {
+    pub(crate) fn new(side: Side, config: &ConnectionConfig) -> Self {
         let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         Self {
-            role,
+            side,
             own: config.settings,
             // Until the peer has seen our SETTINGS it counts on the default.
             decoder: Decoder::new(own_table_bytes.max(DEFAULT_TABLE_BYTES)),
             fields: HeaderList::new(max_list_bytes, config.max_header_fields),
-            memory: Memory::new(),
+            cache: HeaderBlockCache::new(),
             open_block: None,
             max_block_bytes: max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS),
-            preface_came: role == Role::Client,
+            preface_came: side == Side::Client,
             settings_came: false,
             drained: Vec::new(),
         }
     }
 
-    pub(crate) fn role(&self) -> Role {
-        self.role
+    pub(crate) fn side(&self) -> Side {
+        self.side
     }
 
     /// Makes the half that of a new connection, and keeps its memory.
-    pub(crate) fn renew(&mut self, config: &Config) {
+    pub(crate) fn renew(&mut self, config: &ConnectionConfig) {
         let own_table_bytes = config.settings.header_table_bytes as usize;
         let max_list_bytes = config.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
         self.own = config.settings;
@@ -66,7 +66,7 @@ impl Receiver {
         self.max_block_bytes = max_list_bytes.saturating_mul(MAX_HEADER_BLOCK_LISTS);
         self.decoder.renew(own_table_bytes.max(DEFAULT_TABLE_BYTES));
         self.open_block = None;
-        self.preface_came = self.role == Role::Client;
+        self.preface_came = self.side == Side::Client;
         self.settings_came = false;
         self.drained.clear();
     }
@@ -191,11 +191,11 @@ impl Receiver {
 
     /// Whether the peer cannot have had a reason for a frame on that stream.
     fn is_idle(&self, sender: &Sender, id: u32) -> bool {
-        match self.role {
+        match self.side {
             // What it opened before it read our GOAWAY was ignored, and it may well take it back.
-            Role::Server if sender.goaway_sent && id % 2 == 1 => false,
-            Role::Client => !sender.was_opened_here(id),
-            Role::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
+            Side::Server if sender.goaway_sent && id % 2 == 1 => false,
+            Side::Client => !sender.was_opened_here(id),
+            Side::Server => id.is_multiple_of(2) || id > sender.last_peer_id,
         }
     }
 
@@ -203,12 +203,12 @@ impl Receiver {
     fn stream_error<V: Visitor>(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         code: ErrorCode,
         visitor: &mut V,
     ) {
         sender.reset(stream, code);
-        visitor.reset(sender, stream, code, Blame::PeerMisbehaved);
+        visitor.reset(sender, stream, code, Initiator::Library);
     }
 }
 

@@ -3,23 +3,23 @@
 //! Everything is appended to [`Sender::output`]; what the peer's windows do not allow is held back
 //! per stream and goes out when they open.
 
+mod blocked;
 mod body;
 mod control;
-mod holding;
 mod unary;
 
-use crate::block::{Block, ExtraField};
-use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, Config};
+use crate::config::{CONCURRENT_STREAMS_BEFORE_SETTINGS, ConnectionConfig};
 use crate::error::{CannotOpen, ErrorCode};
 use crate::flow::{Credit, Window};
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::glitches::Glitches;
+use crate::header_block::{ExtraField, HeaderBlock};
 use crate::hpack::Encoder;
 use crate::id_runs::IdRuns;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
-use crate::streams::{Held, Remote, Stream, Streams};
+use crate::streams::{BlockedData, Remote, StreamKey, Streams};
 use alloc::vec::Vec;
-use holding::Holding;
+use blocked::BlockedStreams;
 
 /// Our own cap on the encoder's table, whatever the peer offers: HTTP/2's default, as in h2.
 const ENCODER_TABLE_BYTES: usize = 4_096;
@@ -48,11 +48,11 @@ pub struct Sender {
     pub(crate) goaway_sent: bool,
     /// The last id that our GOAWAY promised to look at.
     promised_id: u32,
-    holding: Holding,
+    blocked: BlockedStreams,
     /// Streams that we reset.
     resets: IdRuns,
     /// Streams that the peer never opened although it opened later ones.
-    pub(crate) passed_over: IdRuns,
+    pub(crate) implicitly_closed: IdRuns,
     pub(crate) glitches: Glitches,
     /// Streams that the peer may have open now: what our settings say, or none while its windows
     /// hold back too much.
@@ -60,13 +60,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config, own: Settings) -> Self {
+    pub(crate) fn new(config: &ConnectionConfig, own: Settings) -> Self {
         let encoder = Encoder::new(ENCODER_TABLE_BYTES);
         Self::with(config, own, Vec::new(), encoder, Streams::new())
     }
 
     /// Makes the half that of a new connection, and keeps its memory.
-    pub(crate) fn renew(&mut self, config: &Config, own: Settings) {
+    pub(crate) fn renew(&mut self, config: &ConnectionConfig, own: Settings) {
         let mut output = core::mem::take(&mut self.output);
         output.clear();
         let unused = Encoder::new(ENCODER_TABLE_BYTES);
@@ -79,7 +79,7 @@ impl Sender {
 
     /// The half of a new connection, from parts that are as new.
     fn with(
-        config: &Config,
+        config: &ConnectionConfig,
         own: Settings,
         output: Vec<u8>,
         encoder: Encoder,
@@ -102,9 +102,9 @@ impl Sender {
             goaway_came: false,
             goaway_sent: false,
             promised_id: 0,
-            holding: Holding::new(config.max_held_back_bytes),
+            blocked: BlockedStreams::new(config.max_blocked_bytes),
             resets: IdRuns::default(),
-            passed_over: IdRuns::default(),
+            implicitly_closed: IdRuns::default(),
             glitches: Glitches::default(),
             admitted_streams: concurrency_limit(&own),
         }
@@ -122,7 +122,7 @@ impl Sender {
 
     /// Whether the stream is alive in at least one direction.
     #[inline]
-    pub fn is_open(&self, stream: Stream) -> bool {
+    pub fn is_open(&self, stream: StreamKey) -> bool {
         self.streams.contains(stream)
     }
 
@@ -148,7 +148,7 @@ impl Sender {
     /// # Errors
     /// When the peer's limit, its GOAWAY or the end of the ids forbids it.
     #[inline]
-    pub fn open(&mut self) -> Result<Stream, CannotOpen> {
+    pub fn open(&mut self) -> Result<StreamKey, CannotOpen> {
         if self.may_open() == 0 {
             return Err(self.why_not());
         }
@@ -169,7 +169,7 @@ impl Sender {
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, id: u32) -> Stream {
+    pub(crate) fn insert(&mut self, id: u32) -> StreamKey {
         let send_window = Window::new(self.peer.initial_window_bytes);
         self.streams
             .insert(id, send_window, Credit::new(self.own_stream_window_bytes))
@@ -183,15 +183,15 @@ impl Sender {
     /// Sends a header block: a request's or a response's head, or trailers (with `end_stream`).
     /// Nothing is sent on a stream that has ended.
     #[inline]
-    pub fn headers(&mut self, stream: Stream, block: &mut Block, end_stream: bool) {
+    pub fn headers(&mut self, stream: StreamKey, block: &mut HeaderBlock, end_stream: bool) {
         self.headers_with(stream, block, &[], end_stream);
     }
 
     /// As [`Sender::headers`], with fields behind it that differ from call to call.
     pub fn headers_with(
         &mut self,
-        stream: Stream,
-        block: &mut Block,
+        stream: StreamKey,
+        block: &mut HeaderBlock,
         extra: &[ExtraField<'_>],
         end_stream: bool,
     ) {
@@ -201,13 +201,13 @@ impl Sender {
         if state.local_closed {
             return;
         }
-        if let Some(held) = state.held() {
+        if let Some(blocked) = state.blocked() {
             let mut trailers = block.clone();
             extra
                 .iter()
                 .for_each(|field| trailers.push(field.name, field.value));
-            held.trailers = Some(trailers.encode_stateless());
-            held.end_stream = end_stream;
+            blocked.trailers = Some(trailers.encode_stateless());
+            blocked.end_stream = end_stream;
             return;
         }
         self.write_headers(stream.id, block, extra, end_stream);
@@ -220,7 +220,7 @@ impl Sender {
     pub(crate) fn write_headers(
         &mut self,
         id: u32,
-        block: &mut Block,
+        block: &mut HeaderBlock,
         extra: &[ExtraField<'_>],
         end_stream: bool,
     ) {
@@ -264,7 +264,7 @@ impl Sender {
             flags,
             stream_id: id,
         };
-        self.output[start..start + HEADER_BYTES].copy_from_slice(&header.to_octets());
+        self.output[start..start + HEADER_BYTES].copy_from_slice(&header.to_bytes());
     }
 
     #[cold]
@@ -292,7 +292,7 @@ impl Sender {
 
     /// Our direction of the stream is over.
     #[inline]
-    pub(crate) fn close_local(&mut self, stream: Stream) {
+    pub(crate) fn close_local(&mut self, stream: StreamKey) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
@@ -307,7 +307,7 @@ impl Sender {
 
     /// Frees the stream if both directions are over.
     #[inline]
-    pub(crate) fn settle(&mut self, stream: Stream) {
+    pub(crate) fn settle(&mut self, stream: StreamKey) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
@@ -320,22 +320,22 @@ impl Sender {
 
     /// Frees the stream; what it had not released is given back to the connection.
     #[inline]
-    pub(crate) fn free(&mut self, stream: Stream) {
+    pub(crate) fn free(&mut self, stream: StreamKey) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
         let unreleased_bytes = state.unreleased_bytes;
-        let held_back_bytes = state.held().is_some().then(|| state.held_back_bytes());
+        let blocked_bytes = state.blocked().is_some().then(|| state.blocked_bytes());
         self.streams.remove(stream);
-        if let Some(bytes) = held_back_bytes {
-            self.holding.abandon(bytes, &self.streams);
+        if let Some(bytes) = blocked_bytes {
+            self.blocked.abandon(bytes, &self.streams);
             self.admit();
         }
         self.release_connection(unreleased_bytes);
     }
 
     /// Ends the stream abruptly in both directions.
-    pub fn reset(&mut self, stream: Stream, code: ErrorCode) {
+    pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
         if self.streams.contains(stream) {
             self.free(stream);
             self.write_reset(stream.id, code);
@@ -361,25 +361,25 @@ impl Sender {
         (self.goaway_sent && id > self.promised_id) || self.resets.contains(id)
     }
 
-    fn hold(&mut self, stream: Stream, bytes: Vec<u8>, end_stream: bool) {
+    fn hold(&mut self, stream: StreamKey, bytes: Vec<u8>, end_stream: bool) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        self.holding.add(bytes.len());
-        match state.held() {
-            Some(held) => {
-                held.bytes.extend_from_slice(&bytes);
-                held.end_stream |= end_stream;
+        self.blocked.add(bytes.len());
+        match state.blocked() {
+            Some(blocked) => {
+                blocked.bytes.extend_from_slice(&bytes);
+                blocked.end_stream |= end_stream;
             }
             None => {
-                let held = Held {
+                let blocked = BlockedData {
                     bytes,
                     sent_bytes: 0,
                     trailers: None,
                     end_stream,
                 };
-                state.rare.get_or_insert_default().held = Some(held);
-                self.holding.push(stream);
+                state.cold.get_or_insert_default().blocked = Some(blocked);
+                self.blocked.push(stream);
             }
         }
         self.admit();
@@ -387,7 +387,7 @@ impl Sender {
 
     /// No further streams of the peer while its windows hold back too much.
     fn admit(&mut self) {
-        self.admitted_streams = match self.holding.is_too_much() {
+        self.admitted_streams = match self.blocked.is_too_much() {
             true => 0,
             false => concurrency_limit(&self.own),
         };
@@ -406,25 +406,25 @@ mod tests {
 
     #[test]
     fn streams_that_are_reset_while_they_wait_are_not_kept() {
-        let config = Config::internet();
+        let config = ConnectionConfig::internet();
         let mut sender = Sender::new(&config, config.settings);
         let first = sender.open().unwrap();
         sender.data(first, &[0; 1 << 17], true);
-        assert!(sender.holds_back(), "the connection's window is used up");
+        assert!(sender.is_blocked(), "the connection's window is used up");
         for _ in 0..100_000 {
             let stream = sender.open().unwrap();
             sender.data(stream, b"x", true);
             sender.reset(stream, ErrorCode::CANCEL);
             sender.output.clear();
         }
-        assert!(sender.holding.len() <= 2);
-        assert!(sender.holding.take(first));
+        assert!(sender.blocked.len() <= 2);
+        assert!(sender.blocked.take(first));
     }
 
     #[test]
     fn a_stream_that_always_holds_something_back_does_not_grow_with_what_it_has_sent() {
         const HELD_BYTES: usize = 100_000;
-        let config = Config::internet();
+        let config = ConnectionConfig::internet();
         let mut sender = Sender::new(&config, config.settings);
         let stream = sender.open().unwrap();
         sender.data(stream, &[0; 65_535 + HELD_BYTES], false);
@@ -433,11 +433,11 @@ mod tests {
             sender.send_window.add(100).unwrap();
             let state = sender.streams.state(stream).unwrap();
             state.send_window.add(100).unwrap();
-            sender.send_held_on(stream, &mut Vec::new());
-            assert_eq!(sender.held_back_bytes(stream), HELD_BYTES);
+            sender.send_blocked_on(stream, &mut Vec::new());
+            assert_eq!(sender.blocked_bytes(stream), HELD_BYTES);
             sender.output.clear();
         }
         let state = sender.streams.state(stream).unwrap();
-        assert!(state.held().unwrap().bytes.len() <= 2 * (HELD_BYTES + 100));
+        assert!(state.blocked().unwrap().bytes.len() <= 2 * (HELD_BYTES + 100));
     }
 }

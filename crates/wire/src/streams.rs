@@ -1,4 +1,4 @@
-//! The streams that are alive: found by id, numbered densely by key.
+//! The streams that are alive: found by id, numbered densely by index.
 
 use crate::flow::{Credit, Window};
 use alloc::boxed::Box;
@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 
 /// A stream while it lives.
 ///
-/// `key` is a small dense index that is used again after the stream has ended: keep state of your
+/// `index` is a small dense index that is used again after the stream has ended: keep state of your
 /// own in a `Vec` by it. A value whose stream has ended finds nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stream {
+pub struct StreamKey {
     /// Dense index.
-    pub key: u32,
+    pub index: u32,
     /// The id on the wire.
     pub id: u32,
 }
@@ -31,8 +31,8 @@ pub(crate) enum Remote {
 
 /// One live stream.
 #[derive(Debug)]
-pub(crate) struct State {
-    /// 0 while the key is free.
+pub(crate) struct StreamState {
+    /// 0 while the index is free.
     pub id: u32,
     pub send_window: Window,
     pub credit: Credit,
@@ -40,45 +40,45 @@ pub(crate) struct State {
     pub unreleased_bytes: u32,
     pub remote: Remote,
     pub local_closed: bool,
-    /// Whether `rare` has a promise: the body's length was told in front.
+    /// Whether `cold` has a promise: the body's length was told in front.
     pub has_promise: bool,
     /// What most streams do not have.
-    pub rare: Option<Box<Rare>>,
+    pub cold: Option<Box<ColdState>>,
 }
 
 /// What most streams do not have, so that the state of the others fits in half a cache line.
 #[derive(Debug, Default)]
-pub(crate) struct Rare {
+pub(crate) struct ColdState {
     /// Body octets that content-length still promises, if there was one.
     pub promised_bytes: Option<u64>,
     /// What flow control does not let go yet.
-    pub held: Option<Held>,
+    pub blocked: Option<BlockedData>,
 }
 
-impl State {
+impl StreamState {
     /// What flow control does not let go yet.
     #[inline]
-    pub fn held(&mut self) -> Option<&mut Held> {
-        self.rare.as_mut()?.held.as_mut()
+    pub fn blocked(&mut self) -> Option<&mut BlockedData> {
+        self.cold.as_mut()?.blocked.as_mut()
     }
 
     /// Octets that flow control does not let go yet.
-    pub fn held_back_bytes(&self) -> usize {
-        let held = self.rare.as_ref().and_then(|rare| rare.held.as_ref());
-        held.map_or(0, |held| held.bytes.len() - held.sent_bytes)
+    pub fn blocked_bytes(&self) -> usize {
+        let blocked = self.cold.as_ref().and_then(|cold| cold.blocked.as_ref());
+        blocked.map_or(0, |blocked| blocked.bytes.len() - blocked.sent_bytes)
     }
 
     /// Whether content-length promises more than has come.
     #[inline]
     pub fn is_owed_body(&self) -> bool {
-        self.has_promise && self.rare.as_ref().and_then(|rare| rare.promised_bytes) > Some(0)
+        self.has_promise && self.cold.as_ref().and_then(|cold| cold.promised_bytes) > Some(0)
     }
 
     /// Notes what content-length says.
     pub fn promise(&mut self, bytes: Option<u64>) {
         self.has_promise = bytes.is_some();
         if bytes.is_some() {
-            self.rare.get_or_insert_default().promised_bytes = bytes;
+            self.cold.get_or_insert_default().promised_bytes = bytes;
         }
     }
 
@@ -89,20 +89,20 @@ impl State {
     }
 
     fn counts_against_promise(&mut self, bytes: u64, end_stream: bool) -> bool {
-        let Some(rare) = &mut self.rare else {
+        let Some(cold) = &mut self.cold else {
             return true;
         };
-        let left = rare
+        let left = cold
             .promised_bytes
             .and_then(|promised| promised.checked_sub(bytes));
-        rare.promised_bytes = left;
+        cold.promised_bytes = left;
         left == Some(0) || (left.is_some() && !end_stream)
     }
 }
 
 /// Output of one stream that waits for the peer's window.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct BlockedData {
     pub bytes: Vec<u8>,
     pub sent_bytes: usize,
     /// A header block that follows the bytes, encoded without the dynamic table: it goes out later
@@ -111,7 +111,7 @@ pub(crate) struct Held {
     pub end_stream: bool,
 }
 
-impl Held {
+impl BlockedData {
     /// Drops what was sent once it is the larger part: a stream to which more is added before all
     /// of it went does not grow with what it has sent, and each octet is moved once on average.
     pub fn compact(&mut self) {
@@ -122,28 +122,28 @@ impl Held {
     }
 }
 
-const NO_KEY: u32 = u32::MAX;
-const FIRST_INDEX_SLOTS: usize = 64;
+const NO_INDEX: u32 = u32::MAX;
+const FIRST_SLOTS: usize = 64;
 /// Slots of the index per live stream before long-lived streams are put aside instead of growing.
-const MAX_INDEX_SLOTS_PER_STREAM: usize = 4;
+const MAX_SLOTS_PER_STREAM: usize = 4;
 
 /// The live streams of one connection. Ids that follow each other fall on different slots of the
 /// index, so that a lookup is one load; a stream that outlives its neighbours is put aside.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    states: Vec<State>,
-    free_keys: Vec<u32>,
-    index: Vec<u32>,
-    strays: BTreeMap<u32, u32>,
+    states: Vec<StreamState>,
+    free_indices: Vec<u32>,
+    slots: Vec<u32>,
+    displaced: BTreeMap<u32, u32>,
 }
 
 impl Streams {
     pub fn new() -> Self {
         Self {
             states: Vec::new(),
-            free_keys: Vec::new(),
-            index: vec![NO_KEY; FIRST_INDEX_SLOTS],
-            strays: BTreeMap::new(),
+            free_indices: Vec::new(),
+            slots: vec![NO_INDEX; FIRST_SLOTS],
+            displaced: BTreeMap::new(),
         }
     }
 
@@ -151,71 +151,73 @@ impl Streams {
     pub const fn without_room() -> Self {
         Self {
             states: Vec::new(),
-            free_keys: Vec::new(),
-            index: Vec::new(),
-            strays: BTreeMap::new(),
+            free_indices: Vec::new(),
+            slots: Vec::new(),
+            displaced: BTreeMap::new(),
         }
     }
 
     /// Forgets every stream, and keeps the memory of as many as a connection begins with.
     pub fn renew(&mut self) {
-        if self.index.len() > FIRST_INDEX_SLOTS {
+        if self.slots.len() > FIRST_SLOTS {
             *self = Self::new();
             return;
         }
         self.states.clear();
-        self.free_keys.clear();
-        self.index.clear();
-        self.index.resize(FIRST_INDEX_SLOTS, NO_KEY);
-        self.strays.clear();
+        self.free_indices.clear();
+        self.slots.clear();
+        self.slots.resize(FIRST_SLOTS, NO_INDEX);
+        self.displaced.clear();
     }
 
     /// Streams alive.
     #[inline]
     pub fn len(&self) -> usize {
-        self.states.len() - self.free_keys.len()
+        self.states.len() - self.free_indices.len()
     }
 
     #[inline]
     fn slot(&self, id: u32) -> usize {
-        (id >> 1) as usize & (self.index.len() - 1)
+        (id >> 1) as usize & (self.slots.len() - 1)
     }
 
     /// The live stream with that id.
     #[inline]
-    pub fn find(&self, id: u32) -> Option<Stream> {
-        let key = self.index[self.slot(id)];
-        match self.states.get(key as usize) {
-            Some(state) if state.id == id => Some(Stream { key, id }),
-            _ => self.find_stray(id),
+    pub fn find(&self, id: u32) -> Option<StreamKey> {
+        let index = self.slots[self.slot(id)];
+        match self.states.get(index as usize) {
+            Some(state) if state.id == id => Some(StreamKey { index, id }),
+            _ => self.find_displaced(id),
         }
     }
 
-    fn find_stray(&self, id: u32) -> Option<Stream> {
-        self.strays.get(&id).map(|&key| Stream { key, id })
+    fn find_displaced(&self, id: u32) -> Option<StreamKey> {
+        self.displaced
+            .get(&id)
+            .map(|&index| StreamKey { index, id })
     }
 
     /// The state of a stream, unless it has ended.
     #[inline]
-    pub fn state(&mut self, stream: Stream) -> Option<&mut State> {
+    pub fn state(&mut self, stream: StreamKey) -> Option<&mut StreamState> {
         self.states
-            .get_mut(stream.key as usize)
+            .get_mut(stream.index as usize)
             .filter(|state| state.id == stream.id)
     }
 
     /// Whether the stream is alive.
     #[inline]
-    pub fn contains(&self, stream: Stream) -> bool {
+    pub fn contains(&self, stream: StreamKey) -> bool {
         self.states
-            .get(stream.key as usize)
+            .get(stream.index as usize)
             .is_some_and(|state| state.id == stream.id)
     }
 
     /// Adds a stream. `id` must not be alive and not 0.
     #[inline]
-    pub fn insert(&mut self, id: u32, send_window: Window, credit: Credit) -> Stream {
+    pub fn insert(&mut self, id: u32, send_window: Window, credit: Credit) -> StreamKey {
         debug_assert!(id != 0 && self.find(id).is_none());
-        let state = State {
+        let state = StreamState {
             id,
             send_window,
             credit,
@@ -223,91 +225,91 @@ impl Streams {
             remote: Remote::AwaitsHead,
             local_closed: false,
             has_promise: false,
-            rare: None,
+            cold: None,
         };
-        let key = match self.free_keys.pop() {
-            Some(key) => {
-                self.states[key as usize] = state;
-                key
+        let index = match self.free_indices.pop() {
+            Some(index) => {
+                self.states[index as usize] = state;
+                index
             }
             None => {
                 self.states.push(state);
                 (self.states.len() - 1) as u32
             }
         };
-        self.enter(id, key);
-        Stream { key, id }
+        self.enter(id, index);
+        StreamKey { index, id }
     }
 
     #[inline]
-    fn enter(&mut self, id: u32, key: u32) {
+    fn enter(&mut self, id: u32, index: u32) {
         let slot = self.slot(id);
-        if self.index[slot] != NO_KEY {
-            return self.enter_beside(id, key);
+        if self.slots[slot] != NO_INDEX {
+            return self.enter_displacing(id, index);
         }
-        self.index[slot] = key;
+        self.slots[slot] = index;
     }
 
     #[cold]
-    fn enter_beside(&mut self, id: u32, key: u32) {
-        if self.index.len() < self.len() * MAX_INDEX_SLOTS_PER_STREAM {
-            self.grow_index();
+    fn enter_displacing(&mut self, id: u32, index: u32) {
+        if self.slots.len() < self.len() * MAX_SLOTS_PER_STREAM {
+            self.grow_slots();
         }
         let slot = self.slot(id);
-        let occupant = self.index[slot];
-        if occupant != NO_KEY && occupant != key {
-            self.strays
+        let occupant = self.slots[slot];
+        if occupant != NO_INDEX && occupant != index {
+            self.displaced
                 .insert(self.states[occupant as usize].id, occupant);
             // A new index may have put it aside: it has its slot now, and is to be found once.
-            self.strays.remove(&id);
+            self.displaced.remove(&id);
         }
-        self.index[slot] = key;
+        self.slots[slot] = index;
     }
 
-    fn grow_index(&mut self) {
-        let slots = self.index.len() * 2;
-        self.index.clear();
-        self.index.resize(slots, NO_KEY);
-        self.strays.clear();
-        for key in 0..self.states.len() as u32 {
-            let id = self.states[key as usize].id;
+    fn grow_slots(&mut self) {
+        let count = self.slots.len() * 2;
+        self.slots.clear();
+        self.slots.resize(count, NO_INDEX);
+        self.displaced.clear();
+        for index in 0..self.states.len() as u32 {
+            let id = self.states[index as usize].id;
             if id == 0 {
                 continue;
             }
             let slot = self.slot(id);
-            match self.index[slot] {
-                NO_KEY => self.index[slot] = key,
+            match self.slots[slot] {
+                NO_INDEX => self.slots[slot] = index,
                 _ => {
-                    self.strays.insert(id, key);
+                    self.displaced.insert(id, index);
                 }
             }
         }
     }
 
-    /// Takes a stream out. Its key may be used again at once.
+    /// Takes a stream out. Its index may be used again at once.
     #[inline]
-    pub fn remove(&mut self, stream: Stream) {
+    pub fn remove(&mut self, stream: StreamKey) {
         debug_assert!(self.contains(stream));
         let slot = self.slot(stream.id);
-        if self.index[slot] == stream.key {
-            self.index[slot] = NO_KEY;
+        if self.slots[slot] == stream.index {
+            self.slots[slot] = NO_INDEX;
         } else {
-            self.strays.remove(&stream.id);
+            self.displaced.remove(&stream.id);
         }
-        let state = &mut self.states[stream.key as usize];
+        let state = &mut self.states[stream.index as usize];
         state.id = 0;
-        state.rare = None;
-        self.free_keys.push(stream.key);
+        state.cold = None;
+        self.free_indices.push(stream.index);
     }
 
     /// All live streams, in no order.
-    pub fn iter(&mut self) -> impl Iterator<Item = (Stream, &mut State)> {
-        let live = |(_, state): &(usize, &mut State)| state.id != 0;
-        let name = |(key, state): (usize, _)| -> (Stream, &mut State) {
-            let state: &mut State = state;
+    pub fn iter(&mut self) -> impl Iterator<Item = (StreamKey, &mut StreamState)> {
+        let live = |(_, state): &(usize, &mut StreamState)| state.id != 0;
+        let name = |(index, state): (usize, _)| -> (StreamKey, &mut StreamState) {
+            let state: &mut StreamState = state;
             (
-                Stream {
-                    key: key as u32,
+                StreamKey {
+                    index: index as u32,
                     id: state.id,
                 },
                 state,
@@ -321,7 +323,7 @@ impl Streams {
 mod tests {
     use super::*;
 
-    fn insert(streams: &mut Streams, id: u32) -> Stream {
+    fn insert(streams: &mut Streams, id: u32) -> StreamKey {
         streams.insert(id, Window::new(0), Credit::new(0))
     }
 
@@ -333,7 +335,7 @@ mod tests {
         streams.remove(first);
         assert_eq!(streams.find(1), None);
         let third = insert(&mut streams, 3);
-        assert_eq!(third.key, first.key);
+        assert_eq!(third.index, first.index);
         assert!(streams.state(first).is_none());
     }
 
@@ -347,7 +349,7 @@ mod tests {
             assert_eq!(streams.find(id), Some(young));
             streams.remove(young);
         }
-        assert!(streams.index.len() <= FIRST_INDEX_SLOTS * 2);
+        assert!(streams.slots.len() <= FIRST_SLOTS * 2);
         streams.remove(old);
         assert_eq!(streams.find(1), None);
     }
@@ -356,15 +358,12 @@ mod tests {
     fn a_stream_that_has_the_index_grow_and_collides_again_is_forgotten_at_its_end() {
         let mut streams = Streams::new();
         let old = insert(&mut streams, 1);
-        for id in (3..)
-            .step_by(2)
-            .take(FIRST_INDEX_SLOTS / MAX_INDEX_SLOTS_PER_STREAM)
-        {
+        for id in (3..).step_by(2).take(FIRST_SLOTS / MAX_SLOTS_PER_STREAM) {
             insert(&mut streams, id);
         }
         // The slot of the first one in an index of either size.
-        let rival = insert(&mut streams, 1 + 2 * 2 * FIRST_INDEX_SLOTS as u32);
-        assert_eq!(streams.index.len(), 2 * FIRST_INDEX_SLOTS);
+        let rival = insert(&mut streams, 1 + 2 * 2 * FIRST_SLOTS as u32);
+        assert_eq!(streams.slots.len(), 2 * FIRST_SLOTS);
         assert_eq!(streams.find(old.id), Some(old));
         assert_eq!(streams.find(rival.id), Some(rival));
         streams.remove(rival);

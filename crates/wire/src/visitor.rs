@@ -1,35 +1,42 @@
 //! What a connection tells its owner.
 
-use crate::error::{Blame, ErrorCode};
+use crate::error::{ErrorCode, Initiator};
 use crate::hpack::HeaderList;
 use crate::sender::Sender;
-use crate::streams::Stream;
+use crate::streams::StreamKey;
 
 /// What happens on a connection, as it happens. Every call is handed the writing half, so that an
 /// answer can be written while bytes are still being read.
 pub trait Visitor {
     /// A head or, on a stream whose head has come, trailers.
     ///
-    /// What is returned is a memo: when the very same octets come again in the same place and
-    /// nothing has changed their meaning since, [`Visitor::headers_again`] is called with it and
-    /// nothing is decoded. Return `None` for what has to be looked at each time.
+    /// The return value is a token for the header-block cache: when the same bytes come again in
+    /// the same position, and the HPACK table has not changed since, nothing is decoded and
+    /// [`Visitor::cached_headers`] is called with the token instead. Return `None` for blocks that
+    /// must be looked at each time.
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32>;
 
-    /// A head or trailers for which `memo` was returned before.
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool);
+    /// A head or trailers for which [`Visitor::headers`] has returned `token` before.
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    );
 
     /// Part of the body, never empty unless it ends the stream. Its octets count against the
     /// windows until [`Sender::release`], or the end of the stream.
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool);
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
 
-    /// The stream is gone before its end. Its key may be used again afterwards.
-    fn reset(&mut self, sender: &mut Sender, stream: Stream, code: ErrorCode, by: Blame);
+    /// The stream has ended before its time. Its index may be used again afterwards.
+    fn reset(&mut self, sender: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator);
 
     /// The peer looks at no stream above `last_stream_id`; those have been reported by `reset`.
     fn goaway(&mut self, sender: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]);
@@ -44,5 +51,5 @@ pub trait Visitor {
     fn pong(&mut self, _payload: [u8; 8]) {}
 
     /// All that this stream held back has gone to the output.
-    fn drained(&mut self, _sender: &mut Sender, _stream: Stream) {}
+    fn drained(&mut self, _sender: &mut Sender, _stream: StreamKey) {}
 }

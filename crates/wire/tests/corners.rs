@@ -3,11 +3,11 @@
 mod pair;
 
 use bookend_wire::frame::{PREFACE, kind};
-use bookend_wire::{Block, Config, ErrorCode, Request, Role};
+use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, PreparedRequest, Side};
 use pair::{End, Event, Pair, REQUEST, RESPONSE, frame, frames};
 
-fn config_with(change: impl FnOnce(&mut Config)) -> Config {
-    let mut config = Config::trusted();
+fn config_with(change: impl FnOnce(&mut ConnectionConfig)) -> ConnectionConfig {
+    let mut config = ConnectionConfig::trusted();
     change(&mut config);
     config
 }
@@ -26,8 +26,8 @@ fn heads(events: &[Event]) -> usize {
 #[test]
 fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
     let server = config_with(|config| config.settings.header_table_bytes = 0);
-    let mut pair = Pair::new(&Config::trusted(), &server);
-    let mut head = Block::new(&REQUEST);
+    let mut pair = Pair::new(&ConnectionConfig::trusted(), &server);
+    let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..2 {
         pair.client.sender().request(&mut head, &[], b"").unwrap();
     }
@@ -41,44 +41,44 @@ fn calls_made_before_a_smaller_header_table_is_known_are_understood() {
 #[test]
 fn a_stream_that_is_reset_holds_nothing_back() {
     let client = config_with(|config| config.settings.initial_window_bytes = 0);
-    let mut pair = Pair::greeted(&client, &Config::trusted());
+    let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
     let stream = pair.client.sender().open().unwrap();
     pair.client
         .sender()
-        .headers(stream, &mut Block::new(&REQUEST), false);
+        .headers(stream, &mut HeaderBlock::new(&REQUEST), false);
     pair.drive();
     let there = pair.server.seen.streams[&1];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&RESPONSE), false);
+        .headers(there, &mut HeaderBlock::new(&RESPONSE), false);
     pair.server.sender().data(there, b"no room for this", true);
-    assert!(pair.server.sender().holds_back());
+    assert!(pair.server.sender().is_blocked());
     pair.client.sender().reset(stream, ErrorCode::CANCEL);
     pair.drive();
-    assert!(!pair.server.sender().holds_back());
+    assert!(!pair.server.sender().is_blocked());
 }
 
 #[test]
 fn a_small_window_starves_no_stream_that_began_before_it_was_known() {
     let server = config_with(|config| config.settings.initial_window_bytes = 10);
-    let mut pair = Pair::new(&Config::trusted(), &server);
+    let mut pair = Pair::new(&ConnectionConfig::trusted(), &server);
     let stream = pair.client.sender().open().unwrap();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     pair.client.sender().headers(stream, &mut head, false);
     pair.client.sender().data(stream, &[7; 100], false);
     pair.drive();
     pair.client.sender().data(stream, &[8; 100], true);
     pair.drive();
     assert_eq!(pair.server.body_of(1).len(), 200);
-    assert!(!pair.client.sender().holds_back());
+    assert!(!pair.client.sender().is_blocked());
 }
 
 #[test]
 fn a_call_that_goaway_left_out_may_be_taken_back() {
-    let mut pair = Pair::greeted(&Config::trusted(), &Config::trusted());
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
     pair.server.sender().goaway(ErrorCode::NO_ERROR, b"");
     let stream = pair.client.sender().open().unwrap();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     pair.client.sender().headers(stream, &mut head, false);
     pair.client.sender().reset(stream, ErrorCode::CANCEL);
     let credit = frame(kind::WINDOW_UPDATE, 0, stream.id, &[0, 0, 0, 1]);
@@ -90,8 +90,8 @@ fn a_call_that_goaway_left_out_may_be_taken_back() {
 #[test]
 fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
     let server = config_with(|config| config.settings.max_header_list_bytes = Some(200));
-    let mut pair = Pair::greeted(&Config::trusted(), &server);
-    let mut head = Block::new(&REQUEST);
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
+    let mut head = HeaderBlock::new(&REQUEST);
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
     assert_eq!(pair.server.events(), []);
@@ -106,15 +106,15 @@ fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
 
 #[test]
 fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
-    let mut client = End::new(Role::Client, &Config::trusted());
-    let mut request = Request::new(Block::new(&REQUEST), b"forty octets".to_vec());
+    let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
+    let mut request = PreparedRequest::new(HeaderBlock::new(&REQUEST), b"forty octets".to_vec());
     client.arrive(&window_setting(8));
     for _ in 0..3 {
-        client.sender().request_again(&mut request).unwrap();
+        client.sender().prepared_request(&mut request).unwrap();
     }
     client.arrive(&window_setting(65_535));
     client.take_output();
-    client.sender().request_again(&mut request).unwrap();
+    client.sender().prepared_request(&mut request).unwrap();
     let written = frames(&client.take_output());
     let (data, body) = &written[1];
     assert_eq!(body, b"\0\0\0\0\x0cforty octets");
@@ -123,11 +123,11 @@ fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
 
 #[test]
 fn credit_for_a_request_that_is_all_sent_overflows_nothing() {
-    let mut client = End::new(Role::Client, &Config::trusted());
-    let mut request = Request::new(Block::new(&REQUEST), b"ping".to_vec());
+    let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
+    let mut request = PreparedRequest::new(HeaderBlock::new(&REQUEST), b"ping".to_vec());
     client.arrive(&window_setting((1 << 31) - 1));
     for id in [1_u32, 3, 5] {
-        client.sender().request_again(&mut request).unwrap();
+        client.sender().prepared_request(&mut request).unwrap();
         client.arrive(&frame(kind::WINDOW_UPDATE, 0, id, &[0, 0, 0, 10]));
     }
     assert_eq!(client.error, None);
@@ -142,7 +142,7 @@ fn a_malformed_priority_resets_no_stream_that_is_not_there() {
         (short, ErrorCode::FRAME_SIZE_ERROR),
         (itself, ErrorCode::PROTOCOL_ERROR),
     ] {
-        let mut server = End::new(Role::Server, &Config::trusted());
+        let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         server.arrive(PREFACE);
         server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
         server.arrive(&octets);
@@ -152,16 +152,16 @@ fn a_malformed_priority_resets_no_stream_that_is_not_there() {
 
 #[test]
 fn credit_for_a_response_that_came_early_overflows() {
-    let mut pair = Pair::greeted(&Config::trusted(), &Config::trusted());
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
     let stream = pair.client.sender().open().unwrap();
     pair.client
         .sender()
-        .headers(stream, &mut Block::new(&REQUEST), false);
+        .headers(stream, &mut HeaderBlock::new(&REQUEST), false);
     pair.drive();
     let there = pair.server.seen.streams[&1];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&RESPONSE), true);
+        .headers(there, &mut HeaderBlock::new(&RESPONSE), true);
     pair.server.take_output();
     pair.server
         .arrive(&frame(kind::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255]));

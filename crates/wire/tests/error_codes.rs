@@ -8,7 +8,7 @@ mod pair;
 
 use bookend_wire::frame::{FrameHeader, PREFACE, flag, kind};
 use bookend_wire::hpack::{Encoder, Indexing};
-use bookend_wire::{Block, Config, ErrorCode, Role};
+use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Side};
 use pair::{End, RESPONSE, TRAILERS, frame, frames};
 
 const PROTOCOL: Ends = Ends::Connection(ErrorCode::PROTOCOL_ERROR);
@@ -17,17 +17,17 @@ const FLOW: Ends = Ends::Connection(ErrorCode::FLOW_CONTROL_ERROR);
 const CLOSED: Ends = Ends::Connection(ErrorCode::STREAM_CLOSED);
 const COMPRESSION: Ends = Ends::Connection(ErrorCode::COMPRESSION_ERROR);
 const CALM: Ends = Ends::Connection(ErrorCode::ENHANCE_YOUR_CALM);
-const STREAM_PROTOCOL: Ends = Ends::Stream(ErrorCode::PROTOCOL_ERROR);
-const STREAM_SIZE: Ends = Ends::Stream(ErrorCode::FRAME_SIZE_ERROR);
-const STREAM_FLOW: Ends = Ends::Stream(ErrorCode::FLOW_CONTROL_ERROR);
-const STREAM_CLOSED: Ends = Ends::Stream(ErrorCode::STREAM_CLOSED);
+const STREAM_PROTOCOL: Ends = Ends::StreamKey(ErrorCode::PROTOCOL_ERROR);
+const STREAM_SIZE: Ends = Ends::StreamKey(ErrorCode::FRAME_SIZE_ERROR);
+const STREAM_FLOW: Ends = Ends::StreamKey(ErrorCode::FLOW_CONTROL_ERROR);
+const STREAM_CLOSED: Ends = Ends::StreamKey(ErrorCode::STREAM_CLOSED);
 
 /// What ends, and with what code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ends {
     Nothing,
     Connection(ErrorCode),
-    Stream(ErrorCode),
+    StreamKey(ErrorCode),
 }
 
 /// What breaks the rule, the octets, what ends. Stream 1 is open, 3 half-closed by the client, 5
@@ -35,7 +35,7 @@ enum Ends {
 type Case = (&'static str, Vec<u8>, Ends);
 
 fn server() -> End {
-    let mut server = End::new(Role::Server, &Config::trusted());
+    let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
     server.arrive(PREFACE);
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
     for (id, end_stream) in [
@@ -51,7 +51,7 @@ fn server() -> End {
     let stream = server.seen.streams[&5];
     server
         .sender()
-        .headers(stream, &mut Block::new(&TRAILERS), true);
+        .headers(stream, &mut HeaderBlock::new(&TRAILERS), true);
     server.arrive(&frame(kind::RST_STREAM, 0, 7, &[0, 0, 0, 8]));
     assert_eq!(server.error, None);
     server.take_output();
@@ -91,7 +91,7 @@ fn ended_on(end: &mut End, octets: &[u8]) -> Ends {
     let is_reset = |(header, _): &&(FrameHeader, Vec<u8>)| header.kind == kind::RST_STREAM;
     let reset = written.iter().find(is_reset);
     reset.map_or(Ends::Nothing, |(_, payload)| {
-        Ends::Stream(code_at(payload, 0))
+        Ends::StreamKey(code_at(payload, 0))
     })
 }
 
@@ -437,7 +437,7 @@ fn settings() {
 #[test]
 fn settings_that_a_server_may_not_send() {
     let client = || {
-        let mut client = End::new(Role::Client, &Config::trusted());
+        let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
         client.take_output();
         client
     };
@@ -458,7 +458,7 @@ fn settings_that_a_server_may_not_send() {
 
 #[test]
 fn windows() {
-    let mut narrow = Config::trusted();
+    let mut narrow = ConnectionConfig::trusted();
     narrow.settings.initial_window_bytes = 65_535;
     narrow.connection_window_bytes = 65_535;
     check(&[
@@ -475,8 +475,8 @@ fn windows() {
             STREAM_FLOW,
         ),
     ]);
-    let overrun = |config: &Config, ids: [u32; 2]| {
-        let mut server = End::new(Role::Server, config);
+    let overrun = |config: &ConnectionConfig, ids: [u32; 2]| {
+        let mut server = End::new(Side::Server, config);
         server.seen.keeps_bodies = true;
         server.arrive(&[PREFACE.to_vec(), any(kind::SETTINGS, 0, 0, &[])].concat());
         server.arrive(&[request(1, false), request(3, false)].concat());
@@ -617,9 +617,9 @@ fn fields_that_are_malformed_end_their_stream_alone() {
 #[test]
 fn responses_that_are_malformed_end_their_stream_alone() {
     let answered = |blocks: &[(&[(&str, &str)], bool)]| {
-        let mut client = End::new(Role::Client, &Config::trusted());
+        let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
         client.arrive(&any(kind::SETTINGS, 0, 0, &[]));
-        let mut head = Block::new(&pair::REQUEST);
+        let mut head = HeaderBlock::new(&pair::REQUEST);
         client
             .sender()
             .request(&mut head, &[], b"")
@@ -720,7 +720,7 @@ fn hpack() {
 #[test]
 fn prefaces() {
     let greeted_by = |octets: &[u8]| {
-        let mut server = End::new(Role::Server, &Config::trusted());
+        let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         server.take_output();
         ended_on(&mut server, octets)
     };

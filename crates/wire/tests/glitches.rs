@@ -3,12 +3,12 @@
 mod pair;
 
 use bookend_wire::frame::{PREFACE, flag, kind};
-use bookend_wire::{Block, Config, ErrorCode, Role};
+use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Side};
 use pair::{End, TRAILERS, frame, frames};
 
 /// A server that has been greeted and has stream 1 open.
-fn server_with(config: &Config) -> End {
-    let mut server = End::new(Role::Server, config);
+fn server_with(config: &ConnectionConfig) -> End {
+    let mut server = End::new(Side::Server, config);
     server.arrive(PREFACE);
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
     server.arrive(&frame(kind::SETTINGS, flag::ACK, 0, &[]));
@@ -19,7 +19,7 @@ fn server_with(config: &Config) -> End {
 }
 
 fn server() -> End {
-    server_with(&Config::internet())
+    server_with(&ConnectionConfig::internet())
 }
 
 fn request(id: u32) -> Vec<u8> {
@@ -79,7 +79,7 @@ fn what_a_legal_client_sends_is_none() {
     let stream = server.seen.streams[&1];
     server
         .sender()
-        .headers(stream, &mut Block::new(&TRAILERS), true);
+        .headers(stream, &mut HeaderBlock::new(&TRAILERS), true);
     let end = frame(kind::DATA, flag::END_STREAM, 1, b"");
     assert_eq!(glitches_of(&mut server, &end), 0);
     let late = update(1, 100);
@@ -108,7 +108,7 @@ fn pings_between_which_nothing_happens_are_glitches_but_for_the_first() {
 
 #[test]
 fn each_stream_that_we_reset_is_one_and_so_is_each_frame_that_comes_for_it() {
-    let mut config = Config::internet();
+    let mut config = ConnectionConfig::internet();
     config.settings.max_concurrent_streams = Some(1);
     let mut server = server_with(&config);
     assert_eq!(glitches_of(&mut server, &request(3)), 1, "refused");
@@ -140,8 +140,8 @@ fn frames_on_streams_that_our_goaway_left_out_are_ignored() {
 }
 
 /// A server whose stream 1 holds back a body of that many octets, all windows being closed.
-fn server_that_holds(config: &Config, bytes: usize) -> End {
-    let mut server = End::new(Role::Server, config);
+fn server_that_holds(config: &ConnectionConfig, bytes: usize) -> End {
+    let mut server = End::new(Side::Server, config);
     server.arrive(PREFACE);
     // SETTINGS_INITIAL_WINDOW_SIZE is 0.
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]));
@@ -154,34 +154,34 @@ fn server_that_holds(config: &Config, bytes: usize) -> End {
 
 #[test]
 fn windows_opened_by_a_crack_are_glitches_while_something_waits() {
-    let mut server = server_that_holds(&Config::internet(), 1_000);
+    let mut server = server_that_holds(&ConnectionConfig::internet(), 1_000);
     assert_eq!(glitches_of(&mut server, &update(1, 255).repeat(3)), 3);
     assert_eq!(glitches_of(&mut server, &update(1, 256)), 0, "a usual one");
-    assert_eq!(server.sender().all_held_back_bytes(), 0);
+    assert_eq!(server.sender().all_blocked_bytes(), 0);
     assert_eq!(glitches_of(&mut server, &update(1, 1)), 0, "nothing waits");
 }
 
 #[test]
 fn what_is_held_back_is_counted_until_it_goes_or_its_stream_does() {
-    let mut server = server_that_holds(&Config::internet(), 10_000);
+    let mut server = server_that_holds(&ConnectionConfig::internet(), 10_000);
     server.arrive(&update(1, 4_000));
     let sender = server.sender();
     assert_eq!(
-        (sender.all_held_back_bytes(), sender.moved_bytes()),
+        (sender.all_blocked_bytes(), sender.unblocked_bytes()),
         (6_000, 4_000)
     );
     server.arrive(&frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]));
     let sender = server.sender();
     assert_eq!(
-        (sender.all_held_back_bytes(), sender.moved_bytes()),
+        (sender.all_blocked_bytes(), sender.unblocked_bytes()),
         (0, 4_000)
     );
 }
 
 #[test]
 fn streams_are_refused_while_too_much_is_held_back_and_taken_again_afterwards() {
-    let mut config = Config::internet();
-    config.max_held_back_bytes = 1_000;
+    let mut config = ConnectionConfig::internet();
+    config.max_blocked_bytes = 1_000;
     let refused = |server: &mut End, id| {
         server.take_output();
         server.arrive(&request(id));

@@ -1,6 +1,8 @@
 //! The worked examples of RFC 7541, appendix C (C.1, integers, stands with the integers).
 
-use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Encoder, Error, HeaderList, Indexing};
+use bookend_wire::hpack::{
+    DEFAULT_TABLE_BYTES, Decoder, Encoder, HeaderList, HpackError, Indexing,
+};
 
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
@@ -91,7 +93,7 @@ fn cut_everywhere(table_bytes: usize, steps: &[Step<'_>]) {
                     assert!(list.len() < whole.len());
                     assert_eq!(pairs(list.iter()), whole[..list.len()]);
                 }
-                Err(error) => assert_eq!(error, Error::Truncated),
+                Err(error) => assert_eq!(error, HpackError::Truncated),
             }
         }
     }

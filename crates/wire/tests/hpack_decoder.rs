@@ -1,6 +1,6 @@
 //! Stories of the receiving end: size updates, limits, generations, blocks that are wrong.
 
-use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Error, Field, HeaderList};
+use bookend_wire::hpack::{DEFAULT_TABLE_BYTES, Decoder, Field, HeaderList, HpackError};
 
 /// `a: 1`, inserted into the table.
 const INSERT_A: &[u8] = b"\x40\x01a\x011";
@@ -13,7 +13,7 @@ fn roomy_list() -> HeaderList {
     HeaderList::new(64 * 1024, 1000)
 }
 
-fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<Pair>, Error> {
+fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<Pair>, HpackError> {
     let mut list = roomy_list();
     decoder.decode(block, &mut list)?;
     Ok(list
@@ -22,7 +22,7 @@ fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<Pair>, Error> {
         .collect())
 }
 
-fn decode_alone(block: &[u8]) -> Result<usize, Error> {
+fn decode_alone(block: &[u8]) -> Result<usize, HpackError> {
     decode(&mut Decoder::new(DEFAULT_TABLE_BYTES), block).map(|fields| fields.len())
 }
 
@@ -81,35 +81,39 @@ fn octets_behind_a_field_begin_the_next_one() {
     assert_eq!(decode_alone(&[INSERT_A, &[NEWEST]].concat()), Ok(2));
     assert_eq!(
         decode_alone(&[INSERT_A, &[0x00]].concat()),
-        Err(Error::Truncated)
+        Err(HpackError::Truncated)
     );
     assert_eq!(
         decode_alone(&[INSERT_A, &[0x20]].concat()),
-        Err(Error::SizeUpdateMisplaced)
+        Err(HpackError::SizeUpdateMisplaced)
     );
 }
 
 #[test]
 fn an_index_must_name_an_entry() {
-    assert_eq!(decode_alone(&[0x80]), Err(Error::InvalidIndex), "index 0");
+    assert_eq!(
+        decode_alone(&[0x80]),
+        Err(HpackError::InvalidIndex),
+        "index 0"
+    );
     assert_eq!(decode_alone(&[0x80 | 61]), Ok(1), "the last static one");
     assert_eq!(
         decode_alone(&[NEWEST]),
-        Err(Error::InvalidIndex),
+        Err(HpackError::InvalidIndex),
         "an empty table"
     );
     assert_eq!(
         decode_alone(&[INSERT_A, &[NEWEST + 1]].concat()),
-        Err(Error::InvalidIndex)
+        Err(HpackError::InvalidIndex)
     );
     assert_eq!(
         decode_alone(&[0x7f, 0x00, 0x00]),
-        Err(Error::InvalidIndex),
+        Err(HpackError::InvalidIndex),
         "as a name"
     );
     assert_eq!(
         decode_alone(&[0xff, 0xff, 0xff, 0xff, 0xff, 0x07]),
-        Err(Error::InvalidIndex)
+        Err(HpackError::InvalidIndex)
     );
 }
 
@@ -118,13 +122,16 @@ fn a_length_beyond_the_block_is_refused_before_anything_is_reserved() {
     let mut list = roomy_list();
     let four_gigabytes = [0x00, 0x7f, 0x80, 0xff, 0xff, 0xff, 0x0f];
     let result = Decoder::new(DEFAULT_TABLE_BYTES).decode(&four_gigabytes, &mut list);
-    assert_eq!((result, list.allocated_bytes()), (Err(Error::Truncated), 0));
+    assert_eq!(
+        (result, list.allocated_bytes()),
+        (Err(HpackError::Truncated), 0)
+    );
 }
 
 #[test]
 fn integers_and_huffman_strings_must_be_well_formed() {
     let endless = [0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00];
-    assert_eq!(decode_alone(&endless), Err(Error::IntegerTooLong));
+    assert_eq!(decode_alone(&endless), Err(HpackError::IntegerTooLong));
     assert_eq!(
         decode_alone(b"\x00\x81\x1f\x00"),
         Ok(1),
@@ -132,12 +139,12 @@ fn integers_and_huffman_strings_must_be_well_formed() {
     );
     assert_eq!(
         decode_alone(b"\x00\x81\x18\x00"),
-        Err(Error::InvalidHuffman),
+        Err(HpackError::InvalidHuffman),
         "with zeros"
     );
     assert_eq!(
         decode_alone(b"\x00\x81\xff\x00"),
-        Err(Error::InvalidHuffman),
+        Err(HpackError::InvalidHuffman),
         "nothing but ones"
     );
     assert_eq!(
@@ -156,7 +163,7 @@ fn a_name_may_come_from_the_entry_that_its_own_insertion_evicts() {
     assert_eq!(decode(&mut decoder, &[NEWEST]), Ok(vec![pair("name", "2")]));
     assert_eq!(
         decode(&mut decoder, &[NEWEST + 1]),
-        Err(Error::InvalidIndex)
+        Err(HpackError::InvalidIndex)
     );
 }
 
@@ -170,7 +177,10 @@ fn a_field_larger_than_the_table_is_delivered_and_empties_it() {
     );
     assert_eq!(large, Ok(vec![pair("name", "a value of 18 bytes")]));
     assert_eq!(decoder.table_bytes(), 0);
-    assert_eq!(decode(&mut decoder, &[NEWEST]), Err(Error::InvalidIndex));
+    assert_eq!(
+        decode(&mut decoder, &[NEWEST]),
+        Err(HpackError::InvalidIndex)
+    );
 }
 
 #[test]
@@ -179,10 +189,13 @@ fn size_updates_stand_first_and_within_the_limit() {
     assert_eq!(decode(&mut decoder, &size_update(100)), Ok(vec![]));
     assert_eq!(
         decode(&mut decoder, &size_update(101)),
-        Err(Error::SizeUpdateTooLarge)
+        Err(HpackError::SizeUpdateTooLarge)
     );
     let misplaced = [&[0x82][..], &size_update(0)].concat();
-    assert_eq!(decode_alone(&misplaced), Err(Error::SizeUpdateMisplaced));
+    assert_eq!(
+        decode_alone(&misplaced),
+        Err(HpackError::SizeUpdateMisplaced)
+    );
 }
 
 #[test]
@@ -217,12 +230,15 @@ fn a_lowered_limit_must_be_answered_in_the_next_block() {
     };
     assert_eq!(
         decode(&mut lowered(), &[0x82]),
-        Err(Error::SizeUpdateMissing)
+        Err(HpackError::SizeUpdateMissing)
     );
-    assert_eq!(decode(&mut lowered(), &[]), Err(Error::SizeUpdateMissing));
+    assert_eq!(
+        decode(&mut lowered(), &[]),
+        Err(HpackError::SizeUpdateMissing)
+    );
     assert_eq!(
         decode(&mut lowered(), &size_update(101)),
-        Err(Error::SizeUpdateTooLarge)
+        Err(HpackError::SizeUpdateTooLarge)
     );
 
     let mut decoder = lowered();
@@ -246,7 +262,7 @@ fn of_several_limits_the_lowest_must_be_answered_first() {
     let only_the_last = size_update(150);
     assert_eq!(
         decode(&mut lowered_and_raised(), &only_the_last),
-        Err(Error::SizeUpdateTooLarge)
+        Err(HpackError::SizeUpdateTooLarge)
     );
     let both = [size_update(0), size_update(150)].concat();
     assert_eq!(decode(&mut lowered_and_raised(), &both), Ok(vec![]));
@@ -327,7 +343,7 @@ fn a_huffman_string_too_large_for_list_and_table_is_counted_exactly() {
     let zeros = [&b"\x40\x01n\xa0"[..], &[0; 32]].concat();
     assert_eq!(
         decoder.decode(&zeros, &mut list),
-        Err(Error::InvalidHuffman),
+        Err(HpackError::InvalidHuffman),
         "padded with a zero"
     );
     let sixty_four = [&b"\x40\x01n\xa8"[..], &[0; 40]].concat();
@@ -350,7 +366,7 @@ fn a_block_that_unfolds_without_end_is_given_up() {
         .decode(&literal(0x40, b"n", &value), &mut list)
         .expect("fits");
     let bomb = [NEWEST; 100_000];
-    assert_eq!(decoder.decode(&bomb, &mut list), Err(Error::TooLarge));
+    assert_eq!(decoder.decode(&bomb, &mut list), Err(HpackError::TooLarge));
     assert_eq!(list.len(), 7, "as many as the limit allows");
     assert_eq!(
         list.size_bytes(),
@@ -361,20 +377,20 @@ fn a_block_that_unfolds_without_end_is_given_up() {
 
 #[test]
 fn errors_name_the_rule() {
-    let said = Error::SizeUpdateMissing.to_string();
+    let said = HpackError::SizeUpdateMissing.to_string();
     assert!(
         said.contains("RFC 7541, 4.2") && said.contains("peer"),
         "{said}"
     );
     let all = [
-        Error::Truncated,
-        Error::IntegerTooLong,
-        Error::InvalidIndex,
-        Error::InvalidHuffman,
-        Error::SizeUpdateTooLarge,
-        Error::SizeUpdateMisplaced,
-        Error::SizeUpdateMissing,
-        Error::TooLarge,
+        HpackError::Truncated,
+        HpackError::IntegerTooLong,
+        HpackError::InvalidIndex,
+        HpackError::InvalidHuffman,
+        HpackError::SizeUpdateTooLarge,
+        HpackError::SizeUpdateMisplaced,
+        HpackError::SizeUpdateMissing,
+        HpackError::TooLarge,
     ];
     for error in all {
         assert!(error.rule().contains("RFC "), "{error:?}");

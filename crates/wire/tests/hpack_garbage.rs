@@ -1,6 +1,6 @@
 //! Blocks that no encoder writes: whatever comes, there is an answer and it is bounded.
 
-use bookend_wire::hpack::{Decoder, Encoder, Error, HeaderList, Indexing};
+use bookend_wire::hpack::{Decoder, Encoder, HeaderList, HpackError, Indexing};
 
 const ROUNDS: u64 = 100_000;
 const LIST_BYTES: usize = 2048;
@@ -116,7 +116,7 @@ fn garbage_is_answered_within_bounds() {
         overflowed += u64::from(result.is_ok() && list.overflowed());
         // A real connection ends here. Going on with a table out of step is one more test.
         refused += u64::from(result.is_err());
-        unfolded += u64::from(result == Err(Error::TooLarge));
+        unfolded += u64::from(result == Err(HpackError::TooLarge));
         if garbage.below(50) == 0 {
             decoder = Decoder::new(TABLE_BYTES);
         }
@@ -156,7 +156,7 @@ fn enormous_strings_take_no_memory() {
         let mut decoder = Decoder::new(TABLE_BYTES);
         let length = [first, 0xc1, 0x83, 0x3d];
         let block = [&[0x40, 1, b'n'][..], &length, &vec![octet; 1_000_000]].concat();
-        assert_eq!(decoder.decode(&block, &mut list), Err(Error::TooLarge));
+        assert_eq!(decoder.decode(&block, &mut list), Err(HpackError::TooLarge));
         check_bounds(&decoder, &list);
     }
 }

@@ -3,12 +3,12 @@
 mod pair;
 
 use bookend_wire::frame::{PREFACE, flag, kind};
-use bookend_wire::{Blame, Block, Config, ErrorCode, Role};
+use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock, Initiator, Side};
 use pair::{End, Event, REQUEST, frame, frames};
 
 /// A server that has been greeted, with a request on stream 1 whose body is still open.
 fn server() -> End {
-    let mut server = End::new(Role::Server, &Config::trusted());
+    let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
     server.arrive(PREFACE);
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
     server.arrive(&request(1, false));
@@ -224,17 +224,17 @@ fn what_comes_behind_the_end_of_a_stream_is_told_as_closed() {
     let stream = server.seen.streams[&1];
     server
         .sender()
-        .headers(stream, &mut Block::new(&pair::TRAILERS), true);
+        .headers(stream, &mut HeaderBlock::new(&pair::TRAILERS), true);
     server.arrive(&frame(kind::DATA, 0, 1, b"y"));
     assert_eq!(server.error.unwrap().code, ErrorCode::STREAM_CLOSED);
 }
 
 #[test]
 fn more_than_the_windows_allow_is_a_fault_of_the_peer() {
-    let mut config = Config::trusted();
+    let mut config = ConnectionConfig::trusted();
     config.settings.initial_window_bytes = 70_000;
     config.connection_window_bytes = 80_000;
-    let mut server = End::new(Role::Server, &config);
+    let mut server = End::new(Side::Server, &config);
     server.seen.keeps_bodies = true;
     server.arrive(PREFACE);
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
@@ -246,10 +246,10 @@ fn more_than_the_windows_allow_is_a_fault_of_the_peer() {
     }
     let overrun = |event: &Event| {
         matches!(event, Event::Reset { id: 1, code, by }
-        if *code == ErrorCode::FLOW_CONTROL_ERROR && *by == Blame::PeerMisbehaved)
+        if *code == ErrorCode::FLOW_CONTROL_ERROR && *by == Initiator::Library)
     };
     assert!(server.events().iter().any(overrun), "the stream's window");
-    let mut server = End::new(Role::Server, &config);
+    let mut server = End::new(Side::Server, &config);
     server.seen.keeps_bodies = true;
     server.arrive(PREFACE);
     server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
@@ -284,7 +284,7 @@ fn content_length_is_kept_to_the_octet() {
 #[test]
 fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
     for at in 0..PREFACE.len() {
-        let mut server = End::new(Role::Server, &Config::trusted());
+        let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         let mut wrong = PREFACE[..=at].to_vec();
         wrong[at] ^= 0x20;
         server.arrive(&wrong);
@@ -294,7 +294,7 @@ fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
             "octet {at}"
         );
     }
-    let mut server = End::new(Role::Server, &Config::trusted());
+    let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
     server.arrive(PREFACE);
     server.arrive(&frame(kind::PING, 0, 0, &[0; 8]));
     assert_eq!(
@@ -306,10 +306,10 @@ fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
 
 #[test]
 fn an_oversized_header_list_costs_its_stream_and_no_memory() {
-    let mut config = Config::trusted();
+    let mut config = ConnectionConfig::trusted();
     config.settings.max_header_list_bytes = Some(200);
-    let mut pair = pair::Pair::greeted(&Config::trusted(), &config);
-    let mut head = Block::new(&REQUEST);
+    let mut pair = pair::Pair::greeted(&ConnectionConfig::trusted(), &config);
+    let mut head = HeaderBlock::new(&REQUEST);
     head.push(b"long", &[b'x'; 150]);
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
@@ -319,7 +319,7 @@ fn an_oversized_header_list_costs_its_stream_and_no_memory() {
         events.contains(&Event::Reset {
             id: 1,
             code,
-            by: Blame::Peer
+            by: Initiator::Peer
         }),
         "{events:?}"
     );

@@ -3,15 +3,15 @@
 mod pair;
 
 use bookend_wire::frame::{flag, kind};
-use bookend_wire::{Block, Config, ErrorCode, ExtraField, Indexing, Role};
+use bookend_wire::{ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Side};
 use pair::{End, Event, REQUEST, RESPONSE, TRAILERS, frame};
 
 /// What a client writes in an eventful life: all kinds of frames, padding, CONTINUATION, a reset.
 fn client_bytes() -> Vec<u8> {
-    let mut client = End::new(Role::Client, &Config::trusted());
+    let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
     let mut octets = client.take_output();
     client.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     let extra = [ExtraField {
         name: b"trace-bin",
         value: b"AAEC",
@@ -27,7 +27,7 @@ fn client_bytes() -> Vec<u8> {
     client.sender().data(stream, &[7; 20_000], false);
     client.sender().ping(*b"12345678");
     client.sender().reset(stream, ErrorCode::CANCEL);
-    let mut long = Block::new(&REQUEST);
+    let mut long = HeaderBlock::new(&REQUEST);
     long.push(b"long", &[b'~'; 20_000]);
     let stream = client.sender().open().unwrap();
     client.sender().headers(stream, &mut long, true);
@@ -41,9 +41,9 @@ fn client_bytes() -> Vec<u8> {
 
 /// What a server writes: answers, trailers only, a large body, padding.
 fn server_bytes() -> Vec<u8> {
-    let mut server = End::new(Role::Server, &Config::trusted());
+    let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
     server.arrive(&client_bytes());
-    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     for id in [1, 3] {
         let stream = server.seen.streams[&id];
         let encode = |output: &mut Vec<u8>| output.extend_from_slice(&[id as u8; 17_000]);
@@ -58,10 +58,10 @@ fn server_bytes() -> Vec<u8> {
 }
 
 /// Bodies are told in pieces that follow frames, so pieces count as they come.
-fn told(role: Role, pieces: &[&[u8]]) -> Vec<Event> {
-    let mut end = End::new(role, &Config::trusted());
-    if role == Role::Client {
-        let mut head = Block::new(&REQUEST);
+fn told(side: Side, pieces: &[&[u8]]) -> Vec<Event> {
+    let mut end = End::new(side, &ConnectionConfig::trusted());
+    if side == Side::Client {
+        let mut head = HeaderBlock::new(&REQUEST);
         for _ in 0..4 {
             end.sender().request(&mut head, &[], b"").unwrap();
         }
@@ -71,34 +71,34 @@ fn told(role: Role, pieces: &[&[u8]]) -> Vec<Event> {
     end.events()
 }
 
-fn assert_split_changes_nothing(role: Role, octets: &[u8]) {
-    let whole = told(role, &[octets]);
+fn assert_split_changes_nothing(side: Side, octets: &[u8]) {
+    let whole = told(side, &[octets]);
     assert!(whole.len() > 5, "{whole:?}");
     let one_by_one: Vec<&[u8]> = octets.chunks(1).collect();
-    assert_eq!(told(role, &one_by_one), whole);
+    assert_eq!(told(side, &one_by_one), whole);
     // Each place near a border of frames, and a sample of those in the middle of large bodies.
     let places = (0..octets.len()).filter(|at| *at < 2_000 || at % 97 == 0);
     for at in places {
         let (front, back) = octets.split_at(at);
-        assert_eq!(told(role, &[front, back]), whole, "cut at {at}");
+        assert_eq!(told(side, &[front, back]), whole, "cut at {at}");
     }
 }
 
 #[test]
 fn a_server_hears_the_same_however_the_bytes_are_cut() {
-    assert_split_changes_nothing(Role::Server, &client_bytes());
+    assert_split_changes_nothing(Side::Server, &client_bytes());
 }
 
 #[test]
 fn a_client_hears_the_same_however_the_bytes_are_cut() {
-    assert_split_changes_nothing(Role::Client, &server_bytes());
+    assert_split_changes_nothing(Side::Client, &server_bytes());
 }
 
 #[test]
 fn bytes_behind_the_last_whole_frame_are_left_alone() {
     let octets = client_bytes();
-    let whole = told(Role::Server, &[&octets]);
-    let mut end = End::new(Role::Server, &Config::trusted());
+    let whole = told(Side::Server, &[&octets]);
+    let mut end = End::new(Side::Server, &ConnectionConfig::trusted());
     let mut longer = octets.clone();
     longer.extend_from_slice(&[0, 0, 4, kind::PING, 0]);
     let consumed = end.connection.receive(&longer, &mut end.seen).unwrap();
@@ -108,8 +108,8 @@ fn bytes_behind_the_last_whole_frame_are_left_alone() {
 
 #[test]
 fn padding_is_taken_off_and_its_octets_are_given_back() {
-    let mut pair = pair::Pair::greeted(&Config::trusted(), &Config::trusted());
-    let mut head = Block::new(&REQUEST);
+    let mut pair = pair::Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
+    let mut head = HeaderBlock::new(&REQUEST);
     let stream = pair.client.sender().open().unwrap();
     pair.client.sender().headers(stream, &mut head, false);
     pair.drive();

@@ -3,22 +3,25 @@
 mod pair;
 
 use bookend_wire::frame::{flag, kind};
-use bookend_wire::{Blame, Block, CannotOpen, Config, ErrorCode, ExtraField, Indexing, Request};
+use bookend_wire::{
+    CannotOpen, ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, Indexing, Initiator,
+    PreparedRequest,
+};
 use pair::{Event, Pair, REQUEST, RESPONSE, TRAILERS, frames};
 
 fn trusted_pair() -> Pair {
-    Pair::greeted(&Config::trusted(), &Config::trusted())
+    Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted())
 }
 
-fn config_with(change: impl FnOnce(&mut Config)) -> Config {
-    let mut config = Config::trusted();
+fn config_with(change: impl FnOnce(&mut ConnectionConfig)) -> ConnectionConfig {
+    let mut config = ConnectionConfig::trusted();
     change(&mut config);
     config
 }
 
 #[test]
 fn greetings_are_exchanged_and_acknowledged() {
-    let mut pair = Pair::new(&Config::trusted(), &Config::internet());
+    let mut pair = Pair::new(&ConnectionConfig::trusted(), &ConnectionConfig::internet());
     pair.drive();
     for end in [&mut pair.client, &mut pair.server] {
         let events = end.events();
@@ -34,7 +37,7 @@ fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
     let stream = pair
         .client
         .sender()
-        .request(&mut Block::new(&REQUEST), &[], b"ping")
+        .request(&mut HeaderBlock::new(&REQUEST), &[], b"ping")
         .unwrap();
     pair.drive();
     let heard = pair.server.events();
@@ -53,7 +56,7 @@ fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
     );
 
     let there = pair.server.seen.streams[&1];
-    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     let encode = |output: &mut Vec<u8>| output.extend_from_slice(b"pong");
     pair.server
         .sender()
@@ -83,7 +86,7 @@ fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
 #[test]
 fn a_block_that_comes_again_is_not_decoded_again() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..10 {
         pair.client.sender().request(&mut head, &[], b"").unwrap();
         pair.drive();
@@ -103,16 +106,16 @@ fn a_block_that_comes_again_is_not_decoded_again() {
 #[test]
 fn a_request_made_again_is_the_same_but_for_its_stream() {
     let server = config_with(|config| config.settings.max_concurrent_streams = Some(20));
-    let mut pair = Pair::greeted(&Config::trusted(), &server);
-    let mut request = Request::new(Block::new(&REQUEST), b"ping".to_vec());
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
+    let mut request = PreparedRequest::new(HeaderBlock::new(&REQUEST), b"ping".to_vec());
     let mut lengths = Vec::new();
     for _ in 0..20 {
-        pair.client.sender().request_again(&mut request).unwrap();
+        pair.client.sender().prepared_request(&mut request).unwrap();
         lengths.push(pair.client.sender().output.len());
         pair.drive();
     }
     assert_eq!(
-        pair.client.sender().request_again(&mut request),
+        pair.client.sender().prepared_request(&mut request),
         Err(CannotOpen::Concurrency)
     );
     assert!(
@@ -142,7 +145,7 @@ fn a_request_made_again_is_the_same_but_for_its_stream() {
 #[test]
 fn fields_that_vary_are_never_indexed_and_leave_the_table_alone() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     for call in 0..5_u8 {
         let value = [b'a' + call];
         let extra = [ExtraField {
@@ -171,14 +174,14 @@ fn fields_that_vary_are_never_indexed_and_leave_the_table_alone() {
 #[test]
 fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() {
     let client = config_with(|config| config.settings.initial_window_bytes = 65_535);
-    let mut pair = Pair::greeted(&client, &Config::trusted());
+    let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
     pair.client.seen.keeps_bodies = true;
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     let stream = pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&stream.id];
     let answer = |output: &mut Vec<u8>| output.resize(output.len() + 200_000, 7);
-    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     pair.server
         .sender()
         .reply(there, &mut head, &mut trailers, answer);
@@ -210,12 +213,12 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
 fn a_large_body_passes_through_tiny_windows() {
     for window_bytes in [1, 7, 100, 65_535] {
         let server = config_with(|config| config.settings.initial_window_bytes = window_bytes);
-        let mut pair = Pair::greeted(&Config::trusted(), &server);
+        let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
         pair.piece_bytes = 1_000;
         let message: Vec<u8> = (0..40_000_u32).map(|at| at as u8).collect();
         pair.client
             .sender()
-            .request(&mut Block::new(&REQUEST), &[], &message)
+            .request(&mut HeaderBlock::new(&REQUEST), &[], &message)
             .unwrap();
         pair.drive();
         let body = pair.server.body_of(1);
@@ -244,11 +247,11 @@ fn a_large_body_passes_through_tiny_windows() {
 
 #[test]
 fn a_small_message_waits_for_the_connections_window_rather_than_being_torn() {
-    let mut server = Config::trusted();
+    let mut server = ConnectionConfig::trusted();
     server.connection_window_bytes = 65_535;
-    let mut pair = Pair::greeted(&Config::trusted(), &server);
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
     pair.server.seen.keeps_bodies = true;
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..7 {
         pair.client
             .sender()
@@ -274,36 +277,36 @@ fn a_small_message_waits_for_the_connections_window_rather_than_being_torn() {
 #[test]
 fn a_body_that_is_not_consumed_stops_its_sender_and_goes_on_when_it_is() {
     let server = config_with(|config| config.settings.initial_window_bytes = 1_000);
-    let mut pair = Pair::greeted(&Config::trusted(), &server);
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
     pair.server.seen.keeps_bodies = true;
     let stream = pair
         .client
         .sender()
-        .request(&mut Block::new(&REQUEST), &[], &[7; 2_995])
+        .request(&mut HeaderBlock::new(&REQUEST), &[], &[7; 2_995])
         .unwrap();
     pair.drive();
     assert_eq!(pair.server.body_of(1).len(), 1_000);
-    assert_eq!(pair.client.sender().held_back_bytes(stream), 2_000);
+    assert_eq!(pair.client.sender().blocked_bytes(stream), 2_000);
     let there = pair.server.seen.streams[&1];
     for expected_bytes in [2_000, 3_000] {
         pair.server.sender().release(there, 1_000);
         pair.drive();
         assert_eq!(pair.server.body_of(1).len(), expected_bytes);
     }
-    assert_eq!(pair.client.sender().held_back_bytes(stream), 0);
+    assert_eq!(pair.client.sender().blocked_bytes(stream), 0);
 }
 
 #[test]
 fn trailers_wait_behind_a_body_that_is_held_back() {
     let client = config_with(|config| config.settings.initial_window_bytes = 10);
-    let mut pair = Pair::greeted(&client, &Config::trusted());
+    let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
     pair.client
         .sender()
-        .request(&mut Block::new(&REQUEST), &[], b"")
+        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
         .unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&1];
-    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     let encode = |output: &mut Vec<u8>| output.extend_from_slice(&[1; 95]);
     pair.server
         .sender()
@@ -321,7 +324,7 @@ fn trailers_wait_behind_a_body_that_is_held_back() {
 #[test]
 fn no_frame_is_larger_than_the_peer_allows_and_long_headers_are_continued() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     let long = vec![b'~'; 9_000];
     head.push(b"long", &long);
     head.push(b"longer", &[b'^'; 9_000]);
@@ -341,8 +344,8 @@ fn no_frame_is_larger_than_the_peer_allows_and_long_headers_are_continued() {
 #[test]
 fn a_client_keeps_to_the_servers_limit_of_streams() {
     let server = config_with(|config| config.settings.max_concurrent_streams = Some(3));
-    let mut pair = Pair::greeted(&Config::trusted(), &server);
-    let mut head = Block::new(&REQUEST);
+    let mut pair = Pair::greeted(&ConnectionConfig::trusted(), &server);
+    let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..3 {
         pair.client.sender().request(&mut head, &[], b"").unwrap();
     }
@@ -352,7 +355,7 @@ fn a_client_keeps_to_the_servers_limit_of_streams() {
     let there = pair.server.seen.streams[&3];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
+        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     assert!(pair.client.sender().request(&mut head, &[], b"").is_ok());
 }
@@ -366,8 +369,8 @@ const TRAILERS_ONLY: [(&[u8], &[u8]); 3] = [
 #[test]
 fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
     let server = config_with(|config| config.settings.max_concurrent_streams = Some(2));
-    let mut pair = Pair::new(&Config::trusted(), &server);
-    let mut head = Block::new(&REQUEST);
+    let mut pair = Pair::new(&ConnectionConfig::trusted(), &server);
+    let mut head = HeaderBlock::new(&REQUEST);
     for _ in 0..5 {
         pair.client.sender().request(&mut head, &[], b"").unwrap();
     }
@@ -383,7 +386,7 @@ fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
         .map(|id| Event::Reset {
             id,
             code,
-            by: Blame::Peer,
+            by: Initiator::Peer,
         })
         .into();
     assert_eq!(refused, expected);
@@ -391,7 +394,7 @@ fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
     let there = pair.server.seen.streams[&1];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
+        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
@@ -401,7 +404,7 @@ fn a_server_refuses_what_is_above_its_limit_even_before_the_client_knows_it() {
 
 #[test]
 fn before_the_settings_come_a_client_opens_a_hundred_streams_at_most() {
-    let mut pair = Pair::new(&Config::trusted(), &Config::trusted());
+    let mut pair = Pair::new(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
     assert_eq!(pair.client.sender().may_open(), 100);
     pair.drive();
     assert_eq!(pair.client.sender().may_open(), 1 << 20);
@@ -410,8 +413,8 @@ fn before_the_settings_come_a_client_opens_a_hundred_streams_at_most() {
 #[test]
 fn when_the_ids_are_used_up_a_new_connection_is_asked_for() {
     let client = config_with(|config| config.first_stream_id = (1 << 31) - 3);
-    let mut pair = Pair::greeted(&client, &Config::trusted());
-    let mut head = Block::new(&REQUEST);
+    let mut pair = Pair::greeted(&client, &ConnectionConfig::trusted());
+    let mut head = HeaderBlock::new(&REQUEST);
     assert_eq!(
         pair.client
             .sender()
@@ -440,7 +443,7 @@ fn when_the_ids_are_used_up_a_new_connection_is_asked_for() {
 #[test]
 fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     pair.client.sender().request(&mut head, &[], b"").unwrap();
     pair.drive();
     pair.server.sender().goaway(ErrorCode::NO_ERROR, b"bye");
@@ -450,7 +453,7 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
     let refused = Event::Reset {
         id: 3,
         code: ErrorCode::REFUSED_STREAM,
-        by: Blame::PeerGoingAway,
+        by: Initiator::PeerGoAway,
     };
     let goaway = Event::Goaway {
         last_stream_id: 1,
@@ -465,7 +468,7 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
     let there = pair.server.seen.streams[&1];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
+        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     assert!(matches!(
         pair.client.events()[..],
@@ -480,7 +483,7 @@ fn goaway_spares_the_streams_it_names_and_gives_back_the_others() {
 #[test]
 fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     pair.server.sender().goaway_notice(b"bye");
     pair.server.sender().ping(*b"farewell");
     let crossing = pair.client.sender().request(&mut head, &[], b"").unwrap();
@@ -500,7 +503,7 @@ fn a_notice_stops_the_client_and_spares_what_was_on_its_way() {
     let there = pair.server.seen.streams[&crossing.id];
     pair.server
         .sender()
-        .headers(there, &mut Block::new(&TRAILERS_ONLY), true);
+        .headers(there, &mut HeaderBlock::new(&TRAILERS_ONLY), true);
     pair.drive();
     let [
         Event::Goaway { last_stream_id, .. },
@@ -521,11 +524,11 @@ fn a_reset_ends_a_stream_on_both_sides_and_late_frames_do_no_harm() {
     let stream = pair
         .client
         .sender()
-        .request(&mut Block::new(&REQUEST), &[], b"")
+        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
         .unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&1];
-    let (mut head, mut trailers) = (Block::new(&RESPONSE), Block::new(&TRAILERS));
+    let (mut head, mut trailers) = (HeaderBlock::new(&RESPONSE), HeaderBlock::new(&TRAILERS));
     pair.server
         .sender()
         .reply(there, &mut head, &mut trailers, |_| {});
@@ -537,7 +540,7 @@ fn a_reset_ends_a_stream_on_both_sides_and_late_frames_do_no_harm() {
     // The block that was ignored still counted for the table.
     pair.client
         .sender()
-        .request(&mut Block::new(&REQUEST), &[], b"")
+        .request(&mut HeaderBlock::new(&REQUEST), &[], b"")
         .unwrap();
     pair.drive();
     let there = pair.server.seen.streams[&3];
@@ -560,7 +563,7 @@ fn a_ping_is_answered() {
 #[test]
 fn a_window_that_shrinks_while_calls_are_open_goes_below_zero_and_recovers() {
     let mut pair = trusted_pair();
-    let mut head = Block::new(&REQUEST);
+    let mut head = HeaderBlock::new(&REQUEST);
     let stream = pair.client.sender().open().unwrap();
     pair.client.sender().headers(stream, &mut head, false);
     pair.client.sender().data(stream, &[1; 50_000], false);
@@ -568,7 +571,7 @@ fn a_window_that_shrinks_while_calls_are_open_goes_below_zero_and_recovers() {
     let shrink = pair::frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 10]);
     pair.client.arrive(&shrink);
     pair.client.sender().data(stream, &[2; 20], true);
-    assert_eq!(pair.client.sender().held_back_bytes(stream), 20);
+    assert_eq!(pair.client.sender().blocked_bytes(stream), 20);
     pair.server.seen.keeps_bodies = false;
     pair.drive();
     let update = pair::frame(kind::WINDOW_UPDATE, 0, 1, &60_000_u32.to_be_bytes());

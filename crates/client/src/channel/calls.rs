@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
 use bookend_io::Session;
-use bookend_wire::Stream;
+use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -77,7 +77,7 @@ pub(crate) enum Place {
     /// In the queue.
     Waiting,
     /// On its way.
-    Sent(Session, Stream),
+    Sent(Session, StreamKey),
 }
 
 /// Names a call; once that is over, nobody.

@@ -1,7 +1,7 @@
 //! Request heads of one connection, by path.
 
 use crate::call::{Origin, head_of};
-use bookend_wire::Block;
+use bookend_wire::HeaderBlock;
 
 /// Heads that are remembered: an application calls a few methods of a server. More cost encoding
 /// anew, not correctness.
@@ -11,7 +11,7 @@ const REMEMBERED: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Heads {
     origin: Origin,
-    known: Vec<(String, Block)>,
+    known: Vec<(String, HeaderBlock)>,
     oldest: usize,
 }
 
@@ -25,7 +25,7 @@ impl Heads {
     }
 
     /// The head of calls with that path, ready to be sent again.
-    pub fn of(&mut self, path: &str) -> &mut Block {
+    pub fn of(&mut self, path: &str) -> &mut HeaderBlock {
         let at = match self.known.iter().position(|(known, _)| known == path) {
             Some(at) => at,
             None => self.enter(path),

@@ -13,7 +13,8 @@ use crate::response::Response;
 use bookend_io::{HeldSignals, Session, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
-    CannotOpen, Config, Connection, ConnectionError, ErrorCode, ExtraField, Indexing, Role, Stream,
+    CannotOpen, Connection, ConnectionConfig, ConnectionError, ErrorCode, ExtraField, Indexing,
+    Side, StreamKey,
 };
 use hearing::{Hearing, Talk};
 use liveness::Liveness;
@@ -45,7 +46,7 @@ pub(crate) struct Link {
     resets: Resets,
     liveness: Liveness,
     /// Streams with something to send, for which there was no room in the output.
-    crowded: Vec<Stream>,
+    crowded: Vec<StreamKey>,
     /// What a stream sends next; kept for its memory.
     body: Vec<u8>,
 }
@@ -54,12 +55,12 @@ impl Link {
     /// A connection that was just asked for; its greeting is put in the output.
     pub fn new(
         session: Session,
-        http2: &Config,
+        http2: &ConnectionConfig,
         origin: Origin,
         max_message_bytes: usize,
         turn: &mut Turn,
     ) -> Self {
-        let mut connection = Connection::new(Role::Client, http2);
+        let mut connection = Connection::new(Side::Client, http2);
         turn.output(session).append(&mut connection.sender.output);
         Self {
             session,
@@ -239,7 +240,7 @@ impl Link {
         false
     }
 
-    fn send(&mut self, pending: &Pending, turn: &Turn) -> Result<Stream, CannotOpen> {
+    fn send(&mut self, pending: &Pending, turn: &Turn) -> Result<StreamKey, CannotOpen> {
         let RequestHead {
             path,
             metadata,
@@ -266,7 +267,7 @@ impl Link {
 
     /// Opens a stream whose body is yet to be sent.
     #[cold]
-    fn send_head(&mut self, pending: &Pending, turn: &Turn) -> Result<Stream, CannotOpen> {
+    fn send_head(&mut self, pending: &Pending, turn: &Turn) -> Result<StreamKey, CannotOpen> {
         let sender = &mut self.connection.sender;
         let stream = sender.open()?;
         let varying = varying(pending, turn);
@@ -277,7 +278,7 @@ impl Link {
     }
 
     /// Attends to a streaming call whose callers have read so much, and may have sent something.
-    pub fn attend(&mut self, stream: Stream, read_bytes: usize, turn: &mut Turn) {
+    pub fn attend(&mut self, stream: StreamKey, read_bytes: usize, turn: &mut Turn) {
         let has_room = self.room_bytes(turn) > 0;
         self.with_output(turn, |link, _| {
             link.connection.sender.release_stream(stream, read_bytes);
@@ -285,7 +286,7 @@ impl Link {
         });
     }
 
-    fn send_on(&mut self, stream: Stream, turn: &mut Turn) {
+    fn send_on(&mut self, stream: StreamKey, turn: &mut Turn) {
         let has_room = self.room_bytes(turn) > 0;
         self.with_output(turn, |link, _| link.send_body(stream, has_room));
     }
@@ -307,12 +308,12 @@ impl Link {
 
     /// Sends what a streaming call has in its outbox, unless the server's window or the output
     /// keeps it back. What keeps it back also brings it here again.
-    fn send_body(&mut self, stream: Stream, has_room: bool) {
+    fn send_body(&mut self, stream: StreamKey, has_room: bool) {
         let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) else {
             return;
         };
         let sender = &mut self.connection.sender;
-        if sender.held_back_bytes(stream) > 0 {
+        if sender.blocked_bytes(stream) > 0 {
             return streaming.state.hold_up();
         }
         if !has_room {
@@ -325,7 +326,7 @@ impl Link {
         let is_last = streaming.state.take_outbox(&mut self.body);
         streaming.remember(&self.body);
         sender.data(stream, &self.body, is_last);
-        if sender.held_back_bytes(stream) > 0 {
+        if sender.blocked_bytes(stream) > 0 {
             streaming.state.hold_up();
         }
         if self.body.capacity() > KEPT_BYTES {
@@ -337,13 +338,13 @@ impl Link {
 /// Giving up.
 impl Link {
     /// Nobody waits for this call any more: the server is told, when its turn comes.
-    pub fn cancel(&mut self, stream: Stream, turn: &mut Turn) {
+    pub fn cancel(&mut self, stream: StreamKey, turn: &mut Turn) {
         self.talk.forget(stream);
         self.give_up(stream);
         self.send_resets(turn);
     }
 
-    fn give_up(&mut self, stream: Stream) {
+    fn give_up(&mut self, stream: StreamKey) {
         let sender = &self.connection.sender;
         if sender.is_open(stream) {
             let is_open = |stream| sender.is_open(stream);

@@ -4,7 +4,7 @@
 //! stay shut, and a server that keeps to `grpc-timeout` ends them by itself. Where many are owed,
 //! the connection is to be replaced.
 
-use bookend_wire::{ResetPace, Stream};
+use bookend_wire::{ResetPace, StreamKey};
 use std::collections::VecDeque;
 
 /// Resets that are owed before the connection is to be replaced: paying these takes more than six
@@ -15,7 +15,7 @@ pub(crate) const RESETS_OWED_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Resets {
     pace: ResetPace,
-    owed: VecDeque<Stream>,
+    owed: VecDeque<StreamKey>,
     /// More were to be owed than are worth keeping.
     overflowed: bool,
 }
@@ -31,7 +31,7 @@ impl Resets {
 
     /// A stream is to be reset when its turn comes. `is_open` says which ones still matter. Those
     /// beyond [`RESETS_OWED_MAX`] are not kept: the end of the connection is to tell of them.
-    pub fn owe(&mut self, stream: Stream, is_open: impl Fn(Stream) -> bool) {
+    pub fn owe(&mut self, stream: StreamKey, is_open: impl Fn(StreamKey) -> bool) {
         if self.owed.len() == RESETS_OWED_MAX && !self.overflowed {
             self.owed.retain(|&stream| is_open(stream));
             self.overflowed = self.owed.len() == RESETS_OWED_MAX;
@@ -42,7 +42,7 @@ impl Resets {
     }
 
     /// A stream that is to be reset now.
-    pub fn next(&mut self, now_ns: u64, is_open: impl Fn(Stream) -> bool) -> Option<Stream> {
+    pub fn next(&mut self, now_ns: u64, is_open: impl Fn(StreamKey) -> bool) -> Option<StreamKey> {
         let is_allowed = self.pace.allowed(now_ns) > 0;
         while let Some(&stream) = self.owed.front() {
             if is_open(stream) {
@@ -77,9 +77,9 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn stream(number: u32) -> Stream {
-        Stream {
-            key: number,
+    fn stream(number: u32) -> StreamKey {
+        StreamKey {
+            index: number,
             id: 2 * number + 1,
         }
     }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_has_ended_by_itself_costs_nothing() {
         let mut resets = owing(30);
-        let is_last = |open: Stream| open == stream(29);
+        let is_last = |open: StreamKey| open == stream(29);
         assert_eq!(resets.next(SECOND_NS, is_last), Some(stream(29)));
         assert_eq!(resets.pace.allowed(SECOND_NS), RESETS_AT_ONCE - 1);
         assert_eq!(resets.next_ns(), None);

@@ -17,7 +17,7 @@ use std::fmt;
 /// `OK`, the status as an error, then nothing.
 ///
 /// Messages that nobody takes keep the server from sending more: at most the window of a stream
-/// ([`bookend_wire::Config`]) and one message of the largest size are kept here.
+/// ([`bookend_wire::ConnectionConfig`]) and one message of the largest size are kept here.
 ///
 /// Dropped before the end, it cancels the call.
 pub struct Responses {

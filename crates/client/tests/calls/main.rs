@@ -4,7 +4,7 @@ mod peer;
 
 use bookend_client::{Call, CallError, Client, Code, ConnectError, Metadata, Options};
 use bookend_wire::frame::{flag, kind, write_frame};
-use bookend_wire::{Config, Connection, ErrorCode, Role, Sender, Stream};
+use bookend_wire::{Connection, ConnectionConfig, ErrorCode, Sender, Side, StreamKey};
 use peer::{Heard, REFUSED_PATH, Request, echo, head, misbehave, serve, trailers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,16 +18,16 @@ fn connect(address: &str) -> Client {
 
 /// Makes one call to a server that answers by `handler`; gives the status.
 fn status_of(
-    handler: impl FnMut(&mut Sender, Stream, &Request) + Send + 'static,
+    handler: impl FnMut(&mut Sender, StreamKey, &Request) + Send + 'static,
 ) -> bookend_client::Status {
-    let (address, _heard) = serve(Config::internet(), handler);
+    let (address, _heard) = serve(ConnectionConfig::internet(), handler);
     let mut client = connect(&address);
     client.call(&Call::new(PATH, &[b"x"])).unwrap().status
 }
 
 #[test]
 fn a_unary_call_comes_back_with_its_message() {
-    let (address, heard) = serve(Config::internet(), echo);
+    let (address, heard) = serve(ConnectionConfig::internet(), echo);
     let mut client = connect(&address);
     for message in [&b"first"[..], b"second", b""] {
         let answer = client.call(&Call::new(PATH, &[message])).unwrap();
@@ -44,7 +44,7 @@ fn a_unary_call_comes_back_with_its_message() {
 
 #[test]
 fn any_number_of_messages_goes_either_way() {
-    let (address, _heard) = serve(Config::internet(), echo);
+    let (address, _heard) = serve(ConnectionConfig::internet(), echo);
     let mut client = connect(&address);
     let messages: [&[u8]; 3] = [b"a", b"", b"ccc"];
     let answer = client.call(&Call::new(PATH, &messages)).unwrap();
@@ -57,13 +57,16 @@ fn any_number_of_messages_goes_either_way() {
 
 #[test]
 fn metadata_goes_both_ways_and_binary_values_stay_what_they_are() {
-    let (address, _heard) = serve(Config::internet(), |sender, stream, request: &Request| {
-        let echoed = request.field("x-any-bin").unwrap().as_bytes().to_vec();
-        sender.headers(stream, &mut head(&[(b"x-any-bin", &echoed)]), false);
-        sender.message(stream, false, |_| {});
-        let text = request.field("x-text").unwrap().as_bytes().to_vec();
-        sender.headers(stream, &mut trailers(b"0", &[(b"x-text", &text)]), true);
-    });
+    let (address, _heard) = serve(
+        ConnectionConfig::internet(),
+        |sender, stream, request: &Request| {
+            let echoed = request.field("x-any-bin").unwrap().as_bytes().to_vec();
+            sender.headers(stream, &mut head(&[(b"x-any-bin", &echoed)]), false);
+            sender.message(stream, false, |_| {});
+            let text = request.field("x-text").unwrap().as_bytes().to_vec();
+            sender.headers(stream, &mut trailers(b"0", &[(b"x-text", &text)]), true);
+        },
+    );
     let mut metadata = Metadata::new();
     metadata.push("x-text", b"plain ~ text").unwrap();
     metadata.push("x-any-bin", &[0, 0xff, b'\n', 7]).unwrap();
@@ -81,7 +84,7 @@ fn metadata_goes_both_ways_and_binary_values_stay_what_they_are() {
 
 #[test]
 fn windows_of_either_side_are_kept() {
-    let mut small = Config::internet();
+    let mut small = ConnectionConfig::internet();
     small.settings.initial_window_bytes = 1_000;
     let (address, _heard) = serve(small.clone(), echo);
     let options = Options {
@@ -96,12 +99,12 @@ fn windows_of_either_side_are_kept() {
 
 #[test]
 fn two_ends_that_write_at_once_do_not_wait_for_each_other() {
-    let mut large = Config::trusted();
+    let mut large = ConnectionConfig::trusted();
     large.settings.initial_window_bytes = 1 << 26;
     // The reply is written whole before any more of the request is read.
     let config = large.clone();
     let address = misbehave(move |mut stream| {
-        let mut connection = Connection::new(Role::Server, &config);
+        let mut connection = Connection::new(Side::Server, &config);
         stream.write_all(&connection.sender.output).unwrap();
         connection.sender.output.clear();
         let mut preface = [0; 24];
@@ -150,7 +153,7 @@ fn an_answer_may_consist_of_trailers_only() {
 
 #[test]
 fn an_early_refusal_ends_the_call_and_the_connection_goes_on() {
-    let mut small = Config::internet();
+    let mut small = ConnectionConfig::internet();
     small.settings.initial_window_bytes = 10;
     let (address, heard) = serve(small, echo);
     let mut client = connect(&address);
@@ -164,11 +167,14 @@ fn an_early_refusal_ends_the_call_and_the_connection_goes_on() {
 
 #[test]
 fn a_deadline_is_told_to_the_server_and_kept_without_it() {
-    let (address, heard) = serve(Config::internet(), |sender, stream, request: &Request| {
-        if request.field("grpc-timeout").is_none() {
-            echo(sender, stream, request);
-        }
-    });
+    let (address, heard) = serve(
+        ConnectionConfig::internet(),
+        |sender, stream, request: &Request| {
+            if request.field("grpc-timeout").is_none() {
+                echo(sender, stream, request);
+            }
+        },
+    );
     let mut client = connect(&address);
     let call = Call {
         timeout: Some(Duration::from_millis(30)),
@@ -196,14 +202,14 @@ fn answers_that_are_no_grpc_have_the_status_that_grpc_prescribes() {
     });
     assert_eq!(no_trailers.code, Code::Unknown);
     let http_status = status_of(|sender, stream, _| {
-        let mut not_found = bookend_wire::Block::new(&[(b":status", b"404")]);
+        let mut not_found = bookend_wire::HeaderBlock::new(&[(b":status", b"404")]);
         sender.headers(stream, &mut not_found, true);
     });
     assert_eq!(http_status.code, Code::Unimplemented);
     assert!(http_status.message.contains("404"));
     let html = status_of(|sender, stream, _| {
         let fields: [(&[u8], &[u8]); 2] = [(b":status", b"200"), (b"content-type", b"text/html")];
-        sender.headers(stream, &mut bookend_wire::Block::new(&fields), true);
+        sender.headers(stream, &mut bookend_wire::HeaderBlock::new(&fields), true);
     });
     assert_eq!(html.code, Code::Unknown);
     assert!(html.message.contains("text/html"));
@@ -233,7 +239,7 @@ fn a_reset_is_a_status_too() {
 
 #[test]
 fn a_path_that_is_none_is_refused_before_anything_is_sent() {
-    let (address, _heard) = serve(Config::internet(), echo);
+    let (address, _heard) = serve(ConnectionConfig::internet(), echo);
     let mut client = connect(&address);
     for path in ["", "no-slash", "/with space", "/line\nbreak"] {
         let refused = client.call(&Call::new(path, &[]));
@@ -325,7 +331,7 @@ fn answered_by(say: impl Fn(&mut TcpStream) + Send + 'static) -> CallError {
     let address = misbehave(move |mut stream| {
         stream
             .write_all(
-                &Connection::new(Role::Server, &Config::internet())
+                &Connection::new(Side::Server, &ConnectionConfig::internet())
                     .sender
                     .output,
             )

@@ -2,7 +2,8 @@
 
 use bookend_wire::grpc::Assembler;
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -34,12 +35,12 @@ pub enum Heard {
     Reset(ErrorCode),
 }
 
-type Handler = dyn FnMut(&mut Sender, Stream, &Request) + Send;
+type Handler = dyn FnMut(&mut Sender, StreamKey, &Request) + Send;
 
 /// Starts a server that answers every request by `handler`. Gives its address and what it hears.
 pub fn serve(
-    config: Config,
-    handler: impl FnMut(&mut Sender, Stream, &Request) + Send + 'static,
+    config: ConnectionConfig,
+    handler: impl FnMut(&mut Sender, StreamKey, &Request) + Send + 'static,
 ) -> (String, mpsc::Receiver<Heard>) {
     let (tell, hear) = mpsc::channel();
     let mut handling = Handling {
@@ -48,7 +49,7 @@ pub fn serve(
         tell,
     };
     let address = misbehave(move |mut stream| {
-        let mut connection = Connection::new(Role::Server, &config);
+        let mut connection = Connection::new(Side::Server, &config);
         drive(&mut stream, &mut connection, &mut handling);
     });
     (address, hear)
@@ -92,7 +93,7 @@ struct Handling {
 }
 
 impl Handling {
-    fn end(&mut self, sender: &mut Sender, stream: Stream) {
+    fn end(&mut self, sender: &mut Sender, stream: StreamKey) {
         let (request, _) = self.requests.remove(&stream.id).unwrap();
         (self.handler)(sender, stream, &request);
         // A test that does not listen has gone on.
@@ -104,7 +105,7 @@ impl Visitor for Handling {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -129,9 +130,9 @@ impl Visitor for Handling {
         None
     }
 
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         sender.release(stream, data.len());
         let Some((request, assembler)) = self.requests.get_mut(&stream.id) else {
             return;
@@ -145,7 +146,7 @@ impl Visitor for Handling {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, _: Stream, code: ErrorCode, _: Blame) {
+    fn reset(&mut self, _: &mut Sender, _: StreamKey, code: ErrorCode, _: Initiator) {
         let _ = self.tell.send(Heard::Reset(code));
     }
 
@@ -153,22 +154,22 @@ impl Visitor for Handling {
 }
 
 /// A response's head with these fields behind the usual ones.
-pub fn head(extra: &[(&[u8], &[u8])]) -> Block {
+pub fn head(extra: &[(&[u8], &[u8])]) -> HeaderBlock {
     let mut fields: Vec<(&[u8], &[u8])> =
         vec![(b":status", b"200"), (b"content-type", b"application/grpc")];
     fields.extend_from_slice(extra);
-    Block::new(&fields)
+    HeaderBlock::new(&fields)
 }
 
 /// Trailers with that status and these fields behind it.
-pub fn trailers(status: &[u8], extra: &[(&[u8], &[u8])]) -> Block {
+pub fn trailers(status: &[u8], extra: &[(&[u8], &[u8])]) -> HeaderBlock {
     let mut fields: Vec<(&[u8], &[u8])> = vec![(b"grpc-status", status)];
     fields.extend_from_slice(extra);
-    Block::new(&fields)
+    HeaderBlock::new(&fields)
 }
 
 /// Sends back every message that came, and OK.
-pub fn echo(sender: &mut Sender, stream: Stream, request: &Request) {
+pub fn echo(sender: &mut Sender, stream: StreamKey, request: &Request) {
     sender.headers(stream, &mut head(&[]), false);
     for message in &request.messages {
         sender.message(stream, false, |output| output.extend_from_slice(message));

@@ -7,7 +7,7 @@ mod service;
 use bookend_client::{
     Answer, Channel, ChannelOptions, Code, Encoding, Metadata, Options, StreamCall, UnaryCall,
 };
-use bookend_wire::{Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode};
 use raw::Raw;
 use service::{ECHO, FAIL, HOLD, Held, TALK};
 use std::net::TcpListener;
@@ -164,7 +164,7 @@ fn streams_go_beside_unary_calls() {
 
 #[test]
 fn calls_beyond_what_the_server_takes_at_once_wait_their_turn() {
-    let mut config = Config::internet();
+    let mut config = ConnectionConfig::internet();
     config.settings.max_concurrent_streams = Some(3);
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
@@ -235,7 +235,7 @@ fn what_the_server_says_of_a_failure_is_told() {
 fn a_big_message_goes_through_small_windows_beside_small_calls() {
     let (server, _holding) = service::start(LOOPBACK);
     let mut options = ChannelOptions::default();
-    options.connection.http2 = Config::internet();
+    options.connection.http2 = ConnectionConfig::internet();
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let big: Vec<u8> = (0..4_000_000_u32).map(|number| number as u8).collect();
     let hear = ask(&channel, UnaryCall::new(ECHO, big.clone()));
@@ -262,7 +262,7 @@ fn a_second_message_ends_a_call_whose_server_might_never_stop() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
-    let mut server = Raw::accept(&listener, &Config::trusted());
+    let mut server = Raw::accept(&listener, &ConnectionConfig::trusted());
     let requests = server.requests(1);
     server.answer_twice(requests[0]);
     assert_eq!(hear.recv().unwrap().status.code, Code::Unimplemented);
@@ -278,7 +278,7 @@ fn a_deadline_is_told_to_the_server_and_kept_without_it() {
     call.timeout = Some(Duration::from_millis(20));
     call.waits_for_ready = true;
     let hear = ask(&channel, call);
-    let mut server = Raw::accept(&listener, &Config::internet());
+    let mut server = Raw::accept(&listener, &ConnectionConfig::internet());
     assert_eq!(hear.recv().unwrap().status.code, Code::DeadlineExceeded);
     assert!(hear.recv().is_err());
     // On a slow machine the deadline passes before the connection is there.
@@ -294,7 +294,7 @@ fn a_deadline_is_told_to_the_server_and_kept_without_it() {
 
 #[test]
 fn a_call_that_waits_for_its_turn_has_a_deadline_too() {
-    let mut config = Config::internet();
+    let mut config = ConnectionConfig::internet();
     config.settings.max_concurrent_streams = Some(1);
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
@@ -316,7 +316,7 @@ fn a_killed_server_fails_its_calls_once_each_and_a_new_one_gets_the_next() {
     let address = listener.local_addr().unwrap();
     let channel = channel(address);
     let hear = ask_many(&channel, ECHO, CALLS);
-    let mut server = Raw::accept(&listener, &Config::trusted());
+    let mut server = Raw::accept(&listener, &ConnectionConfig::trusted());
     server.requests(CALLS);
     drop((server, listener));
     assert_eq!(codes(&hear, CALLS), [Code::Unavailable; CALLS]);
@@ -365,7 +365,7 @@ fn a_connection_that_breaks_after_its_greeting_is_replaced() {
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
     let no_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
     let _broken = Raw::accept_and_babble(&listener, &no_settings);
-    let mut server = Raw::accept(&listener, &Config::trusted());
+    let mut server = Raw::accept(&listener, &ConnectionConfig::trusted());
     let requests = server.requests(1);
     server.answer(requests[0]);
     assert_eq!(hear.recv().unwrap().status.code, Code::Ok);
@@ -385,10 +385,10 @@ fn calls_that_a_goaway_leaves_out_are_made_again_on_a_new_connection() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask_many(&channel, ECHO, 3);
-    let mut old = Raw::accept(&listener, &Config::trusted());
+    let mut old = Raw::accept(&listener, &ConnectionConfig::trusted());
     let requests = old.requests(3);
     old.go_away(requests[0].id);
-    let mut new = Raw::accept(&listener, &Config::trusted());
+    let mut new = Raw::accept(&listener, &ConnectionConfig::trusted());
     for stream in new.requests(2) {
         new.answer(stream);
     }
@@ -403,7 +403,7 @@ fn a_call_that_is_refused_again_and_again_is_told() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
-    let mut server = Raw::accept(&listener, &Config::trusted());
+    let mut server = Raw::accept(&listener, &ConnectionConfig::trusted());
     for refused in 0..2 {
         let requests = server.requests(refused + 1);
         server.refuse(requests[refused]);

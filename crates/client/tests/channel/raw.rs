@@ -2,7 +2,8 @@
 
 use bookend_wire::frame::{kind, write_frame};
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,18 +19,18 @@ pub struct Raw {
 /// What the client has said, in order.
 #[derive(Default)]
 pub struct Heard {
-    pub requests: Vec<Stream>,
+    pub requests: Vec<StreamKey>,
     pub timeouts: Vec<Vec<u8>>,
     pub resets: Vec<ErrorCode>,
 }
 
 impl Raw {
     /// Accepts the next connection and greets it.
-    pub fn accept(listener: &TcpListener, config: &Config) -> Self {
+    pub fn accept(listener: &TcpListener, config: &ConnectionConfig) -> Self {
         let (socket, _) = listener.accept().unwrap();
         let mut raw = Self {
             socket,
-            connection: Connection::new(Role::Server, config),
+            connection: Connection::new(Side::Server, config),
             heard: Heard::default(),
             inbox: Vec::new(),
         };
@@ -52,23 +53,25 @@ impl Raw {
     }
 
     /// Reads until so many whole requests have come; gives their streams.
-    pub fn requests(&mut self, count: usize) -> Vec<Stream> {
+    pub fn requests(&mut self, count: usize) -> Vec<StreamKey> {
         let heard = self.hear(|heard| heard.requests.len() >= count);
         heard.requests.clone()
     }
 
     /// Answers with OK and an empty message.
-    pub fn answer(&mut self, stream: Stream) {
-        let mut head = Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
-        let mut trailers = Block::new(&[(b"grpc-status", b"0")]);
+    pub fn answer(&mut self, stream: StreamKey) {
+        let mut head =
+            HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+        let mut trailers = HeaderBlock::new(&[(b"grpc-status", b"0")]);
         let sender = &mut self.connection.sender;
         sender.reply(stream, &mut head, &mut trailers, |_| {});
         self.write();
     }
 
     /// Sends two messages and does not stop there.
-    pub fn answer_twice(&mut self, stream: Stream) {
-        let mut head = Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
+    pub fn answer_twice(&mut self, stream: StreamKey) {
+        let mut head =
+            HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")]);
         let sender = &mut self.connection.sender;
         sender.headers(stream, &mut head, false);
         for message in [b"one", b"two"] {
@@ -95,7 +98,7 @@ impl Raw {
     }
 
     /// Refuses a stream without looking at it.
-    pub fn refuse(&mut self, stream: Stream) {
+    pub fn refuse(&mut self, stream: StreamKey) {
         let sender = &mut self.connection.sender;
         sender.reset(stream, ErrorCode::REFUSED_STREAM);
         self.write();
@@ -113,23 +116,29 @@ impl Raw {
 }
 
 impl Visitor for Heard {
-    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        _: StreamKey,
+        fields: &HeaderList,
+        _: bool,
+    ) -> Option<u32> {
         self.timeouts
             .extend(fields.find(b"grpc-timeout").map(<[u8]>::to_vec));
         None
     }
 
-    /// Never called: no memo is ever given out.
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    /// Never called: no token is ever given out.
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         sender.release(stream, data.len());
         if end_stream {
             self.requests.push(stream);
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, _: Stream, code: ErrorCode, _: Blame) {
+    fn reset(&mut self, _: &mut Sender, _: StreamKey, code: ErrorCode, _: Initiator) {
         self.resets.push(code);
     }
 

@@ -4,14 +4,14 @@ use crate::peer::{Peer, body_of, connected};
 use crate::{PATH, careful};
 use bookend_client::{Answer, Code, StreamCall, UnaryCall};
 use bookend_wire::frame::kind;
-use bookend_wire::{Config, Stream};
+use bookend_wire::{ConnectionConfig, StreamKey};
 use std::sync::mpsc;
 
 const GRPC: (&str, &str) = ("content-type", "application/grpc");
 
 /// The status of a unary call that is answered like that; the same however it is made.
-fn code_of(answer: impl Fn(&mut Peer, Stream)) -> Code {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+fn code_of(answer: impl Fn(&mut Peer, StreamKey)) -> Code {
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let (tell, hear) = mpsc::channel();
     channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
         tell.send(answer).unwrap();
@@ -150,7 +150,7 @@ fn a_page_for_people_may_be_longer_than_any_window() {
         for _ in 0..PAGE_BYTES / 1_000 {
             peer.settle();
         }
-        assert_eq!(peer.held_back_bytes(stream), 0);
+        assert_eq!(peer.blocked_bytes(stream), 0);
     });
     assert_eq!(page, Code::Unavailable);
 }
@@ -179,7 +179,7 @@ fn another_content_type_is_no_answer_to_what_was_asked() {
 
 #[test]
 fn messages_behind_the_trailers_change_nothing() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let (_requests, mut responses) = channel.open(StreamCall::new(PATH));
     let stream = peer.stream(1);
     peer.answer(stream, b"one");

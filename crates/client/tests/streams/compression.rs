@@ -4,7 +4,7 @@ use crate::peer::{Peer, body_of, connected};
 use crate::{PATH, careful, talking};
 use bookend_client::{Code, Encoding, ReceivedMessage, Responses, StreamCall, UnaryCall};
 use bookend_wire::grpc::gzip;
-use bookend_wire::{Config, Stream};
+use bookend_wire::{ConnectionConfig, StreamKey};
 use std::sync::mpsc;
 
 const TEXT: &[u8] = &[b'a'; 1_000];
@@ -23,7 +23,7 @@ fn flagged(octets: &[u8]) -> Vec<u8> {
 
 #[test]
 fn requests_are_compressed_where_the_call_says_so_and_the_message_does_not_object() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let mut call = StreamCall::new(PATH);
     call.encoding = Encoding::Gzip;
     let (mut requests, _responses) = channel.open(call);
@@ -44,7 +44,7 @@ fn requests_are_compressed_where_the_call_says_so_and_the_message_does_not_objec
 
 #[test]
 fn a_unary_request_is_compressed_too_and_its_answer_says_whether_it_was() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     for (number, encoding) in [Encoding::Gzip, Encoding::Identity].into_iter().enumerate() {
         let mut call = UnaryCall::new(PATH, TEXT.to_vec());
         call.encoding = encoding;
@@ -69,7 +69,7 @@ fn a_unary_request_is_compressed_too_and_its_answer_says_whether_it_was() {
 }
 
 /// A call whose answer has that encoding and that body, and ends well.
-fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses, Peer, Stream) {
+fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses, Peer, StreamKey) {
     let mut options = careful();
     options.connection.max_message_bytes = max_message_bytes;
     let (requests, responses, mut peer, _listener) = talking(options);

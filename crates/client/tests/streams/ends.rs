@@ -3,12 +3,12 @@
 use crate::peer::{Heard, Peer, body_of, connected};
 use crate::{PATH, careful, code_of, talking};
 use bookend_client::{Code, SendError, StreamCall};
-use bookend_wire::{Config, ErrorCode, Stream};
+use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 use std::thread;
 use std::time::Duration;
 
 /// Waits for a reset of that stream, which must be the only one.
-fn cancelled(peer: &mut Peer, stream: Stream) {
+fn cancelled(peer: &mut Peer, stream: StreamKey) {
     let resets = &peer.hear(|heard| !heard.resets.is_empty()).resets;
     assert_eq!(resets, &[(stream.id, ErrorCode::CANCEL)]);
 }
@@ -84,7 +84,7 @@ fn a_reader_and_a_writer_that_wait_are_told() {
 
 #[test]
 fn a_deadline_is_told_to_the_server_and_kept_without_it() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     // The connection is there before the time runs.
     peer.settle();
     let mut call = StreamCall::new(PATH);
@@ -105,7 +105,7 @@ fn a_deadline_is_told_to_the_server_and_kept_without_it() {
 
 #[test]
 fn what_came_before_a_deadline_can_be_read_after_it() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let mut call = StreamCall::new(PATH);
     call.timeout = Some(Duration::from_millis(300));
     let (mut requests, mut responses) = channel.open(call);
@@ -172,7 +172,7 @@ fn what_a_reset_means_is_what_the_specification_says() {
         (ErrorCode::ENHANCE_YOUR_CALM, Code::ResourceExhausted),
         (ErrorCode::INADEQUATE_SECURITY, Code::PermissionDenied),
     ];
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     for (number, (reset, meant)) in meanings.into_iter().enumerate() {
         let (_requests, mut responses) = channel.open(StreamCall::new(PATH));
         let stream = peer.stream(number + 1);
@@ -190,7 +190,7 @@ fn what_a_reset_means_is_what_the_specification_says() {
 fn paths_that_cannot_be_sent_and_calls_beyond_the_limit_end_at_once() {
     let mut options = careful();
     options.max_unanswered_calls = 1;
-    let (channel, mut peer, _listener) = connected(options, &Config::internet());
+    let (channel, mut peer, _listener) = connected(options, &ConnectionConfig::internet());
     let (_requests, responses) = channel.open(StreamCall::new("no slash"));
     assert_eq!(code_of(responses), Code::InvalidArgument);
     let first = channel.open(StreamCall::new(PATH));
@@ -206,7 +206,7 @@ fn paths_that_cannot_be_sent_and_calls_beyond_the_limit_end_at_once() {
 
 #[test]
 fn the_halves_keep_the_channel_alive() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let (requests, mut responses) = channel.open(StreamCall::new(PATH));
     drop(channel);
     requests.finish();

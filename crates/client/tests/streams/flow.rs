@@ -4,7 +4,7 @@ use crate::peer::{Peer, Request, body_of, connected};
 use crate::{PATH, careful, talking};
 use bookend_client::{ChannelOptions, Requests, StreamCall, UnaryCall};
 use bookend_wire::frame::kind;
-use bookend_wire::{Config, Stream};
+use bookend_wire::{ConnectionConfig, StreamKey};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -12,7 +12,7 @@ use std::thread;
 /// HTTP/2's own window, which both ends have here.
 const WINDOW_BYTES: usize = 65_535;
 
-fn window_updates(peer: &mut Peer, stream: Stream) -> usize {
+fn window_updates(peer: &mut Peer, stream: StreamKey) -> usize {
     let is_update = |frame: &&bookend_wire::frame::FrameHeader| {
         frame.kind == kind::WINDOW_UPDATE && frame.stream_id == stream.id
     };
@@ -28,7 +28,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
         peer.message(stream, &[7; 1_019]);
     }
     peer.settle();
-    assert_eq!(peer.held_back_bytes(stream), 200 * 1_024 - WINDOW_BYTES);
+    assert_eq!(peer.blocked_bytes(stream), 200 * 1_024 - WINDOW_BYTES);
     assert_eq!(window_updates(&mut peer, stream), 0);
     // The first message is read, and its octets are too few to be told of.
     responses.next();
@@ -37,7 +37,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
         assert_eq!(responses.next().unwrap().unwrap().octets, [7; 1_019]);
         peer.settle();
     }
-    assert_eq!(peer.held_back_bytes(stream), 0);
+    assert_eq!(peer.blocked_bytes(stream), 0);
     assert!((3..=6).contains(&window_updates(&mut peer, stream)));
 }
 
@@ -45,7 +45,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
 fn streams_that_nobody_reads_keep_no_other_stream_waiting() {
     // Together their windows are four times that of the connection.
     const UNREAD: usize = 64;
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let mut calls = Vec::new();
     for number in 1..=UNREAD {
         calls.push(channel.open(StreamCall::new(PATH)));
@@ -53,7 +53,7 @@ fn streams_that_nobody_reads_keep_no_other_stream_waiting() {
         peer.head(stream, &[]);
         peer.data(stream, &body_of(&[&[0; WINDOW_BYTES - 5]]), false);
         peer.settle();
-        assert_eq!(peer.held_back_bytes(stream), 0);
+        assert_eq!(peer.blocked_bytes(stream), 0);
     }
     let (tell, hear) = std::sync::mpsc::channel();
     channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
@@ -75,10 +75,10 @@ fn a_message_larger_than_any_window_comes_to_who_waits_for_it() {
     peer.message(stream, &message);
     peer.settle();
     // Somebody must come for it: until then it waits at the server's.
-    assert!(peer.held_back_bytes(stream) >= message.len() - WINDOW_BYTES);
+    assert!(peer.blocked_bytes(stream) >= message.len() - WINDOW_BYTES);
     assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
     let reading = thread::spawn(move || responses.next().unwrap().unwrap().octets);
-    while peer.held_back_bytes(stream) > 0 {
+    while peer.blocked_bytes(stream) > 0 {
         peer.settle();
     }
     assert!(reading.join().unwrap() == message);
@@ -155,7 +155,8 @@ fn a_message_larger_than_the_buffer_waits_alone() {
 fn streams_share_an_output_that_the_network_is_slow_to_take() {
     const STREAMS: usize = 8;
     const MESSAGES: usize = 3_000;
-    let (channel, mut peer, _listener) = connected(ChannelOptions::default(), &Config::trusted());
+    let (channel, mut peer, _listener) =
+        connected(ChannelOptions::default(), &ConnectionConfig::trusted());
     let calls = (0..STREAMS).map(|_| {
         let (requests, responses) = channel.open(StreamCall::new(PATH));
         (send_many(requests, MESSAGES).1, responses)

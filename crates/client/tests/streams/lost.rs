@@ -3,12 +3,12 @@
 use crate::peer::{Peer, body_of, listen};
 use crate::{PATH, careful, channel_to, code_of};
 use bookend_client::{Channel, Code, StreamCall, UnaryCall};
-use bookend_wire::{Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode};
 use std::io::ErrorKind;
 use std::time::Duration;
 
 fn accept(listener: &std::net::TcpListener) -> Peer {
-    Peer::accept(listener, &Config::internet())
+    Peer::accept(listener, &ConnectionConfig::internet())
 }
 
 #[test]

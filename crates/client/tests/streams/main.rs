@@ -13,7 +13,7 @@ mod talk;
 mod waiting;
 
 use bookend_client::{Channel, ChannelOptions, Code, Requests, Responses, StreamCall};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use std::net::TcpListener;
 
 const PATH: &str = "/test.Any/Talk";
@@ -21,13 +21,13 @@ const PATH: &str = "/test.Any/Talk";
 /// A server that is trusted with nothing: its client's windows are HTTP/2's own.
 fn careful() -> ChannelOptions {
     let mut options = ChannelOptions::default();
-    options.connection.http2 = Config::internet();
+    options.connection.http2 = ConnectionConfig::internet();
     options
 }
 
 /// A channel with one call that waits for its connection, and that connection.
 fn talking(options: ChannelOptions) -> (Requests, Responses, peer::Peer, TcpListener) {
-    let (channel, peer, listener) = peer::connected(options, &Config::internet());
+    let (channel, peer, listener) = peer::connected(options, &ConnectionConfig::internet());
     let (requests, responses) = channel.open(StreamCall::new(PATH));
     (requests, responses, peer, listener)
 }

@@ -3,7 +3,7 @@
 use crate::peer::{Peer, connected, listen};
 use crate::{PATH, careful, channel_to};
 use bookend_client::{Code, StreamCall, UnaryCall};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use bookend_wire::frame::{FrameHeader, kind};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn no_call_is_sent_before_the_server_has_said_how_many_it_takes() {
     impatient.timeout = Some(Duration::from_millis(1));
     let status = channel.unary(impatient).status;
     assert_eq!(status.code, Code::DeadlineExceeded);
-    let mut config = Config::internet();
+    let mut config = ConnectionConfig::internet();
     config.settings.max_concurrent_streams = Some(2);
     let mut peer = Peer::accept(&listener, &config);
     peer.stream(2);
@@ -33,7 +33,7 @@ fn no_call_is_sent_before_the_server_has_said_how_many_it_takes() {
 #[test]
 fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {
     const CALLS: usize = 48;
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let calls: Vec<_> = (0..CALLS)
         .map(|_| channel.open(StreamCall::new(PATH)))
         .collect();
@@ -59,7 +59,7 @@ fn few_resets_go_out_at_once_and_what_is_owed_keeps_its_window_shut() {
 #[test]
 fn a_call_that_the_server_ends_by_itself_needs_no_reset() {
     const CALLS: usize = 30;
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let calls: Vec<_> = (0..CALLS)
         .map(|_| {
             let (requests, responses) = channel.open(StreamCall::new(PATH));
@@ -94,14 +94,14 @@ fn a_call_that_the_server_ends_by_itself_needs_no_reset() {
 #[test]
 fn where_many_are_given_up_the_connection_is_replaced_and_closed_when_its_last_call_ends() {
     const CALLS: usize = 100;
-    let (channel, mut old, listener) = connected(careful(), &Config::internet());
+    let (channel, mut old, listener) = connected(careful(), &ConnectionConfig::internet());
     let calls: Vec<_> = (0..CALLS)
         .map(|_| channel.open(StreamCall::new(PATH)))
         .collect();
     let (kept_requests, mut kept) = channel.open(StreamCall::new(PATH));
     let kept_stream = old.stream(CALLS + 1);
     drop(calls);
-    let mut new = Peer::accept(&listener, &Config::internet());
+    let mut new = Peer::accept(&listener, &ConnectionConfig::internet());
     let (tell, hear) = std::sync::mpsc::channel();
     channel.call(UnaryCall::new(PATH, vec![]), move |answer| {
         tell.send(answer).unwrap();

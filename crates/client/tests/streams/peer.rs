@@ -4,7 +4,8 @@
 use bookend_client::{Channel, ChannelOptions};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, kind, write_frame};
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -24,7 +25,7 @@ pub struct Peer {
 #[derive(Default)]
 pub struct Heard {
     /// In the order in which they were opened.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamKey>,
     pub requests: BTreeMap<u32, Request>,
     pub resets: Vec<(u32, ErrorCode)>,
     pub frames: Vec<FrameHeader>,
@@ -51,7 +52,7 @@ impl Request {
 }
 
 impl Heard {
-    pub fn request(&self, stream: Stream) -> &Request {
+    pub fn request(&self, stream: StreamKey) -> &Request {
         &self.requests[&stream.id]
     }
 
@@ -71,7 +72,10 @@ pub fn listen() -> (TcpListener, String) {
 }
 
 /// A channel and the first connection that it makes.
-pub fn connected(options: ChannelOptions, config: &Config) -> (Channel, Peer, TcpListener) {
+pub fn connected(
+    options: ChannelOptions,
+    config: &ConnectionConfig,
+) -> (Channel, Peer, TcpListener) {
     let (listener, address) = listen();
     let channel = Channel::connect(&address, options).unwrap();
     let peer = Peer::accept(&listener, config);
@@ -80,16 +84,16 @@ pub fn connected(options: ChannelOptions, config: &Config) -> (Channel, Peer, Tc
 
 impl Peer {
     /// Accepts the next connection and greets it.
-    pub fn accept(listener: &TcpListener, config: &Config) -> Self {
+    pub fn accept(listener: &TcpListener, config: &ConnectionConfig) -> Self {
         Self::accept_or_end(listener, config).expect("the client greets")
     }
 
     /// As [`Peer::accept`]; `None` where the connection is closed without a greeting.
-    pub fn accept_or_end(listener: &TcpListener, config: &Config) -> Option<Self> {
+    pub fn accept_or_end(listener: &TcpListener, config: &ConnectionConfig) -> Option<Self> {
         let (socket, _) = listener.accept().unwrap();
         let mut peer = Self {
             socket,
-            connection: Connection::new(Role::Server, config),
+            connection: Connection::new(Side::Server, config),
             heard: Heard::default(),
             inbox: Vec::new(),
             logged_bytes: 0,
@@ -152,12 +156,12 @@ impl Peer {
     }
 
     /// Waits until so many streams were opened; gives the last.
-    pub fn stream(&mut self, count: usize) -> Stream {
+    pub fn stream(&mut self, count: usize) -> StreamKey {
         self.hear(|heard| heard.streams.len() >= count).streams[count - 1]
     }
 
     /// Waits for the stream behind so many others; `None` if the client closes the connection.
-    pub fn next_stream(&mut self, before: usize) -> Option<Stream> {
+    pub fn next_stream(&mut self, before: usize) -> Option<StreamKey> {
         while self.heard.streams.len() <= before {
             self.read().then_some(())?;
         }
@@ -165,32 +169,32 @@ impl Peer {
     }
 
     /// Waits for the end of a request.
-    pub fn whole(&mut self, stream: Stream) -> Request {
+    pub fn whole(&mut self, stream: StreamKey) -> Request {
         let is_whole = |heard: &Heard| heard.request(stream).ended;
         self.hear(is_whole).request(stream).clone()
     }
 
     /// Sends a good head with these fields behind the usual ones.
-    pub fn head(&mut self, stream: Stream, extra: &[(&str, &str)]) {
+    pub fn head(&mut self, stream: StreamKey, extra: &[(&str, &str)]) {
         let mut fields = vec![(":status", "200"), ("content-type", "application/grpc")];
         fields.extend_from_slice(extra);
         self.headers(stream, &fields, false);
     }
 
     /// Sends trailers with these fields behind the status.
-    pub fn trailers(&mut self, stream: Stream, status: &str, extra: &[(&str, &str)]) {
+    pub fn trailers(&mut self, stream: StreamKey, status: &str, extra: &[(&str, &str)]) {
         let mut fields = vec![("grpc-status", status)];
         fields.extend_from_slice(extra);
         self.headers(stream, &fields, true);
     }
 
     /// Sends a header block.
-    pub fn headers(&mut self, stream: Stream, fields: &[(&str, &str)], end_stream: bool) {
+    pub fn headers(&mut self, stream: StreamKey, fields: &[(&str, &str)], end_stream: bool) {
         let fields: Vec<_> = fields
             .iter()
             .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
             .collect();
-        let mut block = Block::new(&fields);
+        let mut block = HeaderBlock::new(&fields);
         self.connection
             .sender
             .headers(stream, &mut block, end_stream);
@@ -198,27 +202,27 @@ impl Peer {
     }
 
     /// Sends one message, as far as the client's windows let it.
-    pub fn message(&mut self, stream: Stream, octets: &[u8]) {
+    pub fn message(&mut self, stream: StreamKey, octets: &[u8]) {
         let append = |output: &mut Vec<u8>| output.extend_from_slice(octets);
         self.connection.sender.message(stream, false, append);
         self.write();
     }
 
     /// Sends part of a body as it is.
-    pub fn data(&mut self, stream: Stream, octets: &[u8], end_stream: bool) {
+    pub fn data(&mut self, stream: StreamKey, octets: &[u8], end_stream: bool) {
         self.connection.sender.data(stream, octets, end_stream);
         self.write();
     }
 
     /// A head, that message, and OK.
-    pub fn answer(&mut self, stream: Stream, message: &[u8]) {
+    pub fn answer(&mut self, stream: StreamKey, message: &[u8]) {
         self.head(stream, &[]);
         self.message(stream, message);
         self.trailers(stream, "0", &[]);
     }
 
     /// An answer of nothing but OK.
-    pub fn trailers_only_ok(&mut self, stream: Stream) {
+    pub fn trailers_only_ok(&mut self, stream: StreamKey) {
         let fields = [
             (":status", "200"),
             ("content-type", "application/grpc"),
@@ -227,7 +231,7 @@ impl Peer {
         self.headers(stream, &fields, true);
     }
 
-    pub fn reset(&mut self, stream: Stream, code: ErrorCode) {
+    pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
         self.connection.sender.reset(stream, code);
         self.write();
     }
@@ -247,14 +251,14 @@ impl Peer {
     }
 
     /// Lets the client send so many octets more on that stream.
-    pub fn allow(&mut self, stream: Stream, bytes: usize) {
+    pub fn allow(&mut self, stream: StreamKey, bytes: usize) {
         self.connection.sender.release(stream, bytes);
         self.write();
     }
 
     /// Octets that the client does not let this stream send.
-    pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
-        self.connection.sender.held_back_bytes(stream)
+    pub fn blocked_bytes(&mut self, stream: StreamKey) -> usize {
+        self.connection.sender.blocked_bytes(stream)
     }
 
     fn write(&mut self) {
@@ -268,7 +272,7 @@ impl Visitor for Heard {
     fn headers(
         &mut self,
         _: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -284,16 +288,16 @@ impl Visitor for Heard {
         None
     }
 
-    /// Never called: no memo is ever given out.
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    /// Never called: no token is ever given out.
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, _: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, _: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let request = self.requests.get_mut(&stream.id).unwrap();
         request.body.extend_from_slice(data);
         request.ended |= end_stream;
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, _: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, _: Initiator) {
         self.resets.push((stream.id, code));
     }
 

@@ -4,7 +4,7 @@
 use crate::peer::{Peer, connected};
 use crate::{PATH, careful};
 use bookend_client::{Channel, Code, StreamCall};
-use bookend_wire::{Config, ErrorCode, Stream};
+use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 use std::net::TcpListener;
 use std::thread;
 
@@ -56,7 +56,7 @@ fn call_many(channel: &Channel, calls: usize, mut random: Random) -> Vec<Code> {
 }
 
 /// Does something to one call, never nothing.
-fn treat(peer: &mut Peer, stream: Stream, random: &mut Random) {
+fn treat(peer: &mut Peer, stream: StreamKey, random: &mut Random) {
     match random.below(6) {
         0 => peer.reset(stream, ErrorCode::REFUSED_STREAM),
         1 => peer.reset(stream, ErrorCode::CANCEL),
@@ -87,7 +87,7 @@ fn serve(mut peer: Peer, listener: &TcpListener, mut random: Random) {
             left -= 1;
         }
         drop(peer);
-        let Some(next) = Peer::accept_or_end(listener, &Config::internet()) else {
+        let Some(next) = Peer::accept_or_end(listener, &ConnectionConfig::internet()) else {
             return;
         };
         peer = next;
@@ -102,7 +102,7 @@ fn whatever_is_done_to_a_call_it_ends_once_for_everybody() {
         let mut options = careful();
         options.back_off_min = std::time::Duration::from_micros(100);
         options.back_off_max = options.back_off_min;
-        let (channel, peer, listener) = connected(options, &Config::internet());
+        let (channel, peer, listener) = connected(options, &ConnectionConfig::internet());
         let address = listener.local_addr().unwrap();
         let serving = thread::spawn(move || serve(peer, &listener, Random(seed << 32 | 7)));
         let calling = (0..THREADS).map(|number| {

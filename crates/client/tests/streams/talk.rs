@@ -3,7 +3,7 @@
 use crate::peer::{Peer, body_of, connected, listen};
 use crate::{PATH, careful, channel_to, talking};
 use bookend_client::{Code, Metadata, StreamCall};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use bookend_wire::frame::{FrameHeader, kind};
 use std::thread;
 
@@ -58,7 +58,7 @@ fn two_threads_may_use_the_two_halves() {
     peer.trailers(stream, "0", &[]);
     sending.join().unwrap();
     peer.settle();
-    while peer.held_back_bytes(stream) > 0 {
+    while peer.blocked_bytes(stream) > 0 {
         peer.settle();
     }
     receiving.join().unwrap();
@@ -72,7 +72,7 @@ fn small_messages_that_wait_go_out_together() {
         requests.send(b"x").unwrap();
     }
     requests.finish();
-    let mut peer = Peer::accept(&listener, &Config::internet());
+    let mut peer = Peer::accept(&listener, &ConnectionConfig::internet());
     let stream = peer.stream(1);
     assert_eq!(peer.whole(stream).body.len(), 30_000);
     let is_data = |frame: &&FrameHeader| frame.kind == kind::DATA;
@@ -83,7 +83,7 @@ fn small_messages_that_wait_go_out_together() {
 
 #[test]
 fn metadata_goes_both_ways_with_its_order_and_its_octets() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let mut call = StreamCall::new(PATH);
     for (name, value) in [
         ("x-text", &b"one"[..]),

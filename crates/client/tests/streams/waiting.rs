@@ -3,7 +3,7 @@
 use crate::peer::{Peer, connected, listen};
 use crate::{PATH, careful, channel_to};
 use bookend_client::{Code, SendError, StreamCall, UnaryCall};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[test]
 fn any_number_of_threads_may_wait_on_one_channel() {
     const THREADS: usize = 50;
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let threads: Vec<_> = (0..THREADS)
         .map(|number| {
             let channel = channel.clone();
@@ -47,7 +47,7 @@ fn who_waits_is_told_whatever_happens() {
     );
     let own = channel.clone();
     let waiting = thread::spawn(move || own.unary(UnaryCall::new(PATH, vec![])).status.code);
-    let mut peer = Peer::accept(&listener, &Config::internet());
+    let mut peer = Peer::accept(&listener, &ConnectionConfig::internet());
     peer.stream(1);
     drop((peer, listener));
     assert_eq!(waiting.join().unwrap(), Code::Unavailable);
@@ -55,7 +55,7 @@ fn who_waits_is_told_whatever_happens() {
 
 #[test]
 fn a_callback_that_would_wait_for_itself_is_told_instead() {
-    let (channel, mut peer, _listener) = connected(careful(), &Config::internet());
+    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let (tell, hear) = mpsc::channel();
     let own = channel.clone();
     channel.call(UnaryCall::new(PATH, vec![]), move |_| {

@@ -10,8 +10,8 @@ use crate::setup::Parts;
 use bookend_io::{Received, Session, Then, Turn};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
-    Blame, Block, CannotOpen, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Opening,
-    Role, Sender, Stream, Visitor,
+    CannotOpen, Connection, ErrorCode, ExtraField, FirstFlight, HeaderBlock, HeaderList, Indexing,
+    Initiator, Sender, Side, StreamKey, Visitor,
 };
 
 /// Messages of a run beyond this are not kept a second time, as part of what a connection begins
@@ -22,8 +22,8 @@ const KEPT_MESSAGES_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Script {
     /// One a message, where they are the same each time.
-    openings: Vec<Opening>,
-    head: Block,
+    first_flights: Vec<FirstFlight>,
+    head: HeaderBlock,
 }
 
 impl Script {
@@ -31,12 +31,15 @@ impl Script {
         let head = plan.head(name);
         let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
         let vary = plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES;
-        let opening = |message: &Vec<u8>| Opening::new(&plan.config, &head, message);
-        let openings = match vary {
+        let first_flight = |message: &Vec<u8>| FirstFlight::new(&plan.config, &head, message);
+        let first_flights = match vary {
             true => Vec::new(),
-            false => plan.messages.iter().map_while(opening).collect(),
+            false => plan.messages.iter().map_while(first_flight).collect(),
         };
-        Self { openings, head }
+        Self {
+            first_flights,
+            head,
+        }
     }
 
     /// Has the connection begin again, with the request of call `number` in its output.
@@ -45,10 +48,10 @@ impl Script {
         connection: &mut Connection,
         plan: &Plan,
         number: u64,
-    ) -> Result<Stream, CannotOpen> {
+    ) -> Result<StreamKey, CannotOpen> {
         let at = (number % plan.messages.len() as u64) as usize;
-        if let Some(opening) = self.openings.get(at) {
-            return connection.reopen(&plan.config, opening);
+        if let Some(first_flight) = self.first_flights.get(at) {
+            return connection.renew_with(&plan.config, first_flight);
         }
         connection.renew(&plan.config);
         let value = varying_value(number);
@@ -90,7 +93,7 @@ impl Attempt {
             call: Call::default(),
             outcome: None,
             farewell: None,
-            connection: Connection::new(Role::Client, &plan.config),
+            connection: Connection::new(Side::Client, &plan.config),
             connected_ns: 0,
             opened_ns: 0,
             written_ns: 0,
@@ -183,8 +186,8 @@ impl Attempt {
 
     /// Tells the server that nobody waits for the answer.
     fn take_leave(&mut self, session: Session, turn: &mut Turn) {
-        let stream = Stream {
-            key: 0,
+        let stream = StreamKey {
+            index: 0,
             id: self.call.stream_id,
         };
         let sender = &mut self.connection.sender;
@@ -230,7 +233,7 @@ impl Visitor for Hearing<'_> {
     fn headers(
         &mut self,
         _: &mut Sender,
-        _: Stream,
+        _: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -246,9 +249,9 @@ impl Visitor for Hearing<'_> {
         None
     }
 
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let is_due = self.call.body(data);
         if end_stream {
             let text = "server closed the stream without sending trailers";
@@ -258,7 +261,7 @@ impl Visitor for Hearing<'_> {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, _: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, _: StreamKey, code: ErrorCode, by: Initiator) {
         if let Some(fault) = self.call.fault_of_reset(code, by) {
             self.end(Err(fault));
         }

@@ -7,7 +7,7 @@ use crate::plan::{AtEnd, Connecting, Driver, Plan};
 use crate::schema::Method;
 use crate::targets::Targets;
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
-use bookend_wire::{Config, Keepalive};
+use bookend_wire::{ConnectionConfig, Keepalive};
 use std::time::Duration;
 
 impl Options {
@@ -49,9 +49,9 @@ impl Options {
                 DurationStop::Ignore => AtEnd::Drain,
             },
             count_errors: self.count_errors,
-            config: Config {
+            config: ConnectionConfig {
                 first_stream_id: self.first_stream_id,
-                ..Config::trusted()
+                ..ConnectionConfig::trusted()
             },
         })
     }

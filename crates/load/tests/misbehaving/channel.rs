@@ -4,7 +4,7 @@ use super::behaviour::Behaviour;
 use super::cases::{BAD, Case, GOOD, Tally};
 use super::server::{bind, nobody};
 use bookend_client::{Answer, Channel, ChannelOptions, Code, UnaryCall};
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Windows are small: what is not given back is missed soon.
 pub fn channel_to(address: SocketAddr) -> Channel {
     let mut options = ChannelOptions::default();
-    options.connection.http2 = Config::internet();
+    options.connection.http2 = ConnectionConfig::internet();
     Channel::connect(&address.to_string(), options).unwrap()
 }
 

@@ -8,7 +8,7 @@ use super::plans::{self, SECOND_NS};
 use super::server::{bind, nobody};
 use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
-use bookend_wire::{Config, Keepalive};
+use bookend_wire::{ConnectionConfig, Keepalive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     Plan {
         concurrency,
         // Small windows: what is not given back is missed soon.
-        config: Config::internet(),
+        config: ConnectionConfig::internet(),
         ..plans::plan("/test.Any/Call", target, calls)
     }
 }

@@ -4,7 +4,8 @@ use super::honest::hello;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
 use bookend_wire::grpc::{Assembler, timeout};
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -98,7 +99,7 @@ impl Faulted {
         Self {
             fault,
             silent: fault == Fault::SilentAfterTheFirst && number > 0,
-            connection: Connection::new(Role::Server, &Config::internet()),
+            connection: Connection::new(Side::Server, &ConnectionConfig::internet()),
             calls: Calls {
                 fault,
                 requests: HashMap::new(),
@@ -216,7 +217,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn answer(&mut self, sender: &mut Sender, stream: Stream) {
+    fn answer(&mut self, sender: &mut Sender, stream: StreamKey) {
         let Some(request) = self.requests.remove(&stream.id) else {
             return;
         };
@@ -235,45 +236,49 @@ impl Calls {
         }
     }
 
-    fn unknown_method(&mut self, sender: &mut Sender, stream: Stream) {
+    fn unknown_method(&mut self, sender: &mut Sender, stream: StreamKey) {
         match self.fault {
             Fault::ClosesOnUnknownMethod => self.closing = true,
             Fault::Http404 => {
-                sender.headers(stream, &mut Block::new(&[(b":status", b"404")]), true);
+                sender.headers(stream, &mut HeaderBlock::new(&[(b":status", b"404")]), true);
             }
             _ => failed(sender, stream, b"12"),
         }
     }
 }
 
-fn head() -> Block {
-    Block::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")])
+fn head() -> HeaderBlock {
+    HeaderBlock::new(&[(b":status", b"200"), (b"content-type", b"application/grpc")])
 }
 
-fn good(sender: &mut Sender, stream: Stream, request: &Request) {
+fn good(sender: &mut Sender, stream: StreamKey, request: &Request) {
     match &request.name {
         Some(name) => reply(sender, stream, &hello(name)),
         None => failed(sender, stream, b"13"),
     }
 }
 
-fn reply(sender: &mut Sender, stream: Stream, message: &[u8]) {
-    let mut trailers = Block::new(&[(b"grpc-status", b"0")]);
+fn reply(sender: &mut Sender, stream: StreamKey, message: &[u8]) {
+    let mut trailers = HeaderBlock::new(&[(b"grpc-status", b"0")]);
     sender.reply(stream, &mut head(), &mut trailers, |output| {
         output.extend_from_slice(message);
     });
 }
 
-fn failed(sender: &mut Sender, stream: Stream, status: &[u8]) {
+fn failed(sender: &mut Sender, stream: StreamKey, status: &[u8]) {
     sender.headers(stream, &mut head(), false);
-    sender.headers(stream, &mut Block::new(&[(b"grpc-status", status)]), true);
+    sender.headers(
+        stream,
+        &mut HeaderBlock::new(&[(b"grpc-status", status)]),
+        true,
+    );
 }
 
 impl Visitor for Calls {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         _: bool,
     ) -> Option<u32> {
@@ -295,9 +300,9 @@ impl Visitor for Calls {
         None
     }
 
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {}
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {}
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         sender.release(stream, data.len());
         if let Some(request) = self.requests.get_mut(&stream.id) {
             let name = &mut request.name;
@@ -314,7 +319,7 @@ impl Visitor for Calls {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, _: ErrorCode, _: Initiator) {
         self.requests.remove(&stream.id);
     }
 

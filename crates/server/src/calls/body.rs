@@ -1,7 +1,7 @@
 //! Bodies that do not come as one message in one piece.
 
 use bookend_wire::grpc::Status;
-use bookend_wire::{ErrorCode, Sender, Stream};
+use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::{Calls, Handling};
 use crate::call::Phase;
@@ -13,7 +13,7 @@ impl Handling<'_> {
     pub(super) fn data_slowly(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         data: &[u8],
         end_stream: bool,
     ) {
@@ -35,7 +35,7 @@ impl Handling<'_> {
     }
 
     /// Adds to a request that did not come in one piece.
-    fn gather(&mut self, sender: &mut Sender, stream: Stream, data: &[u8]) {
+    fn gather(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8]) {
         self.calls.unfinished_bytes += data.len();
         let room = self.limits.max_unfinished_bytes;
         let enough_room =
@@ -61,7 +61,7 @@ impl Handling<'_> {
     }
 
     /// The client sends no more on this stream.
-    pub(super) fn ended(&mut self, sender: &mut Sender, stream: Stream) {
+    pub(super) fn ended(&mut self, sender: &mut Sender, stream: StreamKey) {
         let call = self.calls.call(stream);
         match call.phase {
             Phase::Over { .. } | Phase::Deferred(_) => {}
@@ -81,7 +81,7 @@ impl Handling<'_> {
     fn handle_gathered(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         head: HeadIndex,
         deadline_ns: Option<u64>,
         gathered: &Gathered,
@@ -114,7 +114,7 @@ impl Handling<'_> {
     /// Throws away what comes after the answer, up to a bound: then the client is told to stop, as
     /// RFC 9113 section 8.1 provides once the answer is out. What of it waits for the client's
     /// windows would be lost.
-    fn discard(&mut self, sender: &mut Sender, stream: Stream, bytes: usize, end_stream: bool) {
+    fn discard(&mut self, sender: &mut Sender, stream: StreamKey, bytes: usize, end_stream: bool) {
         /// A request whose rest is on its way already when the answer goes out: one usual window.
         const DISCARDED_BYTES_MAX: usize = 65_535;
         let Phase::Over { discarded_bytes } = &mut self.calls.call(stream).phase else {
@@ -122,7 +122,7 @@ impl Handling<'_> {
         };
         *discarded_bytes = discarded_bytes.saturating_add(bytes);
         let is_too_much = *discarded_bytes > DISCARDED_BYTES_MAX && !end_stream;
-        if is_too_much && sender.held_back_bytes(stream) == 0 {
+        if is_too_much && sender.blocked_bytes(stream) == 0 {
             sender.reset(stream, ErrorCode::NO_ERROR);
         }
     }
@@ -130,7 +130,7 @@ impl Handling<'_> {
 
 impl Calls {
     /// Ends a call that has sent nothing yet.
-    pub(super) fn fail(&mut self, sender: &mut Sender, stream: Stream, status: &Status) {
+    pub(super) fn fail(&mut self, sender: &mut Sender, stream: StreamKey, status: &Status) {
         self.leave(stream);
         self.answers.fail(sender, stream, status);
     }

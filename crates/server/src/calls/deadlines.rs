@@ -1,7 +1,7 @@
 //! Deadlines of a connection's calls.
 
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{ErrorCode, Sender, Stream};
+use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::{Calls, Handling};
 use crate::call::Phase;
@@ -11,7 +11,7 @@ use crate::limits::Limits;
 
 impl Handling<'_> {
     /// Has a call that waits for something end at its deadline, if it has one.
-    pub(super) fn watch(&mut self, stream: Stream) {
+    pub(super) fn watch(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
             let session = self.calls.address.session;
             let whose = CallOf { session, stream };
@@ -21,7 +21,7 @@ impl Handling<'_> {
 
     /// Answers a call whose deadline has passed before its handler could begin.
     #[cold]
-    pub(super) fn too_late(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex) {
+    pub(super) fn too_late(&mut self, sender: &mut Sender, stream: StreamKey, index: HeadIndex) {
         self.calls.heads.give_back(index);
         self.calls.answers.fail(sender, stream, &exceeded());
     }
@@ -29,13 +29,13 @@ impl Handling<'_> {
 
 impl Calls {
     /// Whether that call is not over yet.
-    pub fn is_going_on(&self, stream: Stream) -> bool {
-        let call = self.calls.get(stream.key as usize);
+    pub fn is_going_on(&self, stream: StreamKey) -> bool {
+        let call = self.calls.get(stream.index as usize);
         call.is_some_and(|call| call.is(stream) && !matches!(call.phase, Phase::Over { .. }))
     }
 
     /// Ends a call whose deadline has passed, if it is still going on.
-    pub fn expire(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+    pub fn expire(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
         self.end_early(sender, stream, exceeded, limits);
     }
 
@@ -47,10 +47,10 @@ impl Calls {
         limits: &Limits,
     ) -> u64 {
         let mut ended = 0;
-        for key in 0..self.calls.len() {
-            let id = self.calls[key].stream_id;
-            let key = key as u32;
-            let was_going_on = self.end_early(sender, Stream { key, id }, &status, limits);
+        for index in 0..self.calls.len() {
+            let id = self.calls[index].stream_id;
+            let index = index as u32;
+            let was_going_on = self.end_early(sender, StreamKey { index, id }, &status, limits);
             ended += u64::from(was_going_on);
         }
         ended
@@ -60,7 +60,7 @@ impl Calls {
     fn end_early(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         status: impl FnOnce() -> Status,
         limits: &Limits,
     ) -> bool {
@@ -76,7 +76,7 @@ impl Calls {
                 self.answers
                     .deferred(sender, stream, fields.as_deref(), &Err(status()));
             }
-            Phase::Streaming(_) if sender.held_back_bytes(stream) > 0 => {
+            Phase::Streaming(_) if sender.blocked_bytes(stream) > 0 => {
                 // The status would have to wait behind what the client does not read.
                 self.leave(stream);
                 self.answers.tally.error += 1;

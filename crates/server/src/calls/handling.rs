@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_io::{HeldSignals, Turn};
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
 
 use super::Calls;
 use crate::Context;
@@ -39,7 +39,7 @@ impl Visitor for Handling<'_> {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -67,12 +67,18 @@ impl Visitor for Handling<'_> {
     }
 
     #[inline]
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
-        self.begin(sender, stream, HeadIndex(memo), end_stream);
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    ) {
+        self.begin(sender, stream, HeadIndex(token), end_stream);
     }
 
     #[inline]
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let limit = self.limits.max_message_bytes;
         let call = self.calls.call(stream);
         if end_stream
@@ -91,7 +97,7 @@ impl Visitor for Handling<'_> {
         }
     }
 
-    fn reset(&mut self, sender: &mut Sender, stream: Stream, _: ErrorCode, _: Blame) {
+    fn reset(&mut self, sender: &mut Sender, stream: StreamKey, _: ErrorCode, _: Initiator) {
         if self.calls.has(stream) {
             self.calls.leave(stream);
         }
@@ -111,7 +117,7 @@ impl Visitor for Handling<'_> {
         self.calls.farewell_heard |= payload == FAREWELL_PING;
     }
 
-    fn drained(&mut self, sender: &mut Sender, stream: Stream) {
+    fn drained(&mut self, sender: &mut Sender, stream: StreamKey) {
         if self.calls.has(stream) {
             self.stream_step(sender, stream, StreamCall::drained);
         }
@@ -120,7 +126,13 @@ impl Visitor for Handling<'_> {
 
 impl Handling<'_> {
     #[inline]
-    fn begin(&mut self, sender: &mut Sender, stream: Stream, index: HeadIndex, end_stream: bool) {
+    fn begin(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        index: HeadIndex,
+        end_stream: bool,
+    ) {
         let head = self.calls.heads.head(index);
         let until = |timeout_ns| self.turn.now_ns().saturating_add(timeout_ns);
         let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
@@ -141,7 +153,7 @@ impl Handling<'_> {
 
     /// Handlers that have not answered count as long as they run: a client that resets its streams
     /// gets no more of them than one that waits. If there are too many, the call is over.
-    pub(super) fn may_wait(&mut self, sender: &mut Sender, stream: Stream) -> bool {
+    pub(super) fn may_wait(&mut self, sender: &mut Sender, stream: StreamKey) -> bool {
         let may = self.calls.answers.waiting < self.limits.running_handlers_max();
         if !may {
             self.too_many_wait(sender, stream);
@@ -150,7 +162,7 @@ impl Handling<'_> {
     }
 
     #[cold]
-    fn too_many_wait(&mut self, sender: &mut Sender, stream: Stream) {
+    fn too_many_wait(&mut self, sender: &mut Sender, stream: StreamKey) {
         let status = Status::new(Code::ResourceExhausted, "too many calls wait for an answer");
         self.calls.fail(sender, stream, &status);
     }
@@ -160,7 +172,7 @@ impl Handling<'_> {
     pub(super) fn handle(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         index: HeadIndex,
         deadline_ns: Option<u64>,
         message: &[u8],
@@ -223,7 +235,7 @@ impl Handling<'_> {
     }
 
     #[cold]
-    fn not_simply_answered(&mut self, sender: &mut Sender, stream: Stream, panicked: bool) {
+    fn not_simply_answered(&mut self, sender: &mut Sender, stream: StreamKey, panicked: bool) {
         let calls = &mut *self.calls;
         calls.panics += u64::from(panicked);
         // Also what came after the answer, so that it does not go with that of another call.

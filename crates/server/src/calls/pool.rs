@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{Sender, Stream};
+use bookend_wire::{Sender, StreamKey};
 
 use super::Handling;
 use super::deadlines::exceeded;
@@ -18,7 +18,7 @@ impl Handling<'_> {
     pub(super) fn open_on_pool(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         index: HeadIndex,
         deadline_ns: Option<u64>,
     ) {
@@ -36,7 +36,7 @@ impl Handling<'_> {
     pub(super) fn handle_on_pool(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         index: HeadIndex,
         deadline_ns: Option<u64>,
         message: &[u8],
@@ -57,7 +57,7 @@ impl Handling<'_> {
     fn hand_to_pool(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         index: HeadIndex,
         deadline_ns: Option<u64>,
         request: Option<Request>,

@@ -1,7 +1,7 @@
 //! Requests of which nothing comes any more.
 
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{ErrorCode, Sender, Stream};
+use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::Calls;
 use super::deadlines::exceeded;
@@ -22,10 +22,10 @@ impl Calls {
     /// What is left of calls that were answered early goes the same way: such a stream stays open
     /// until its client has ended its side.
     pub fn end_stalled(&mut self, sender: &mut Sender, timeout_ns: u64, now_ns: u64) {
-        for key in 0..self.calls.len() {
-            let stream = Stream {
-                key: key as u32,
-                id: self.calls[key].stream_id,
+        for index in 0..self.calls.len() {
+            let stream = StreamKey {
+                index: index as u32,
+                id: self.calls[index].stream_id,
             };
             let Some(came_bytes) = self.came_bytes(sender, stream) else {
                 continue;
@@ -48,7 +48,7 @@ impl Calls {
     }
 
     /// How much has come on a stream that waits for nothing but its client to go on or to end.
-    fn came_bytes(&mut self, sender: &mut Sender, stream: Stream) -> Option<usize> {
+    fn came_bytes(&mut self, sender: &mut Sender, stream: StreamKey) -> Option<usize> {
         let came_bytes = match &self.call(stream).phase {
             Phase::Awaiting => 0,
             Phase::Gathering(gathered) => gathered.len(),
@@ -56,16 +56,16 @@ impl Calls {
             Phase::Deferred(_) | Phase::Streaming(_) => return None,
         };
         // An answer that waits for the client's windows has a limit of its own.
-        let waits = stream.id != 0 && sender.is_open(stream) && sender.held_back_bytes(stream) == 0;
+        let waits = stream.id != 0 && sender.is_open(stream) && sender.blocked_bytes(stream) == 0;
         waits.then_some(came_bytes)
     }
 
-    fn stands_still_ns(&mut self, stream: Stream, came_bytes: usize, now_ns: u64) -> u64 {
-        let key = stream.key as usize;
-        if self.standstills.len() <= key {
-            self.standstills.resize(key + 1, Standstill::default());
+    fn stands_still_ns(&mut self, stream: StreamKey, came_bytes: usize, now_ns: u64) -> u64 {
+        let index = stream.index as usize;
+        if self.standstills.len() <= index {
+            self.standstills.resize(index + 1, Standstill::default());
         }
-        let seen = &mut self.standstills[key];
+        let seen = &mut self.standstills[index];
         if (seen.stream_id, seen.came_bytes) != (stream.id, came_bytes) {
             *seen = Standstill {
                 stream_id: stream.id,
@@ -76,7 +76,7 @@ impl Calls {
         now_ns - seen.since_ns
     }
 
-    fn is_overdue(&mut self, stream: Stream, now_ns: u64) -> bool {
+    fn is_overdue(&mut self, stream: StreamKey, now_ns: u64) -> bool {
         let deadline_ns = self.call(stream).deadline_ns;
         deadline_ns.is_some_and(|deadline_ns| deadline_ns <= now_ns)
     }

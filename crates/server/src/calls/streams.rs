@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::{Sender, Stream};
+use bookend_wire::{Sender, StreamKey};
 
 use super::deadlines::exceeded;
 use super::{Calls, Handling};
@@ -22,7 +22,7 @@ impl Handling<'_> {
     pub(super) fn open_stream(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         index: HeadIndex,
         deadline_ns: Option<u64>,
     ) {
@@ -72,7 +72,7 @@ impl Handling<'_> {
     pub(super) fn stream_step(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         step: impl FnOnce(&mut StreamCall, Outlet<'_>, usize),
     ) {
         self.held = None;
@@ -88,7 +88,7 @@ impl Calls {
     }
 
     /// A handler on another thread has left something, or has made room.
-    pub fn look(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+    pub fn look(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
         if self.has(stream) {
             self.stream_step(sender, stream, limits, StreamCall::look);
         }
@@ -118,11 +118,11 @@ impl Calls {
     pub(super) fn stream_step(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         limits: &Limits,
         step: impl FnOnce(&mut StreamCall, Outlet<'_>, usize),
     ) {
-        let call = &mut self.calls[stream.key as usize];
+        let call = &mut self.calls[stream.index as usize];
         let Phase::Streaming(streaming) = &mut call.phase else {
             return;
         };
@@ -141,7 +141,7 @@ impl Calls {
         self.unfinished_bytes -= streaming.charged_bytes;
         streaming.charged_bytes = streaming.unfinished_bytes();
         self.unfinished_bytes += streaming.charged_bytes;
-        streaming.held_bytes = sender.held_back_bytes(stream);
+        streaming.held_bytes = sender.blocked_bytes(stream);
         self.held_bytes = others_held_bytes + streaming.held_bytes;
         sender.release(stream, streaming.take_releasable());
         if streaming.has_ended() {
@@ -157,11 +157,11 @@ impl Calls {
 
     /// Ends a streaming call if there is indeed too much of requests, and it had brought the last.
     #[cold]
-    pub(super) fn make_room(&mut self, sender: &mut Sender, stream: Stream, limits: &Limits) {
+    pub(super) fn make_room(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
         if self.recount_unfinished() <= limits.max_unfinished_bytes {
             return;
         }
-        let Phase::Streaming(streaming) = &mut self.calls[stream.key as usize].phase else {
+        let Phase::Streaming(streaming) = &mut self.calls[stream.index as usize].phase else {
             return;
         };
         let outlet = Outlet {
@@ -188,7 +188,7 @@ impl Calls {
     }
 
     /// A streaming call is over; what it was not handed is no longer charged to its client.
-    fn leave_stream(&mut self, sender: &mut Sender, stream: Stream) {
+    fn leave_stream(&mut self, sender: &mut Sender, stream: StreamKey) {
         if let Phase::Streaming(mut streaming) = self.leave(stream) {
             sender.release(stream, streaming.take_unreleased());
         }

@@ -92,7 +92,7 @@ impl Accepted {
             half_frame: is_half.then_some(input.consumed_bytes),
             open_block: block.map(u64::from),
             unwritten,
-            held_back: (sender.all_held_back_bytes() > 0).then(|| sender.moved_bytes()),
+            held_back: (sender.all_blocked_bytes() > 0).then(|| sender.unblocked_bytes()),
             idle: (sender.live_streams() == 0).then_some(sender.last_peer_id().into()),
         }
     }

@@ -17,7 +17,7 @@ pub fn frame_header(kind: u8, id: u32, length: usize) -> Vec<u8> {
         flags: 0,
         stream_id: id,
     };
-    header.to_octets().to_vec()
+    header.to_bytes().to_vec()
 }
 
 /// The fields of a gRPC request for that path.

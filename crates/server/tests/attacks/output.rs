@@ -6,7 +6,7 @@ use std::iter::{repeat, repeat_n};
 use bookend_server::Limits;
 use bookend_server::io::BACKLOG_LIMIT_BYTES;
 use bookend_wire::ErrorCode;
-use bookend_wire::config::INTERNET_MAX_HELD_BACK_BYTES;
+use bookend_wire::config::INTERNET_MAX_BLOCKED_BYTES;
 use bookend_wire::frame::kind;
 
 use crate::figures;
@@ -109,7 +109,7 @@ fn answers_behind_closed_windows_are_bounded() {
     figures::check("answers behind closed windows", &outcome);
     assert_eq!(outcome.ended_by, None);
     let refused = attacker.heard.resets_with(ErrorCode::REFUSED_STREAM);
-    let most = (INTERNET_MAX_HELD_BACK_BYTES >> 20) as u64;
+    let most = (INTERNET_MAX_BLOCKED_BYTES >> 20) as u64;
     assert!(
         (200 - most - 1..=200 - most).contains(&refused),
         "{refused}"
@@ -122,7 +122,7 @@ fn answers_behind_closed_windows_are_bounded() {
 
 #[test]
 fn control_without_the_bound_they_are_all_kept() {
-    let mut stage = Stage::new(but_http2(|http2| http2.max_held_back_bytes = usize::MAX));
+    let mut stage = Stage::new(but_http2(|http2| http2.max_blocked_bytes = usize::MAX));
     let mut attacker = stage.attacker_with(&stream_window(0));
     let megabytes = ids().take(200).map(|id| fill(id, 1 << 20));
     let outcome = stage.attack(&mut attacker, megabytes);

@@ -86,7 +86,7 @@ fn sizes() -> Vec<Row> {
         ),
         row(
             "answers behind closed windows",
-            |limits| bytes(limits.http2.max_held_back_bytes),
+            |limits| bytes(limits.http2.max_blocked_bytes),
             "hyper's 400 KiB for each of 250 streams come to 100 MB. Beyond, streams are refused, which is safe to try again",
         ),
         row(

@@ -8,7 +8,7 @@ use bookend_server::io::{Session, Waker};
 use bookend_server::{Counts, Limits, Server, ServerShard};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
-use bookend_wire::{Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode};
 
 use crate::MEMORY;
 use crate::frames::{frame, request, take_frames};
@@ -321,6 +321,6 @@ pub fn but(change: impl FnOnce(&mut Limits)) -> Limits {
 }
 
 /// The default limits but for what `change` changes in those of HTTP/2.
-pub fn but_http2(change: impl FnOnce(&mut Config)) -> Limits {
+pub fn but_http2(change: impl FnOnce(&mut ConnectionConfig)) -> Limits {
     but(|limits| change(&mut limits.http2))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use bookend_server::{
     Answerer, Code, Context, InlineStream, Kind, Limits, Method, Reply, Service, StreamReply,
 };
-use bookend_wire::{Config, Stream};
+use bookend_wire::{ConnectionConfig, StreamKey};
 
 use crate::pair::{Pair, deflated, fields, framed};
 use crate::{FOLLOW, PRICE};
@@ -78,12 +78,12 @@ impl InlineStream for Alternately {
 const SENDS: (&str, &str) = ("grpc-encoding", "gzip");
 const ACCEPTS: (&str, &str) = ("grpc-accept-encoding", "identity, gzip");
 
-fn open(pair: &mut Pair, method: &str, more: &[(&str, &str)]) -> Stream {
+fn open(pair: &mut Pair, method: &str, more: &[(&str, &str)]) -> StreamKey {
     let path = format!("/test.Echo/{method}");
     pair.open(&[&fields(&path)[..], more].concat(), false)
 }
 
-fn call(pair: &mut Pair, method: &str, more: &[(&str, &str)], body: &[u8]) -> Stream {
+fn call(pair: &mut Pair, method: &str, more: &[(&str, &str)], body: &[u8]) -> StreamKey {
     let stream = open(pair, method, more);
     pair.client.sender.data(stream, body, true);
     pair.pump();
@@ -205,7 +205,7 @@ fn an_encoder_that_panics_while_its_message_is_to_be_compressed_costs_one_call()
 
 #[test]
 fn an_unknown_encoding_is_unimplemented_and_the_known_ones_are_told() {
-    let mut pair = Pair::with(Limits::internet(), &Config::trusted());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::trusted());
     for path in [PRICE, FOLLOW] {
         let head = [&fields(path)[..], &[("grpc-encoding", "snappy")]].concat();
         let stream = pair.open(&head, true);

@@ -2,7 +2,7 @@
 
 use bookend_server::io::{Closed, Shard};
 use bookend_server::{Code, Limits};
-use bookend_wire::{Config, ErrorCode, Stream};
+use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 
 use crate::pair::{Pair, fields, framed, without_patrols};
 use crate::shop::Money;
@@ -20,7 +20,7 @@ fn pass_deadlines(pair: &mut Pair) {
 }
 
 /// Begins a streaming call with a deadline.
-fn open(pair: &mut Pair, method: &str) -> Stream {
+fn open(pair: &mut Pair, method: &str) -> StreamKey {
     let path = format!("/test.Streams/{method}");
     let head = [&fields(&path)[..], &[INSTANT]].concat();
     pair.open(&head, false)
@@ -35,7 +35,7 @@ fn no_greeting_timeout() -> Limits {
 
 #[test]
 fn a_deferred_call_ends_at_its_deadline_and_its_answer_comes_too_late() {
-    let mut pair = Pair::with(no_greeting_timeout(), &Config::trusted());
+    let mut pair = Pair::with(no_greeting_timeout(), &ConnectionConfig::trusted());
     let patient = pair.start(PLACE, "cancel");
     let hasty = pair.start_with(PLACE, &[INSTANT], "cancel");
     pair.pump();
@@ -93,7 +93,7 @@ fn a_stream_ends_at_its_deadline_and_its_handler_is_dropped() {
 
 #[test]
 fn a_stream_whose_client_does_not_read_is_reset_at_its_deadline() {
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     pair.listener.idles = true;
     let stream = open(&mut pair, "Chat");
     pair.client.sender.data(stream, &ask(1_000, 1_000), false);

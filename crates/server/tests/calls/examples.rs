@@ -6,7 +6,7 @@ use bookend_server::{
     CallContext, Code, Context, InlineStream, Io, Kind, Method, PoolCall, Replies, Reply,
     ReplySender, Requests, Server, Service, Status, StreamHandler, codec,
 };
-use bookend_wire::Config;
+use bookend_wire::ConnectionConfig;
 
 use crate::loopback::Client;
 use crate::pair::{framed, head};
@@ -107,7 +107,8 @@ fn both_ways_count_as_far_as_they_are_told() {
         let builder = Server::builder().add_service(Counter);
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
         let server = bound.spawn().unwrap();
-        let mut client = Client::connect_with(server.local_address(), &Config::internet());
+        let mut client =
+            Client::connect_with(server.local_address(), &ConnectionConfig::internet());
         for method in ["Inline", "Pool"] {
             let stream = client.open(head(&format!("/test.Counter/{method}")));
             for end in [3, 0, 50_000] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bookend_server::prost::Message;
 use bookend_server::{BindError, Code, Handle, Io, Limits, Server};
-use bookend_wire::{Block, Config, Connection, Role, Stream};
+use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side, StreamKey};
 
 use crate::pair::{Heard, Listener, head};
 use crate::shop::{self, Item, Money, Waiting};
@@ -25,13 +25,13 @@ pub struct Client {
 
 impl Client {
     fn connect(address: impl ToSocketAddrs) -> Self {
-        Self::connect_with(address, &Config::trusted())
+        Self::connect_with(address, &ConnectionConfig::trusted())
     }
 
-    pub fn connect_with(address: impl ToSocketAddrs, config: &Config) -> Self {
+    pub fn connect_with(address: impl ToSocketAddrs, config: &ConnectionConfig) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        let connection = Connection::new(Role::Client, config);
+        let connection = Connection::new(Side::Client, config);
         Client {
             socket,
             connection,
@@ -40,11 +40,11 @@ impl Client {
         }
     }
 
-    pub fn start(&mut self, path: &str, item: &str) -> Stream {
+    pub fn start(&mut self, path: &str, item: &str) -> StreamKey {
         self.start_with(head(path), item)
     }
 
-    pub fn start_with(&mut self, mut head: Block, item: &str) -> Stream {
+    pub fn start_with(&mut self, mut head: HeaderBlock, item: &str) -> StreamKey {
         let message = Item { name: item.into() }.encode_to_vec();
         self.connection
             .sender
@@ -70,12 +70,12 @@ impl Client {
         length > 0
     }
 
-    pub fn wait_for(&mut self, stream: Stream) -> &Heard {
+    pub fn wait_for(&mut self, stream: StreamKey) -> &Heard {
         self.wait_until(stream, |heard| heard.ended)
     }
 
     /// Reads until that is true of what was heard about the call.
-    pub fn wait_until(&mut self, stream: Stream, met: impl Fn(&Heard) -> bool) -> &Heard {
+    pub fn wait_until(&mut self, stream: StreamKey, met: impl Fn(&Heard) -> bool) -> &Heard {
         self.flush();
         while !self.listener.calls.get(&stream.id).is_some_and(&met) {
             assert!(self.read(), "the server closed before it answered");
@@ -85,14 +85,14 @@ impl Client {
     }
 
     /// Opens a stream with this head and no body yet.
-    pub fn open(&mut self, mut head: Block) -> Stream {
+    pub fn open(&mut self, mut head: HeaderBlock) -> StreamKey {
         let sender = &mut self.connection.sender;
         let stream = sender.open().unwrap();
         sender.headers(stream, &mut head, false);
         stream
     }
 
-    pub fn send(&mut self, stream: Stream, body: &[u8], end_stream: bool) {
+    pub fn send(&mut self, stream: StreamKey, body: &[u8], end_stream: bool) {
         self.connection.sender.data(stream, body, end_stream);
         self.flush();
     }

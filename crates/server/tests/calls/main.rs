@@ -15,7 +15,7 @@ mod streams;
 use bookend_server::io::{Closed, Shard};
 use bookend_server::prost::Message;
 use bookend_server::{Code, Counts, Limits, Rate, Status};
-use bookend_wire::{Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode};
 
 use pair::{Pair, fields, framed, without_patrols};
 use shop::{Item, Money};
@@ -276,7 +276,7 @@ fn unfinished_requests_of_a_connection_are_bounded_together() {
             max_unfinished_bytes: 10_000,
             ..Limits::internet()
         };
-        let mut pair = Pair::with(limits, &Config::trusted());
+        let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
         let body = framed(&[0; 20_000]);
         let begin = |pair: &mut Pair, bytes: usize| {
             let stream = pair.open(&fields(path), false);
@@ -327,7 +327,7 @@ fn the_deadline_is_known_to_the_handler() {
 
 #[test]
 fn deferred_calls_are_answered_from_other_threads_in_any_order() {
-    let mut pair = Pair::with(Limits::trusted(), &Config::trusted());
+    let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let streams: Vec<_> = (0..1_000)
         .map(|length| pair.start(PLACE, &"x".repeat(length)))
         .collect();
@@ -470,7 +470,7 @@ fn a_client_that_breaks_http2_loses_its_connection() {
 fn calls_that_were_given_up_count_until_their_handlers_are_done() {
     let mut limits = Limits::internet();
     limits.http2.settings.max_concurrent_streams = Some(5);
-    let mut pair = Pair::with(limits, &Config::trusted());
+    let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
     for _ in 0..5 {
         let stream = pair.start(PLACE, "");
         pair.pump();
@@ -496,7 +496,7 @@ fn a_client_that_resets_too_much_is_told_to_calm_down() {
             resets,
             ..Limits::internet()
         },
-        &Config::trusted(),
+        &ConnectionConfig::trusted(),
     );
     for _ in 0..10 {
         let stream = pair.start(PLACE, "");

@@ -3,7 +3,7 @@
 use bookend_server::{
     Code, Context, InlineStream, Kind, Method, Reply, Service, Status, StreamReply,
 };
-use bookend_wire::Stream;
+use bookend_wire::StreamKey;
 
 use crate::pair::{Pair, fields, framed};
 
@@ -89,12 +89,12 @@ impl InlineStream for Chat {
     }
 }
 
-fn open(pair: &mut Pair, method: &str, metadata: &[(&str, &str)]) -> Stream {
+fn open(pair: &mut Pair, method: &str, metadata: &[(&str, &str)]) -> StreamKey {
     let path = format!("/test.Notes/{method}");
     pair.open(&[&fields(&path)[..], metadata].concat(), false)
 }
 
-fn call(pair: &mut Pair, method: &str, metadata: &[(&str, &str)], message: &[u8]) -> Stream {
+fn call(pair: &mut Pair, method: &str, metadata: &[(&str, &str)], message: &[u8]) -> StreamKey {
     let stream = open(pair, method, metadata);
     pair.client.sender.data(stream, &framed(message), true);
     pair.pump();

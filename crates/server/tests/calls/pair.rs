@@ -9,8 +9,8 @@ use bookend_server::{Code, Limits, Server, ServerShard, Service, Services};
 use bookend_wire::grpc::message::Message;
 use bookend_wire::grpc::{Assembler, gzip, percent};
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, ExtraField, HeaderList, Indexing, Role, Sender,
-    Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, ExtraField, HeaderBlock, HeaderList, Indexing,
+    Initiator, Sender, Side, StreamKey, Visitor,
 };
 
 use crate::raw::Raw;
@@ -74,14 +74,14 @@ pub struct Listener {
     pub goaway: Option<u32>,
     /// Gives no credit back for what comes, as a client does whose program does not read.
     pub idles: bool,
-    unread: Vec<(Stream, usize)>,
+    unread: Vec<(StreamKey, usize)>,
 }
 
 impl Visitor for Listener {
     fn headers(
         &mut self,
         _: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -95,11 +95,11 @@ impl Visitor for Listener {
         None
     }
 
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {
-        unreachable!("no memo was given");
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {
+        unreachable!("no token was given");
     }
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let heard = self.calls.entry(stream.id).or_default();
         heard.ended |= end_stream;
         heard.body.extend_from_slice(data);
@@ -112,7 +112,7 @@ impl Visitor for Listener {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, _: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, _: Initiator) {
         self.calls.entry(stream.id).or_default().reset = Some(code);
     }
 
@@ -144,15 +144,19 @@ pub struct Pair {
 
 impl Pair {
     pub fn new() -> Self {
-        Self::with(without_patrols(), &Config::trusted())
+        Self::with(without_patrols(), &ConnectionConfig::trusted())
     }
 
-    pub fn with(limits: Limits, client: &Config) -> Self {
+    pub fn with(limits: Limits, client: &ConnectionConfig) -> Self {
         Self::greet(Self::connected(limits, client, None))
     }
 
     pub fn with_page(limits: Limits, page: &str) -> Self {
-        Self::greet(Self::connected(limits, &Config::trusted(), Some(page)))
+        Self::greet(Self::connected(
+            limits,
+            &ConnectionConfig::trusted(),
+            Some(page),
+        ))
     }
 
     fn greet(mut pair: Self) -> Self {
@@ -163,12 +167,12 @@ impl Pair {
 
     /// A client that connects and sends nothing.
     pub fn silent(limits: Limits) -> Self {
-        let mut pair = Self::connected(limits, &Config::trusted(), None);
+        let mut pair = Self::connected(limits, &ConnectionConfig::trusted(), None);
         pair.client.sender.output.clear();
         pair
     }
 
-    fn connected(limits: Limits, client: &Config, page: Option<&str>) -> Self {
+    fn connected(limits: Limits, client: &ConnectionConfig, page: Option<&str>) -> Self {
         let waiting = Waiting::default();
         let cancellations = Cancellations::default();
         let shop = shop::cancellable_service(&waiting, &cancellations);
@@ -193,16 +197,16 @@ impl Pair {
     /// A client that speaks to services of a test's own.
     pub fn over(service: impl Service) -> Self {
         let services = Server::builder().add_service(service).build().unwrap();
-        Self::greet(Self::join(services, &Config::trusted()))
+        Self::greet(Self::join(services, &ConnectionConfig::trusted()))
     }
 
-    fn join(services: Services, client: &Config) -> Self {
+    fn join(services: Services, client: &ConnectionConfig) -> Self {
         let mut turn = Turn::default();
         let session = turn.connect(nowhere(), 0);
         let mut shard = services.shard(Waker::new().unwrap());
         shard.opened(session, Opened::Accepted, &mut turn);
         Pair {
-            client: Connection::new(Role::Client, client),
+            client: Connection::new(Side::Client, client),
             shard,
             turn,
             waiting: Waiting::default(),
@@ -304,11 +308,11 @@ impl Pair {
     }
 
     /// Begins a call; `pump` brings it to the server.
-    pub fn start(&mut self, path: &str, item: &str) -> Stream {
+    pub fn start(&mut self, path: &str, item: &str) -> StreamKey {
         self.start_with(path, &[], item)
     }
 
-    pub fn start_with(&mut self, path: &str, metadata: &[(&str, &str)], item: &str) -> Stream {
+    pub fn start_with(&mut self, path: &str, metadata: &[(&str, &str)], item: &str) -> StreamKey {
         let message = Item { name: item.into() }.encode_to_vec();
         let extra = extra(metadata);
         self.client
@@ -329,7 +333,7 @@ impl Pair {
     }
 
     /// Opens a stream with this head and no body yet.
-    pub fn open(&mut self, fields: &[(&str, &str)], end_stream: bool) -> Stream {
+    pub fn open(&mut self, fields: &[(&str, &str)], end_stream: bool) -> StreamKey {
         let fields: Vec<(&[u8], &[u8])> = fields
             .iter()
             .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
@@ -337,15 +341,15 @@ impl Pair {
         let stream = self.client.sender.open().unwrap();
         self.client
             .sender
-            .headers(stream, &mut Block::new(&fields), end_stream);
+            .headers(stream, &mut HeaderBlock::new(&fields), end_stream);
         stream
     }
 
-    pub fn heard(&self, stream: Stream) -> &Heard {
+    pub fn heard(&self, stream: StreamKey) -> &Heard {
         self.listener.calls.get(&stream.id).expect("an answer")
     }
 
-    pub fn heard_nothing(&self, stream: Stream) -> bool {
+    pub fn heard_nothing(&self, stream: StreamKey) -> bool {
         !self.listener.calls.contains_key(&stream.id)
     }
 
@@ -383,9 +387,9 @@ pub fn fields(path: &str) -> [(&str, &str); 6] {
     ]
 }
 
-pub fn head(path: &str) -> Block {
+pub fn head(path: &str) -> HeaderBlock {
     let fields = fields(path).map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-    Block::new(&fields)
+    HeaderBlock::new(&fields)
 }
 
 fn extra<'a>(metadata: &'a [(&str, &str)]) -> Vec<ExtraField<'a>> {

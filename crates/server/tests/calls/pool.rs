@@ -9,7 +9,7 @@ use bookend_server::{
     Code, Context, Handle, Io, Kind, Limits, Method, PoolCall, PoolLimits, Reply, Server, Service,
     codec,
 };
-use bookend_wire::{Block, Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock};
 
 use crate::loopback::Client;
 use crate::pair::{deflated, framed, head};
@@ -167,7 +167,7 @@ impl Test {
     }
 
     fn connect(&self) -> Client {
-        Client::connect_with(self.server.local_address(), &Config::internet())
+        Client::connect_with(self.server.local_address(), &ConnectionConfig::internet())
     }
 
     fn open_gate(&self) {
@@ -192,7 +192,7 @@ fn item(name: &str) -> Vec<u8> {
     framed(&Item { name: name.into() }.encode_to_vec())
 }
 
-fn with_deadline(method: &str) -> Block {
+fn with_deadline(method: &str) -> HeaderBlock {
     let path = gated(method);
     let mut head = head(&path);
     // Long enough for a thread that is there to begin, on the slowest machine.
@@ -213,7 +213,7 @@ fn generated_methods_of_every_cardinality_run_on_the_pool() {
         let builder = Server::builder().add_service(shop::service(&Waiting::default()));
         let bound = builder.bind("127.0.0.1:0").unwrap().io(io).threads(1);
         let server = bound.spawn().unwrap();
-        let mut client = Client::connect_with(server.local_address(), &Config::trusted());
+        let mut client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
         let unary = client.start("/shop.v1.Orders/Appraise", "seven c");
         assert_eq!(client.wait_for(unary).cents(), [7]);
         let search = client.start("/shop.v1.Orders/Search", "\u{1}\u{2}");
@@ -385,7 +385,7 @@ fn a_handler_that_does_not_take_requests_stops_its_client() {
             // What credit there is comes along, and is used.
             round_trip(&mut client);
         }
-        let unsent_bytes = client.connection.sender.held_back_bytes(sum);
+        let unsent_bytes = client.connection.sender.blocked_bytes(sum);
         let sent_bytes = requests * item(&name).len() - unsent_bytes;
         assert!(sent_bytes <= 3 * 65_536, "{sent_bytes}");
         test.open_gate();
@@ -425,7 +425,7 @@ fn a_handler_that_panics_or_drops_its_call_costs_that_call() {
     let builder = Server::builder().add_service(shop::service(&Waiting::default()));
     let server = builder.pool(pool).bind("127.0.0.1:0").unwrap();
     let server = server.spawn().unwrap();
-    let mut client = Client::connect_with(server.local_address(), &Config::trusted());
+    let mut client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
     for _ in 0..3 {
         let panics = client.start("/shop.v1.Orders/Appraise", "panic");
         assert_eq!(client.wait_for(panics).code(), Code::Internal);
@@ -462,7 +462,7 @@ fn requests_that_cannot_be_read_are_errors_of_their_call() {
 fn metadata_and_compression_work_on_the_pool() {
     let builder = Server::builder().add_service(shop::service(&Waiting::default()));
     let server = builder.bind("127.0.0.1:0").unwrap().spawn().unwrap();
-    let mut client = Client::connect_with(server.local_address(), &Config::trusted());
+    let mut client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
     let mut echo = head("/shop.v1.Orders/Appraise");
     echo.push(b"x-octets-bin", b"AQID");
     let stream = client.start_with(echo, "echo");

@@ -3,7 +3,7 @@
 use bookend_server::{
     Code, Context, InlineStream, Kind, Limits, Method, Reply, Service, Status, StreamReply,
 };
-use bookend_wire::{Config, ErrorCode};
+use bookend_wire::{ConnectionConfig, ErrorCode};
 
 use crate::pair::{Pair, fields, framed};
 
@@ -86,7 +86,7 @@ fn broken_encoder(output: &mut Vec<u8>) {
     panic!("an encoder that breaks off");
 }
 
-fn call(pair: &mut Pair, method: &str, body: &[u8]) -> bookend_wire::Stream {
+fn call(pair: &mut Pair, method: &str, body: &[u8]) -> bookend_wire::StreamKey {
     let stream = pair.open(&fields(&format!("/test.Raw/{method}")), false);
     pair.client.sender.data(stream, body, true);
     pair.pump();
@@ -146,7 +146,7 @@ fn an_encoder_that_panics_leaves_the_connection_whole() {
 
 #[test]
 fn what_flow_control_holds_back_arrives_when_the_window_opens() {
-    let mut settings = bookend_wire::Config::internet();
+    let mut settings = bookend_wire::ConnectionConfig::internet();
     settings.settings.initial_window_bytes = 10;
     let mut pair = Pair::with(bookend_server::Limits::internet(), &settings);
     for method in ["Echo", "Follow"] {
@@ -171,7 +171,7 @@ fn a_stream_that_fails_with_the_status_ok_ends_with_internal() {
 #[test]
 fn an_answer_that_waits_for_its_client_is_not_lost_to_what_the_client_still_sends() {
     const WINDOW_BYTES: usize = 65_535;
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     pair.listener.idles = true;
     let stream = pair.open(&fields("/test.Raw/Follow"), false);
     pair.client.sender.data(stream, &framed(b"part"), false);

@@ -10,7 +10,7 @@ use bookend_server::{
     Limits, Method, Replies, Reply, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES, Service, Status,
     StreamHandler, codec,
 };
-use bookend_wire::{Config, ErrorCode, Stream};
+use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 
 use crate::pair::{Pair, fields, framed, without_patrols};
 
@@ -155,23 +155,23 @@ pub fn ask(replies: u64, bytes: u64) -> Vec<u8> {
     framed(&Ask { replies, bytes }.encode_to_vec())
 }
 
-fn open(pair: &mut Pair, method: &str) -> Stream {
+fn open(pair: &mut Pair, method: &str) -> StreamKey {
     pair.open(&fields(&format!("/test.Streams/{method}")), false)
 }
 
-fn send(pair: &mut Pair, stream: Stream, body: &[u8], end_stream: bool) {
+fn send(pair: &mut Pair, stream: StreamKey, body: &[u8], end_stream: bool) {
     pair.client.sender.data(stream, body, end_stream);
 }
 
 /// Begins a call with one request, after which the client has ended.
-fn list(pair: &mut Pair, replies: u64, bytes: u64) -> Stream {
+fn list(pair: &mut Pair, replies: u64, bytes: u64) -> StreamKey {
     let stream = open(pair, "List");
     send(pair, stream, &ask(replies, bytes), true);
     stream
 }
 
 /// Replies of that call that have come.
-fn received(pair: &Pair, stream: Stream) -> usize {
+fn received(pair: &Pair, stream: StreamKey) -> usize {
     match pair.heard_nothing(stream) {
         true => 0,
         false => pair.heard(stream).messages.len(),
@@ -180,7 +180,7 @@ fn received(pair: &Pair, stream: Stream) -> usize {
 
 #[test]
 fn a_long_answer_goes_out_turn_by_turn() {
-    let mut pair = Pair::with(Limits::trusted(), &Config::trusted());
+    let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let stream = list(&mut pair, 1_000, 1_000);
     pair.pump();
     assert_eq!(pair.heard(stream).code(), Code::Ok);
@@ -191,7 +191,7 @@ fn a_long_answer_goes_out_turn_by_turn() {
 
 #[test]
 fn streams_of_one_connection_go_on_in_turn() {
-    let mut pair = Pair::with(Limits::trusted(), &Config::trusted());
+    let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let long: Vec<_> = (0..3).map(|_| list(&mut pair, 10_000, 100)).collect();
     pair.exchange();
     while pair.wants_a_turn() {
@@ -210,7 +210,7 @@ fn streams_of_one_connection_go_on_in_turn() {
 
 #[test]
 fn a_short_call_is_answered_while_a_long_one_goes_on() {
-    let mut pair = Pair::with(Limits::trusted(), &Config::trusted());
+    let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let long = list(&mut pair, 10_000, 1_000);
     pair.exchange();
     let short = list(&mut pair, 1, 1);
@@ -221,7 +221,7 @@ fn a_short_call_is_answered_while_a_long_one_goes_on() {
 
 #[test]
 fn a_client_that_does_not_read_stops_the_handler() {
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     pair.listener.idles = true;
     let stream = list(&mut pair, 1_000, 1_000);
     pair.pump();
@@ -239,7 +239,7 @@ fn a_client_that_does_not_read_stops_the_handler() {
 
 #[test]
 fn a_client_that_does_not_read_may_not_send_either() {
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     pair.listener.idles = true;
     let stream = open(&mut pair, "Chat");
     let requests = 100_000;
@@ -250,7 +250,7 @@ fn a_client_that_does_not_read_may_not_send_either() {
     let handed_over = pair.streams.requests();
     let most = (65_535 + STREAM_SEND_BUFFER_BYTES) as u64 / 1_000 + 1;
     assert!(handed_over <= most, "{handed_over}");
-    let unsent_bytes = pair.client.sender.held_back_bytes(stream);
+    let unsent_bytes = pair.client.sender.blocked_bytes(stream);
     let taken_bytes = requests * ask(1, 1_000).len() - unsent_bytes;
     assert!(taken_bytes <= 2 * 65_535, "{taken_bytes}");
     let other = list(&mut pair, 1, 1);
@@ -265,7 +265,7 @@ fn a_client_that_does_not_read_may_not_send_either() {
 
 #[test]
 fn a_request_larger_than_the_window_still_comes_whole() {
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     let stream = open(&mut pair, "Chat");
     let mut large = Ask {
         replies: 2,
@@ -286,7 +286,7 @@ fn a_request_larger_than_the_window_still_comes_whole() {
 #[test]
 fn all_send_buffers_of_a_connection_are_bounded_together() {
     // The first call takes the connection's window; what the others send is kept.
-    let mut client = Config::trusted();
+    let mut client = ConnectionConfig::trusted();
     client.connection_window_bytes = 65_535;
     let mut pair = Pair::with(Limits::trusted(), &client);
     pair.listener.idles = true;
@@ -309,7 +309,7 @@ fn all_send_buffers_of_a_connection_are_bounded_together() {
 
 #[test]
 fn a_connection_whose_output_is_not_written_waits_without_spinning() {
-    let mut pair = Pair::with(Limits::trusted(), &Config::trusted());
+    let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let streams: Vec<_> = (0..20).map(|_| list(&mut pair, 1_000, 1_000)).collect();
     let sent = std::mem::take(&mut pair.client.sender.output);
     pair.shard.received(pair.session, &sent, &mut pair.turn);
@@ -338,7 +338,7 @@ fn a_connection_whose_output_is_not_written_waits_without_spinning() {
 
 #[test]
 fn a_handler_hears_of_its_end_by_being_dropped() {
-    let mut pair = Pair::with(Limits::internet(), &Config::internet());
+    let mut pair = Pair::with(Limits::internet(), &ConnectionConfig::internet());
     pair.listener.idles = true;
     let streams: Vec<_> = (0..3).map(|_| list(&mut pair, 1_000, 1_000)).collect();
     pair.pump();
@@ -409,7 +409,7 @@ fn a_request_that_is_kept_until_it_is_the_only_one_counts_as_unfinished() {
         max_unfinished_bytes: 100_000,
         ..without_patrols()
     };
-    let mut pair = Pair::with(limits, &Config::trusted());
+    let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
     let ask = Ask {
         replies: 1,
         bytes: 1,

@@ -7,7 +7,8 @@ use bookend_server::io::{Session, Waker};
 use bookend_server::{Code, Counts, Limits, Server, ServerShard};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use bookend_wire::{
-    Blame, Block, Config, Connection, ErrorCode, HeaderList, Role, Sender, Stream, Visitor,
+    Connection, ConnectionConfig, ErrorCode, HeaderBlock, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 
 use crate::service::Testing;
@@ -78,7 +79,7 @@ impl World {
     /// Somebody connects, and has greeted by the time that its bytes arrive.
     pub fn connect(&mut self) -> usize {
         let session = self.server.accept();
-        let connection = Connection::new(Role::Client, &Config::trusted());
+        let connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
         self.clients.push(Client {
             session,
             connection,
@@ -210,24 +211,30 @@ impl Heard {
 }
 
 impl Visitor for Heard {
-    fn headers(&mut self, _: &mut Sender, _: Stream, fields: &HeaderList, _: bool) -> Option<u32> {
+    fn headers(
+        &mut self,
+        _: &mut Sender,
+        _: StreamKey,
+        fields: &HeaderList,
+        _: bool,
+    ) -> Option<u32> {
         if let Some(status) = fields.find(b"grpc-status") {
             *self.ended.entry(Code::parse(status) as u32).or_default() += 1;
         }
         None
     }
 
-    fn headers_again(&mut self, _: &mut Sender, _: Stream, _: u32, _: bool) {
-        unreachable!("no memo was given");
+    fn cached_headers(&mut self, _: &mut Sender, _: StreamKey, _: u32, _: bool) {
+        unreachable!("no token was given");
     }
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], _: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], _: bool) {
         sender.release(stream, data.len());
     }
 
-    fn reset(&mut self, _: &mut Sender, _: Stream, _: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, _: StreamKey, _: ErrorCode, by: Initiator) {
         match by {
-            Blame::PeerGoingAway => self.left_out += 1,
+            Initiator::PeerGoAway => self.left_out += 1,
             _ => self.resets += 1,
         }
     }
@@ -249,8 +256,8 @@ fn pings_in(frames: &[u8]) -> u64 {
     pings
 }
 
-fn head(path: &str) -> Block {
-    Block::new(&[
+fn head(path: &str) -> HeaderBlock {
+    HeaderBlock::new(&[
         (b":method", b"POST"),
         (b":scheme", b"http"),
         (b":path", path.as_bytes()),

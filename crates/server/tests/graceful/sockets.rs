@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bookend_client::{Channel, ChannelOptions, Code, UnaryCall};
 use bookend_server::{Bound, ConnectionAge, Handle, Io, Limits, Server, Statistics};
-use bookend_wire::{Block, Config, Connection, Role};
+use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 
 use crate::client::Heard;
 use crate::service::{DEFERRED, INLINE, PATHS, Testing};
@@ -229,11 +229,11 @@ impl Client {
         socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         let mut client = Client {
             socket,
-            connection: Connection::new(Role::Client, &Config::trusted()),
+            connection: Connection::new(Side::Client, &ConnectionConfig::trusted()),
             heard: Heard::default(),
             unread: Vec::new(),
         };
-        let mut head = Block::new(&[
+        let mut head = HeaderBlock::new(&[
             (b":method", b"POST"),
             (b":scheme", b"http"),
             (b":path", path.as_bytes()),

@@ -3,7 +3,7 @@
 use super::dynamic_table::DynamicTable;
 use super::header_list::Draft;
 use super::reader::{Literal, Reader};
-use super::{DEFAULT_TABLE_BYTES, Error, FIELD_OVERHEAD_BYTES, Field, HeaderList};
+use super::{DEFAULT_TABLE_BYTES, FIELD_OVERHEAD_BYTES, Field, HeaderList, HpackError};
 use super::{huffman, static_table};
 
 /// The receiving end of HPACK on one connection.
@@ -43,7 +43,7 @@ impl Decoder {
     /// Call it when the peer has acknowledged the SETTINGS that carry the value, not when they are
     /// sent: blocks before the acknowledgement still follow the old one. If the table is larger
     /// than the new limit, the peer's next block must begin with a size update, and is refused with
-    /// [`Error::SizeUpdateMissing`] if it does not (RFC 7541, section 4.2). Of several limits
+    /// [`HpackError::SizeUpdateMissing`] if it does not (RFC 7541, section 4.2). Of several limits
     /// between two blocks, the lowest must be answered.
     pub fn set_limit(&mut self, max_table_bytes: usize) {
         if max_table_bytes < self.table.max_size_bytes() {
@@ -65,7 +65,7 @@ impl Decoder {
     ///
     /// The peer broke a rule of HPACK, or sent far more than the list may hold. The list is then of
     /// no use, no further block can be decoded, and the connection must be closed.
-    pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), Error> {
+    pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), HpackError> {
         list.clear();
         let mut reader = Reader::new(block);
         self.decode_size_updates(&mut reader)?;
@@ -76,7 +76,7 @@ impl Decoder {
                     let name_index = reader.integer(first, prefix_bits)?;
                     self.decode_literal(name_index, kind, &mut reader, list)?;
                 }
-                Representation::SizeUpdate => return Err(Error::SizeUpdateMisplaced),
+                Representation::SizeUpdate => return Err(HpackError::SizeUpdateMisplaced),
             }
         }
         Ok(())
@@ -104,28 +104,28 @@ impl Decoder {
     }
 
     #[inline]
-    fn decode_size_updates(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+    fn decode_size_updates(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
         while let Some(first) = reader.peek()
             && matches!(Representation::of(first), Representation::SizeUpdate)
         {
             self.decode_size_update(reader)?;
         }
         if self.required_update_bytes.is_some() {
-            return Err(Error::SizeUpdateMissing);
+            return Err(HpackError::SizeUpdateMissing);
         }
         Ok(())
     }
 
     #[cold]
-    fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
-        let first = reader.octet().ok_or(Error::Truncated)?;
+    fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
+        let first = reader.octet().ok_or(HpackError::Truncated)?;
         let max_size_bytes = reader.integer(first, 5)?;
         let lowest_bytes = self
             .required_update_bytes
             .take()
             .unwrap_or(self.limit_bytes);
         if max_size_bytes > lowest_bytes {
-            return Err(Error::SizeUpdateTooLarge);
+            return Err(HpackError::SizeUpdateTooLarge);
         }
         self.table.resize(max_size_bytes);
         Ok(())
@@ -137,7 +137,7 @@ impl Decoder {
         first: u8,
         reader: &mut Reader<'_>,
         list: &mut HeaderList,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HpackError> {
         let index = reader.integer(first, 7)?;
         let (joined, name_bytes) = self.joined(index)?;
         list.push_joined(joined, name_bytes)
@@ -149,7 +149,7 @@ impl Decoder {
         kind: LiteralKind,
         reader: &mut Reader<'_>,
         list: &mut HeaderList,
-    ) -> Result<(), Error> {
+    ) -> Result<(), HpackError> {
         let largest_entry_bytes = self
             .table
             .max_size_bytes()
@@ -175,13 +175,13 @@ impl Decoder {
 
     /// The field at an index of both tables: name and value joined, and the length of the name.
     #[inline]
-    fn joined(&self, index: usize) -> Result<(&[u8], usize), Error> {
+    fn joined(&self, index: usize) -> Result<(&[u8], usize), HpackError> {
         static_table::joined(index)
             .or_else(|| {
                 self.table
                     .joined(index.checked_sub(static_table::LENGTH + 1)?)
             })
-            .ok_or(Error::InvalidIndex)
+            .ok_or(HpackError::InvalidIndex)
     }
 }
 
@@ -197,7 +197,11 @@ const fn first_table_bytes(limit_bytes: usize) -> usize {
 /// Decodes a string behind the draft, or only counts it if the draft would grow beyond
 /// `kept_bytes`: such a field fits neither the list nor the table.
 #[inline]
-fn append(literal: Literal<'_>, kept_bytes: usize, draft: &mut Draft<'_>) -> Result<(), Error> {
+fn append(
+    literal: Literal<'_>,
+    kept_bytes: usize,
+    draft: &mut Draft<'_>,
+) -> Result<(), HpackError> {
     let room_bytes = kept_bytes.saturating_sub(draft.written_bytes());
     let length = literal.octets.len();
     if !literal.is_huffman {

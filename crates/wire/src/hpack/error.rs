@@ -5,11 +5,11 @@ use core::fmt;
 /// Why a header block could not be decoded.
 ///
 /// Always the peer's fault. The dynamic table is out of step afterwards, so every one of these
-/// ends the connection: `ENHANCE_YOUR_CALM` fits [`Error::TooLarge`], `COMPRESSION_ERROR` all
+/// ends the connection: `ENHANCE_YOUR_CALM` fits [`HpackError::TooLarge`], `COMPRESSION_ERROR` all
 /// others (RFC 9113, section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Error {
+pub enum HpackError {
     /// The block ends inside a representation.
     Truncated,
     /// An integer has more than five octets after its prefix, or exceeds 32 bits.
@@ -28,7 +28,7 @@ pub enum Error {
     TooLarge,
 }
 
-impl Error {
+impl HpackError {
     /// The rule that was broken, with its section.
     #[must_use]
     pub const fn rule(self) -> &'static str {
@@ -58,7 +58,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for HpackError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -68,4 +68,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for HpackError {}

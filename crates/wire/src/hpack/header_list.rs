@@ -1,6 +1,6 @@
 //! The fields of one header block, in one arena.
 
-use super::{Error, FIELD_OVERHEAD_BYTES};
+use super::{FIELD_OVERHEAD_BYTES, HpackError};
 use alloc::vec::Vec;
 
 /// How far beyond its size limit a list is counted before the block is given up. A list somewhat
@@ -136,7 +136,11 @@ impl HeaderList {
 
     /// As [`push`](Self::push), for a name and a value that stand behind each other.
     #[inline]
-    pub(super) fn push_joined(&mut self, joined: &[u8], name_bytes: usize) -> Result<(), Error> {
+    pub(super) fn push_joined(
+        &mut self,
+        joined: &[u8],
+        name_bytes: usize,
+    ) -> Result<(), HpackError> {
         if !self.admit(joined.len()) {
             return self.ensure_bearable();
         }
@@ -189,9 +193,9 @@ impl HeaderList {
     }
 
     #[cold]
-    fn ensure_bearable(&self) -> Result<(), Error> {
+    fn ensure_bearable(&self) -> Result<(), HpackError> {
         if self.size_bytes > self.max_size_bytes.saturating_mul(ABANDON_FACTOR) {
-            return Err(Error::TooLarge);
+            return Err(HpackError::TooLarge);
         }
         Ok(())
     }
@@ -250,7 +254,7 @@ impl Draft<'_> {
 
     /// Adds the field to the list, or takes its octets out again when a limit is exceeded.
     #[inline]
-    pub(super) fn finish(self, never_indexed: bool) -> Result<(), Error> {
+    pub(super) fn finish(self, never_indexed: bool) -> Result<(), HpackError> {
         let Self {
             list,
             start,

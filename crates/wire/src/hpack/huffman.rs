@@ -4,7 +4,7 @@
 //! symbols for most text. The usual state machine over half octets makes about three such steps,
 //! each waiting for the last, where this makes one.
 
-use super::Error;
+use super::HpackError;
 use super::huffman_code::first_symbol;
 use super::huffman_code::{CODE_BITS, CODES, LONGEST_CODE_BITS, PAIRS, Pair, SHORTEST_CODE_BITS};
 use alloc::vec::Vec;
@@ -45,7 +45,11 @@ pub(super) const fn max_decoded_len(encoded_bytes: usize) -> usize {
 
 /// Decodes `encoded`, known to give at most `most_bytes`, behind what is in `out`. On an error the
 /// octets appended to `out` mean nothing.
-pub(super) fn decode(encoded: &[u8], most_bytes: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(super) fn decode(
+    encoded: &[u8],
+    most_bytes: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), HpackError> {
     let start = out.len();
     // One octet more than can be decoded: two are always written, whether one or two count.
     out.resize(start + most_bytes + 1, 0);
@@ -58,14 +62,14 @@ pub(super) fn decode(encoded: &[u8], most_bytes: usize, out: &mut Vec<u8>) -> Re
 }
 
 /// How many octets `encoded` decodes to.
-pub(super) fn decoded_len(encoded: &[u8]) -> Result<usize, Error> {
+pub(super) fn decoded_len(encoded: &[u8]) -> Result<usize, HpackError> {
     walk(encoded, |_, _| ())
 }
 
 /// Decodes `encoded`: `write` is given positions and two octets for each, of which the second may
 /// be overwritten by the next call. Returns the number of octets.
 #[inline(always)]
-fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, Error> {
+fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, HpackError> {
     let mut bits = Bits::new(encoded);
     let mut position = 0;
     loop {
@@ -98,7 +102,7 @@ fn finish(
     mut bits: Bits<'_>,
     mut position: usize,
     mut write: impl FnMut(usize, [u8; 2]),
-) -> Result<usize, Error> {
+) -> Result<usize, HpackError> {
     loop {
         let (symbol, code_bits) = first_symbol(bits.window());
         if code_bits > bits.count {
@@ -111,8 +115,8 @@ fn finish(
 }
 
 #[inline]
-fn octet(symbol: u16) -> Result<u8, Error> {
-    u8::try_from(symbol).map_err(|_| Error::InvalidHuffman)
+fn octet(symbol: u16) -> Result<u8, HpackError> {
+    u8::try_from(symbol).map_err(|_| HpackError::InvalidHuffman)
 }
 
 /// The bits of a string, the next one highest.
@@ -172,11 +176,11 @@ impl<'encoded> Bits<'encoded> {
         ((self.held | u64::MAX.checked_shr(self.count).unwrap_or(0)) >> 32) as u32
     }
 
-    fn check_padding(&self) -> Result<(), Error> {
+    fn check_padding(&self) -> Result<(), HpackError> {
         if self.count < 8 && self.held.leading_ones() >= self.count {
             return Ok(());
         }
-        Err(Error::InvalidHuffman)
+        Err(HpackError::InvalidHuffman)
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
         out
     }
 
-    fn decoded(encoded: &[u8]) -> Result<Vec<u8>, Error> {
+    fn decoded(encoded: &[u8]) -> Result<Vec<u8>, HpackError> {
         let most_bytes = max_decoded_len(encoded.len());
         let mut out = b"kept".to_vec();
         let result = decode(encoded, most_bytes, &mut out);
@@ -221,7 +225,7 @@ mod tests {
     fn decoded_by_bits(
         encoded: &[u8],
         symbols: &BTreeMap<(u8, u32), u16>,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Vec<u8>, HpackError> {
         let mut text = vec![];
         let (mut code, mut bits) = (0_u32, 0_u8);
         for position in 0..encoded.len() * 8 {
@@ -236,7 +240,7 @@ mod tests {
         if bits < 8 && code.count_ones() == u32::from(bits) {
             return Ok(text);
         }
-        Err(Error::InvalidHuffman)
+        Err(HpackError::InvalidHuffman)
     }
 
     #[test]
@@ -309,18 +313,22 @@ mod tests {
         assert_eq!(decoded(&[0b1111_1000]), Ok(b"&".to_vec()), "none");
         assert_eq!(
             decoded(&[0b0001_1110]),
-            Err(Error::InvalidHuffman),
+            Err(HpackError::InvalidHuffman),
             "a zero at the end"
         );
-        assert_eq!(decoded(&[0b0001_1000]), Err(Error::InvalidHuffman), "zeros");
+        assert_eq!(
+            decoded(&[0b0001_1000]),
+            Err(HpackError::InvalidHuffman),
+            "zeros"
+        );
         assert_eq!(
             decoded(&[0b0001_1111, 0xff]),
-            Err(Error::InvalidHuffman),
+            Err(HpackError::InvalidHuffman),
             "eleven ones"
         );
         assert_eq!(
             decoded(&[0xff]),
-            Err(Error::InvalidHuffman),
+            Err(HpackError::InvalidHuffman),
             "eight ones and no symbol"
         );
     }
@@ -328,7 +336,7 @@ mod tests {
     #[test]
     fn eos_is_refused_wherever_it_stands() {
         let whole = [0xff, 0xff, 0xff, 0xff];
-        assert_eq!(decoded(&whole), Err(Error::InvalidHuffman));
+        assert_eq!(decoded(&whole), Err(HpackError::InvalidHuffman));
         let behind_a = [
             0b0001_1111,
             0xff,
@@ -343,6 +351,6 @@ mod tests {
             0,
             0,
         ];
-        assert_eq!(decoded(&behind_a), Err(Error::InvalidHuffman));
+        assert_eq!(decoded(&behind_a), Err(HpackError::InvalidHuffman));
     }
 }

@@ -1,6 +1,6 @@
 //! Integers with an N-bit prefix (RFC 7541, section 5.1).
 
-use super::Error;
+use super::HpackError;
 use alloc::vec::Vec;
 
 /// Octets allowed after the prefix. Five carry 35 bits: enough for every length and index that
@@ -30,7 +30,7 @@ fn encode_continuation(mut remainder: usize, out: &mut Vec<u8>) {
 
 /// Reads the integer whose prefix is in `first`; `rest` is moved behind it.
 #[inline]
-pub(super) fn decode(first: u8, prefix_bits: u32, rest: &mut &[u8]) -> Result<usize, Error> {
+pub(super) fn decode(first: u8, prefix_bits: u32, rest: &mut &[u8]) -> Result<usize, HpackError> {
     let mask = prefix_mask(prefix_bits);
     let prefix = first & mask;
     if prefix < mask {
@@ -39,20 +39,20 @@ pub(super) fn decode(first: u8, prefix_bits: u32, rest: &mut &[u8]) -> Result<us
     decode_continuation(u64::from(mask), rest)
 }
 
-fn decode_continuation(prefix: u64, rest: &mut &[u8]) -> Result<usize, Error> {
+fn decode_continuation(prefix: u64, rest: &mut &[u8]) -> Result<usize, HpackError> {
     let mut value = prefix;
     for position in 0..MAX_CONTINUATION_OCTETS {
-        let (&octet, behind) = rest.split_first().ok_or(Error::Truncated)?;
+        let (&octet, behind) = rest.split_first().ok_or(HpackError::Truncated)?;
         *rest = behind;
         value += u64::from(octet & 0x7f) << (7 * position);
         if octet & 0x80 == 0 {
             return u32::try_from(value)
                 .ok()
                 .and_then(|value| usize::try_from(value).ok())
-                .ok_or(Error::IntegerTooLong);
+                .ok_or(HpackError::IntegerTooLong);
         }
     }
-    Err(Error::IntegerTooLong)
+    Err(HpackError::IntegerTooLong)
 }
 
 #[inline]
@@ -72,7 +72,7 @@ mod tests {
         out
     }
 
-    fn decoded(bytes: &[u8], prefix_bits: u32) -> Result<(usize, usize), Error> {
+    fn decoded(bytes: &[u8], prefix_bits: u32) -> Result<(usize, usize), HpackError> {
         let (&first, mut rest) = bytes.split_first().expect("tests give at least a prefix");
         decode(first, prefix_bits, &mut rest).map(|value| (value, rest.len()))
     }
@@ -103,7 +103,10 @@ mod tests {
                     let bytes = encoded(value, prefix_bits);
                     assert_eq!(decoded(&bytes, prefix_bits), Ok((value, 0)));
                     for cut in 1..bytes.len() {
-                        assert_eq!(decoded(&bytes[..cut], prefix_bits), Err(Error::Truncated));
+                        assert_eq!(
+                            decoded(&bytes[..cut], prefix_bits),
+                            Err(HpackError::Truncated)
+                        );
                     }
                 }
             }
@@ -126,7 +129,7 @@ mod tests {
             Ok((31, 0))
         );
         let six = [0x1f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00];
-        assert_eq!(decoded(&six, 5), Err(Error::IntegerTooLong));
+        assert_eq!(decoded(&six, 5), Err(HpackError::IntegerTooLong));
     }
 
     #[test]
@@ -134,6 +137,6 @@ mod tests {
         let most = encoded(u32::MAX as usize, 7);
         assert_eq!(decoded(&most, 7), Ok((u32::MAX as usize, 0)));
         let over = [0x7f, 0x81, 0xff, 0xff, 0xff, 0x0f];
-        assert_eq!(decoded(&over, 7), Err(Error::IntegerTooLong));
+        assert_eq!(decoded(&over, 7), Err(HpackError::IntegerTooLong));
     }
 }

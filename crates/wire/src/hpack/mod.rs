@@ -2,7 +2,7 @@
 //!
 //! A [`Decoder`] turns a whole header block into a [`HeaderList`]; an [`Encoder`] writes a block
 //! field by field. Both keep a dynamic table that must follow every block of a connection in order:
-//! a block may be ignored, but never skipped. After an [`Error`] the table is out of step with the
+//! a block may be ignored, but never skipped. After an [`HpackError`] the table is out of step with the
 //! peer's, and the connection can only be closed.
 //!
 //! Most blocks of an RPC connection repeat. [`Decoder::generation`] and [`Encoder::generation`]
@@ -22,7 +22,7 @@
 //! let mut list = HeaderList::new(16 * 1024, 100);
 //! decoder.decode(&block, &mut list)?;
 //! assert_eq!(list.find(b"te"), Some(&b"trailers"[..]));
-//! # Ok::<(), bookend_wire::hpack::Error>(())
+//! # Ok::<(), bookend_wire::hpack::HpackError>(())
 //! ```
 
 mod decoder;
@@ -39,7 +39,7 @@ mod static_table;
 
 pub use decoder::Decoder;
 pub use encoder::{Encoder, Indexing};
-pub use error::Error;
+pub use error::HpackError;
 pub use header_list::{Field, HeaderList};
 
 /// Size of the dynamic table, in octets, that both ends assume until SETTINGS say otherwise

@@ -1,6 +1,6 @@
 //! A position in a header block.
 
-use super::{Error, integer};
+use super::{HpackError, integer};
 
 /// What is left of a header block.
 pub(super) struct Reader<'block> {
@@ -36,16 +36,19 @@ impl<'block> Reader<'block> {
 
     /// Takes the rest of the integer that begins in `first`.
     #[inline]
-    pub(super) fn integer(&mut self, first: u8, prefix_bits: u32) -> Result<usize, Error> {
+    pub(super) fn integer(&mut self, first: u8, prefix_bits: u32) -> Result<usize, HpackError> {
         integer::decode(first, prefix_bits, &mut self.rest)
     }
 
     /// Takes a string literal. Its length is known to be within the block.
     #[inline]
-    pub(super) fn literal(&mut self) -> Result<Literal<'block>, Error> {
-        let first = self.octet().ok_or(Error::Truncated)?;
+    pub(super) fn literal(&mut self) -> Result<Literal<'block>, HpackError> {
+        let first = self.octet().ok_or(HpackError::Truncated)?;
         let length = self.integer(first, 7)?;
-        let (octets, rest) = self.rest.split_at_checked(length).ok_or(Error::Truncated)?;
+        let (octets, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or(HpackError::Truncated)?;
         self.rest = rest;
         Ok(Literal {
             octets,

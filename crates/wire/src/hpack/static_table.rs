@@ -143,25 +143,25 @@ const fn next_slot(slot: usize) -> usize {
 
 const fn index_by_hash() -> [u8; SLOTS] {
     let mut slots = [0; SLOTS];
-    let mut place = 0;
-    while place < LENGTH {
-        let mut slot = first_slot(hash(FIELDS[place].name()));
+    let mut position = 0;
+    while position < LENGTH {
+        let mut slot = first_slot(hash(FIELDS[position].name()));
         while slots[slot] != 0 {
             slot = next_slot(slot);
         }
-        slots[slot] = place as u8 + 1;
-        place += RUN_LENGTHS[place] as usize;
+        slots[slot] = position as u8 + 1;
+        position += RUN_LENGTHS[position] as usize;
     }
     slots
 }
 
 const fn run_lengths() -> [u8; LENGTH] {
     let mut lengths = [1; LENGTH];
-    let mut place = LENGTH - 1;
-    while place > 0 {
-        place -= 1;
-        if equal(FIELDS[place].name(), FIELDS[place + 1].name()) {
-            lengths[place] = lengths[place + 1] + 1;
+    let mut position = LENGTH - 1;
+    while position > 0 {
+        position -= 1;
+        if equal(FIELDS[position].name(), FIELDS[position + 1].name()) {
+            lengths[position] = lengths[position + 1] + 1;
         }
     }
     lengths
@@ -192,11 +192,11 @@ mod tests {
 
     #[test]
     fn every_entry_is_found_at_its_own_index() {
-        for (place, field) in FIELDS.iter().enumerate() {
+        for (position, field) in FIELDS.iter().enumerate() {
             let found = find(field.name(), field.value());
             assert_eq!(
                 found.and_then(|(_, index)| index),
-                Some(place + 1),
+                Some(position + 1),
                 "{}",
                 field.joined
             );

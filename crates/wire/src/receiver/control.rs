@@ -2,8 +2,8 @@
 
 use super::Receiver;
 use crate::config::SMALL_INCREMENT_BYTES;
-use crate::connection::Role;
-use crate::error::{Blame, ConnectionError, ErrorCode};
+use crate::connection::Side;
+use crate::error::{ConnectionError, ErrorCode, Initiator};
 use crate::frame::{FrameHeader, flag};
 use crate::sender::Sender;
 use crate::visitor::Visitor;
@@ -31,14 +31,14 @@ impl Receiver {
         }
         let mut settings = sender.peer;
         settings.apply(payload)?;
-        if self.role == Role::Client && settings.enable_push {
+        if self.side == Side::Client && settings.enable_push {
             let reason = "a server's SETTINGS_ENABLE_PUSH is 1";
             return Err(ConnectionError::protocol(reason));
         }
         sender.glitches.settings();
         self.settings_came = true;
         sender.take_over(settings)?;
-        self.send_held(sender, visitor);
+        self.send_blocked(sender, visitor);
         visitor.settings(sender);
         Ok(())
     }
@@ -84,7 +84,7 @@ impl Receiver {
             if sender.was_opened_here(stream.id) {
                 sender.free(stream);
                 let code = ErrorCode::REFUSED_STREAM;
-                visitor.reset(sender, stream, code, Blame::PeerGoingAway);
+                visitor.reset(sender, stream, code, Initiator::PeerGoAway);
             }
         }
         let code = ErrorCode(u32::from_be_bytes([e, f, g, h]));
@@ -105,7 +105,7 @@ impl Receiver {
             ));
         };
         let increment_bytes = u32::from_be_bytes(octets) & 0x7fff_ffff;
-        if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_held_back_bytes() > 0 {
+        if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_blocked_bytes() > 0 {
             sender.glitches.note();
         }
         if header.stream_id == 0 {
@@ -117,7 +117,7 @@ impl Receiver {
             let added = sender.send_window.add(increment_bytes);
             added.map_err(|_| ConnectionError::flow_control(overflow))?;
             if was_narrow {
-                self.send_held(sender, visitor);
+                self.send_blocked(sender, visitor);
             }
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Receiver {
             _ if is_request && state.local_closed => return Ok(()),
             _ if state.send_window.add(increment_bytes).is_err() => ErrorCode::FLOW_CONTROL_ERROR,
             _ => {
-                sender.send_held_on(stream, &mut self.drained);
+                sender.send_blocked_on(stream, &mut self.drained);
                 self.tell_drained(sender, visitor);
                 return Ok(());
             }
@@ -158,8 +158,8 @@ impl Receiver {
         Ok(())
     }
 
-    fn send_held<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
-        sender.send_held(&mut self.drained);
+    fn send_blocked<V: Visitor>(&mut self, sender: &mut Sender, visitor: &mut V) {
+        sender.send_blocked(&mut self.drained);
         self.tell_drained(sender, visitor);
     }
 
@@ -186,7 +186,7 @@ impl Receiver {
             Some(stream) => {
                 sender.free(stream);
                 let code = ErrorCode(u32::from_be_bytes(octets));
-                visitor.reset(sender, stream, code, Blame::Peer);
+                visitor.reset(sender, stream, code, Initiator::Peer);
                 Ok(())
             }
             None if id == 0 => Err(ConnectionError::protocol("RST_STREAM on stream 0")),

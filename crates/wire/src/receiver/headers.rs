@@ -2,12 +2,12 @@
 
 use super::{Receiver, without_padding};
 use crate::config::MAX_HEADER_BLOCK_FRAMES;
-use crate::connection::Role;
+use crate::connection::Side;
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag};
-use crate::memo::Place;
+use crate::header_block_cache::BlockPosition;
 use crate::sender::Sender;
-use crate::streams::{Remote, Stream};
+use crate::streams::{Remote, StreamKey};
 use crate::validate::{self, Head, Malformed};
 use crate::visitor::Visitor;
 use alloc::vec::Vec;
@@ -124,14 +124,17 @@ impl Receiver {
         let remote = stream
             .and_then(|stream| sender.streams.state(stream))
             .map(|s| s.remote);
-        let place = match remote {
-            Some(Remote::Open) if end_stream => Place::Trailers,
-            Some(Remote::AwaitsHead) => Place::Head,
-            None if self.role == Role::Server => Place::Head,
+        let position = match remote {
+            Some(Remote::Open) if end_stream => BlockPosition::Trailers,
+            Some(Remote::AwaitsHead) => BlockPosition::Head,
+            None if self.side == Side::Server => BlockPosition::Head,
             _ => return self.misplaced(sender, id, block, stream, visitor),
         };
-        let Some(memo) = self.memory.recall(block, place, self.decoder.generation()) else {
-            return self.decoded_block(sender, id, stream, block, place, end_stream, visitor);
+        let Some(token) = self
+            .cache
+            .recall(block, position, self.decoder.generation())
+        else {
+            return self.decoded_block(sender, id, stream, block, position, end_stream, visitor);
         };
         let stream = match stream {
             Some(stream) => stream,
@@ -152,7 +155,7 @@ impl Receiver {
         } else {
             Remote::Open
         };
-        visitor.headers_again(sender, stream, memo, end_stream);
+        visitor.cached_headers(sender, stream, token, end_stream);
         if end_stream {
             sender.settle(stream);
         }
@@ -169,9 +172,9 @@ impl Receiver {
         &mut self,
         sender: &mut Sender,
         id: u32,
-        stream: Option<Stream>,
+        stream: Option<StreamKey>,
         block: &[u8],
-        place: Place,
+        position: BlockPosition,
         end_stream: bool,
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
@@ -185,7 +188,7 @@ impl Receiver {
                 None => return Ok(()),
             },
         };
-        let head = match self.accept(sender, stream, place, end_stream) {
+        let head = match self.accept(sender, stream, position, end_stream) {
             Ok(head) => head,
             Err(code) if is_known => {
                 self.stream_error(sender, stream, code, visitor);
@@ -200,11 +203,11 @@ impl Receiver {
         if head.informational {
             return Ok(());
         }
-        let memo = visitor.headers(sender, stream, &self.fields, end_stream);
-        if let Some(memo) = memo.filter(|_| head.content_length.is_none())
+        let token = visitor.headers(sender, stream, &self.fields, end_stream);
+        if let Some(token) = token.filter(|_| head.content_length.is_none())
             && self.decoder.generation() == before
         {
-            self.memory.remember(block, place, before, memo);
+            self.cache.remember(block, position, before, token);
         }
         if end_stream {
             sender.settle(stream);
@@ -216,17 +219,17 @@ impl Receiver {
     fn accept(
         &self,
         sender: &mut Sender,
-        stream: Stream,
-        place: Place,
+        stream: StreamKey,
+        position: BlockPosition,
         end_stream: bool,
     ) -> Result<Head, ErrorCode> {
         let head = self
-            .check_fields(place)
+            .check_fields(position)
             .map_err(|_| ErrorCode::PROTOCOL_ERROR)?;
         if self.fields.overflowed() {
             return Err(ErrorCode::ENHANCE_YOUR_CALM);
         }
-        match self.note_head(sender, stream, place, head, end_stream) {
+        match self.note_head(sender, stream, position, head, end_stream) {
             true => Ok(head),
             false => Err(ErrorCode::PROTOCOL_ERROR),
         }
@@ -238,20 +241,20 @@ impl Receiver {
             .decode(block, &mut self.fields)
             .map_err(|error| {
                 let code = match error {
-                    crate::hpack::Error::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
+                    crate::hpack::HpackError::TooLarge => ErrorCode::ENHANCE_YOUR_CALM,
                     _ => ErrorCode::COMPRESSION_ERROR,
                 };
                 ConnectionError::new(code, error.rule())
             })
     }
 
-    fn check_fields(&self, place: Place) -> Result<Head, Malformed> {
-        match (place, self.role) {
+    fn check_fields(&self, position: BlockPosition) -> Result<Head, Malformed> {
+        match (position, self.side) {
             // What is missing may be among the fields that were not stored.
             _ if self.fields.overflowed() => Ok(Head::default()),
-            (Place::Trailers, _) => validate::trailers(&self.fields),
-            (Place::Head, Role::Server) => validate::request(&self.fields),
-            (Place::Head, Role::Client) => validate::response(&self.fields),
+            (BlockPosition::Trailers, _) => validate::trailers(&self.fields),
+            (BlockPosition::Head, Side::Server) => validate::request(&self.fields),
+            (BlockPosition::Head, Side::Client) => validate::response(&self.fields),
         }
     }
 
@@ -259,8 +262,8 @@ impl Receiver {
     fn note_head(
         &self,
         sender: &mut Sender,
-        stream: Stream,
-        place: Place,
+        stream: StreamKey,
+        position: BlockPosition,
         head: Head,
         end_stream: bool,
     ) -> bool {
@@ -270,7 +273,7 @@ impl Receiver {
         if head.informational {
             return !end_stream;
         }
-        if place == Place::Head {
+        if position == BlockPosition::Head {
             state.promise(head.content_length);
         }
         state.remote = if end_stream {
@@ -288,7 +291,7 @@ impl Receiver {
         &mut self,
         sender: &mut Sender,
         id: u32,
-    ) -> Result<Option<Stream>, ConnectionError> {
+    ) -> Result<Option<StreamKey>, ConnectionError> {
         if id.is_multiple_of(2) {
             return Err(ConnectionError::protocol(
                 "a client's stream has an even id",
@@ -314,7 +317,7 @@ impl Receiver {
     fn is_later(&self, sender: &mut Sender, id: u32) -> Result<bool, ConnectionError> {
         let last_id = sender.last_peer_id;
         // Runs that were joined hold ids that were opened; those that we reset may still hear.
-        if sender.passed_over.contains(id) && !sender.is_ignored(id) {
+        if sender.implicitly_closed.contains(id) && !sender.is_ignored(id) {
             let reason = "a stream that is opened after a later one";
             return Err(ConnectionError::protocol(reason));
         }
@@ -327,7 +330,9 @@ impl Receiver {
             last_id + STREAM_ID_STEP
         };
         if id > next_id && !sender.goaway_sent {
-            sender.passed_over.insert_run(next_id, id - STREAM_ID_STEP);
+            sender
+                .implicitly_closed
+                .insert_run(next_id, id - STREAM_ID_STEP);
         }
         Ok(true)
     }
@@ -340,7 +345,7 @@ impl Receiver {
         sender: &mut Sender,
         id: u32,
         block: &[u8],
-        stream: Option<Stream>,
+        stream: Option<StreamKey>,
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         if id == 0 {

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::grpc::message::PREFIX_BYTES;
 use crate::settings::DEFAULT_WINDOW_BYTES;
-use crate::streams::Stream;
+use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 /// A quarter of the smallest window that a connection can start with (RFC 9113 section 6.9.2):
@@ -14,14 +14,14 @@ const SPARED_WINDOW_BYTES: usize = DEFAULT_WINDOW_BYTES as usize / 4;
 impl Sender {
     /// Sends part of a body; with `end_stream` the last part. What the peer's windows do not allow
     /// is held back. Nothing is sent on a stream that has ended.
-    pub fn data(&mut self, stream: Stream, bytes: &[u8], end_stream: bool) {
+    pub fn data(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        if state.local_closed || state.held().is_some_and(|held| held.end_stream) {
+        if state.local_closed || state.blocked().is_some_and(|blocked| blocked.end_stream) {
             return;
         }
-        if state.held().is_some() {
+        if state.blocked().is_some() {
             return self.hold(stream, bytes.to_vec(), end_stream);
         }
         let sent_bytes = self.send_what_goes(stream, bytes, end_stream);
@@ -34,7 +34,7 @@ impl Sender {
 
     /// Writes frames as long as the windows allow it. Returns the octets taken; when those are all,
     /// END_STREAM is on the last frame if asked for.
-    fn send_what_goes(&mut self, stream: Stream, bytes: &[u8], end_stream: bool) -> usize {
+    fn send_what_goes(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) -> usize {
         let mut sent_bytes = 0;
         loop {
             let rest = &bytes[sent_bytes..];
@@ -70,7 +70,7 @@ impl Sender {
     /// the peer is about to refill it, and some peers count tiny DATA frames as an attack while
     /// others cannot put a message together.
     #[inline]
-    fn sendable_bytes(&mut self, stream: Stream, rest_bytes: usize) -> usize {
+    fn sendable_bytes(&mut self, stream: StreamKey, rest_bytes: usize) -> usize {
         let connection_bytes = self.send_window.available_bytes();
         if connection_bytes < rest_bytes && rest_bytes <= SPARED_WINDOW_BYTES {
             return 0;
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     #[inline]
-    fn take_windows(&mut self, stream: Stream, bytes: usize) {
+    fn take_windows(&mut self, stream: StreamKey, bytes: usize) {
         let from_connection = self.send_window.take(bytes);
         let from_stream = self
             .streams
@@ -102,7 +102,12 @@ impl Sender {
     /// Sends one gRPC message: the prefix of five octets, then what `encode` appends. It is written
     /// in place; only what the peer's windows do not allow is copied and held back.
     #[inline]
-    pub fn message(&mut self, stream: Stream, end_stream: bool, encode: impl FnOnce(&mut Vec<u8>)) {
+    pub fn message(
+        &mut self,
+        stream: StreamKey,
+        end_stream: bool,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) {
         let start = self.output.len();
         self.output
             .extend_from_slice(&[0; HEADER_BYTES + PREFIX_BYTES]);
@@ -112,7 +117,7 @@ impl Sender {
 
     /// Turns the octets behind `start` + 14 into a DATA frame with one message, or holds it back.
     #[inline]
-    pub(super) fn finish_message(&mut self, stream: Stream, start: usize, end_stream: bool) {
+    pub(super) fn finish_message(&mut self, stream: StreamKey, start: usize, end_stream: bool) {
         if !self.finish_whole(stream, start, end_stream) {
             self.send_later(stream, start, end_stream);
         } else if end_stream {
@@ -123,7 +128,12 @@ impl Sender {
     /// As [`Sender::finish_message`], if the windows let the whole message go; else false, and the
     /// octets are as they were but for the prefix.
     #[inline]
-    pub(super) fn finish_whole(&mut self, stream: Stream, start: usize, end_stream: bool) -> bool {
+    pub(super) fn finish_whole(
+        &mut self,
+        stream: StreamKey,
+        start: usize,
+        end_stream: bool,
+    ) -> bool {
         let length = self.output.len() - start - HEADER_BYTES;
         let prefix = start + HEADER_BYTES;
         // The length field has four octets (gRPC over HTTP/2, "Length-Prefixed-Message").
@@ -133,7 +143,7 @@ impl Sender {
         let goes_out_whole = self.send_window.available_bytes() >= length
             && length <= self.peer.max_frame_bytes as usize
             && self.streams.state(stream).is_some_and(|state| {
-                state.held().is_none() && !state.local_closed && state.send_window.take(length)
+                state.blocked().is_none() && !state.local_closed && state.send_window.take(length)
             });
         if !goes_out_whole {
             return false;
@@ -146,12 +156,12 @@ impl Sender {
             flags,
             stream_id: stream.id,
         };
-        self.output[start..prefix].copy_from_slice(&header.to_octets());
+        self.output[start..prefix].copy_from_slice(&header.to_bytes());
         true
     }
 
     #[cold]
-    pub(super) fn send_later(&mut self, stream: Stream, start: usize, end_stream: bool) {
+    pub(super) fn send_later(&mut self, stream: StreamKey, start: usize, end_stream: bool) {
         let body = self.output.split_off(start + HEADER_BYTES);
         self.output.truncate(start);
         self.data(stream, &body, end_stream);
@@ -159,77 +169,77 @@ impl Sender {
 
     /// Whether any stream waits for the peer's window.
     #[inline]
-    pub fn holds_back(&self) -> bool {
-        !self.holding.is_empty()
+    pub fn is_blocked(&self) -> bool {
+        !self.blocked.is_empty()
     }
 
     /// Octets of this stream that wait for the peer's window.
-    pub fn held_back_bytes(&mut self, stream: Stream) -> usize {
+    pub fn blocked_bytes(&mut self, stream: StreamKey) -> usize {
         self.streams
             .state(stream)
-            .map_or(0, |state| state.held_back_bytes())
+            .map_or(0, |state| state.blocked_bytes())
     }
 
     /// Octets of all streams that wait for the peer's windows.
-    pub fn all_held_back_bytes(&self) -> usize {
-        self.holding.bytes()
+    pub fn all_blocked_bytes(&self) -> usize {
+        self.blocked.bytes()
     }
 
     /// Octets that have waited for the peer's windows and have gone out since the connection began:
     /// as long as this stands still while something waits, the peer lets nothing go.
-    pub fn moved_bytes(&self) -> u64 {
-        self.holding.moved_bytes()
+    pub fn unblocked_bytes(&self) -> u64 {
+        self.blocked.unblocked_bytes()
     }
 
     /// The connection's window has opened: every stream that holds something back gets a turn, the
     /// one that waits longest first. Streams that got rid of everything are put in `drained`.
-    pub(crate) fn send_held(&mut self, drained: &mut Vec<Stream>) {
-        for _ in 0..self.holding.len() {
+    pub(crate) fn send_blocked(&mut self, drained: &mut Vec<StreamKey>) {
+        for _ in 0..self.blocked.len() {
             if self.send_window.available_bytes() == 0 {
                 return;
             }
-            let Some(stream) = self.holding.pop() else {
+            let Some(stream) = self.blocked.pop() else {
                 return;
             };
-            self.send_held_of(stream, drained);
+            self.send_blocked_of(stream, drained);
         }
     }
 
     /// The window of one stream has opened.
-    pub(crate) fn send_held_on(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
-        if self.holding.take(stream) {
-            self.send_held_of(stream, drained);
+    pub(crate) fn send_blocked_on(&mut self, stream: StreamKey, drained: &mut Vec<StreamKey>) {
+        if self.blocked.take(stream) {
+            self.send_blocked_of(stream, drained);
         }
     }
 
-    fn send_held_of(&mut self, stream: Stream, drained: &mut Vec<Stream>) {
+    fn send_blocked_of(&mut self, stream: StreamKey, drained: &mut Vec<StreamKey>) {
         let Some(state) = self.streams.state(stream) else {
-            self.holding.gone();
+            self.blocked.gone();
             return;
         };
-        let Some(mut held) = state.rare.as_mut().and_then(|rare| rare.held.take()) else {
+        let Some(mut blocked) = state.cold.as_mut().and_then(|cold| cold.blocked.take()) else {
             return;
         };
-        let ends_with_data = held.end_stream && held.trailers.is_none();
+        let ends_with_data = blocked.end_stream && blocked.trailers.is_none();
         let sent_bytes =
-            self.send_what_goes(stream, &held.bytes[held.sent_bytes..], ends_with_data);
-        held.sent_bytes += sent_bytes;
-        self.holding.moved(sent_bytes);
+            self.send_what_goes(stream, &blocked.bytes[blocked.sent_bytes..], ends_with_data);
+        blocked.sent_bytes += sent_bytes;
+        self.blocked.moved(sent_bytes);
         self.admit();
-        if held.sent_bytes < held.bytes.len() {
-            held.compact();
+        if blocked.sent_bytes < blocked.bytes.len() {
+            blocked.compact();
             let Some(state) = self.streams.state(stream) else {
                 return;
             };
-            state.rare.get_or_insert_default().held = Some(held);
-            self.holding.push(stream);
+            state.cold.get_or_insert_default().blocked = Some(blocked);
+            self.blocked.push(stream);
             return;
         }
         drained.push(stream);
-        if let Some(trailers) = held.trailers {
-            self.write_trailers(stream.id, &trailers, held.end_stream);
+        if let Some(trailers) = blocked.trailers {
+            self.write_trailers(stream.id, &trailers, blocked.end_stream);
         }
-        if held.end_stream {
+        if blocked.end_stream {
             self.close_local(stream);
         }
     }

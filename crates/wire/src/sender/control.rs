@@ -4,12 +4,12 @@ use super::{MAX_STREAM_ID, Sender};
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag, kind, write_frame};
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
-use crate::streams::{Remote, Stream};
+use crate::streams::{Remote, StreamKey};
 use alloc::vec::Vec;
 
 impl Sender {
     /// Our SETTINGS, and the connection's window where it is not the default.
-    pub(crate) fn greet(&mut self) {
+    pub(crate) fn write_preface(&mut self) {
         let mut payload = Vec::new();
         self.own.write(&mut payload);
         write_frame(&mut self.output, kind::SETTINGS, 0, 0, &payload);
@@ -89,7 +89,7 @@ impl Sender {
 
     /// `bytes` of this stream's body are consumed: the peer may send as many more.
     #[inline]
-    pub fn release(&mut self, stream: Stream, bytes: usize) {
+    pub fn release(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
@@ -106,7 +106,7 @@ impl Sender {
     /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
     /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
     /// follows when the octets are read.
-    pub fn release_connection_of(&mut self, stream: Stream, bytes: usize) {
+    pub fn release_connection_of(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
@@ -117,7 +117,7 @@ impl Sender {
 
     /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
     /// octets that were taken from it and are read.
-    pub fn release_stream(&mut self, stream: Stream, bytes: usize) {
+    pub fn release_stream(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
@@ -192,8 +192,8 @@ impl Sender {
     }
 
     /// Streams that the peer's GOAWAY left out: they were never looked at.
-    pub(crate) fn streams_above(&mut self, last_stream_id: u32) -> Vec<Stream> {
-        let above = |stream: &Stream| stream.id > last_stream_id;
+    pub(crate) fn streams_above(&mut self, last_stream_id: u32) -> Vec<StreamKey> {
+        let above = |stream: &StreamKey| stream.id > last_stream_id;
         self.streams
             .iter()
             .map(|(stream, _)| stream)

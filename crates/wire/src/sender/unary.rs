@@ -1,13 +1,13 @@
 //! The two shortest ways through a connection: a whole request, a whole response.
 
 use super::Sender;
-use crate::block::{Block, ExtraField};
 use crate::error::CannotOpen;
+use crate::first_flight::FirstFlight;
 use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
-use crate::opening::Opening;
-use crate::request::Request;
-use crate::streams::{State, Stream};
+use crate::header_block::{ExtraField, HeaderBlock};
+use crate::prepared_request::PreparedRequest;
+use crate::streams::{StreamKey, StreamState};
 use alloc::vec::Vec;
 
 impl Sender {
@@ -18,10 +18,10 @@ impl Sender {
     #[inline]
     pub fn request(
         &mut self,
-        head: &mut Block,
+        head: &mut HeaderBlock,
         extra: &[ExtraField<'_>],
         message: &[u8],
-    ) -> Result<Stream, CannotOpen> {
+    ) -> Result<StreamKey, CannotOpen> {
         let stream = self.open()?;
         self.write_headers(stream.id, head, extra, false);
         let start = self.output.len();
@@ -37,7 +37,10 @@ impl Sender {
     /// # Errors
     /// As [`Sender::open`].
     #[inline]
-    pub fn request_again(&mut self, request: &mut Request) -> Result<Stream, CannotOpen> {
+    pub fn prepared_request(
+        &mut self,
+        request: &mut PreparedRequest,
+    ) -> Result<StreamKey, CannotOpen> {
         let body_bytes = PREFIX_BYTES + request.message.len();
         let Some(template) = request.template(self.encoder.generation()) else {
             return self.request_anew(request);
@@ -62,20 +65,23 @@ impl Sender {
     /// # Errors
     /// As [`Sender::open`].
     #[inline]
-    pub(crate) fn open_with(&mut self, opening: &Opening) -> Result<Stream, CannotOpen> {
+    pub(crate) fn open_with(
+        &mut self,
+        first_flight: &FirstFlight,
+    ) -> Result<StreamKey, CannotOpen> {
         let stream = self.open()?;
         if let Some(state) = self.streams.state(stream) {
             state.local_closed = true;
         }
-        self.send_window.take(opening.body_bytes);
-        self.output.extend_from_slice(&opening.octets);
+        self.send_window.take(first_flight.body_bytes);
+        self.output.extend_from_slice(&first_flight.octets);
         Ok(stream)
     }
 
     #[cold]
-    fn request_anew(&mut self, request: &mut Request) -> Result<Stream, CannotOpen> {
+    fn request_anew(&mut self, request: &mut PreparedRequest) -> Result<StreamKey, CannotOpen> {
         let start = self.output.len();
-        let Request { head, message, .. } = request;
+        let PreparedRequest { head, message, .. } = request;
         let before = self.encoder.generation();
         let stream = self.request(head, &[], message)?;
         let generation = self.encoder.generation();
@@ -90,12 +96,12 @@ impl Sender {
     #[inline]
     pub fn reply(
         &mut self,
-        stream: Stream,
-        head: &mut Block,
-        trailers: &mut Block,
+        stream: StreamKey,
+        head: &mut HeaderBlock,
+        trailers: &mut HeaderBlock,
         encode: impl FnOnce(&mut Vec<u8>),
     ) {
-        let can_go = |state: &mut State| !state.local_closed && state.held().is_none();
+        let can_go = |state: &mut StreamState| !state.local_closed && state.blocked().is_none();
         if !self.streams.state(stream).is_some_and(can_go) {
             return;
         }

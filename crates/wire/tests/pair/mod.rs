@@ -3,8 +3,8 @@
 
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES};
 use bookend_wire::{
-    Blame, Config, Connection, ConnectionError, ErrorCode, HeaderList, Role, Sender, Stream,
-    Visitor,
+    Connection, ConnectionConfig, ConnectionError, ErrorCode, HeaderList, Initiator, Sender, Side,
+    StreamKey, Visitor,
 };
 use std::collections::{HashMap, VecDeque};
 
@@ -24,7 +24,7 @@ pub enum Event {
     Reset {
         id: u32,
         code: ErrorCode,
-        by: Blame,
+        by: Initiator,
     },
     Goaway {
         last_stream_id: u32,
@@ -39,22 +39,22 @@ pub enum Event {
     },
 }
 
-/// Keeps what it is told. Blocks that come again are told from the memo, as real visitors do.
+/// Keeps what it is told. Blocks that come again are told from the token, as real visitors do.
 #[derive(Default)]
 pub struct Recorder {
     pub events: Vec<Event>,
-    pub streams: HashMap<u32, Stream>,
+    pub streams: HashMap<u32, StreamKey>,
     pub blocks_recalled: usize,
     /// Whether body octets are released at once.
     pub keeps_bodies: bool,
-    memos: Vec<Vec<(String, String)>>,
+    tokens: Vec<Vec<(String, String)>>,
 }
 
 impl Visitor for Recorder {
     fn headers(
         &mut self,
         _: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -64,19 +64,19 @@ impl Visitor for Recorder {
             .map(|f| (text(f.name), text(f.value)))
             .collect();
         self.streams.insert(stream.id, stream);
-        self.memos.push(fields.clone());
+        self.tokens.push(fields.clone());
         self.events.push(Event::Headers {
             id: stream.id,
             fields,
             end_stream,
         });
-        Some(self.memos.len() as u32 - 1)
+        Some(self.tokens.len() as u32 - 1)
     }
 
-    fn headers_again(&mut self, _: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+    fn cached_headers(&mut self, _: &mut Sender, stream: StreamKey, token: u32, end_stream: bool) {
         self.blocks_recalled += 1;
         self.streams.insert(stream.id, stream);
-        let fields = self.memos[memo as usize].clone();
+        let fields = self.tokens[token as usize].clone();
         self.events.push(Event::Headers {
             id: stream.id,
             fields,
@@ -84,7 +84,7 @@ impl Visitor for Recorder {
         });
     }
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         self.events.push(Event::Data {
             id: stream.id,
             octets: data.to_vec(),
@@ -95,7 +95,7 @@ impl Visitor for Recorder {
         }
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         self.events.push(Event::Reset {
             id: stream.id,
             code,
@@ -124,7 +124,7 @@ impl Visitor for Recorder {
         self.events.push(Event::Pong(payload));
     }
 
-    fn drained(&mut self, _: &mut Sender, stream: Stream) {
+    fn drained(&mut self, _: &mut Sender, stream: StreamKey) {
         self.events.push(Event::Drained { id: stream.id });
     }
 }
@@ -140,9 +140,9 @@ pub struct End {
 }
 
 impl End {
-    pub fn new(role: Role, config: &Config) -> Self {
+    pub fn new(side: Side, config: &ConnectionConfig) -> Self {
         Self {
-            connection: Connection::new(role, config),
+            connection: Connection::new(side, config),
             seen: Recorder::default(),
             inbox: Vec::new(),
             in_flight: VecDeque::new(),
@@ -196,10 +196,10 @@ pub struct Pair {
 }
 
 impl Pair {
-    pub fn new(client: &Config, server: &Config) -> Self {
+    pub fn new(client: &ConnectionConfig, server: &ConnectionConfig) -> Self {
         Self {
-            client: End::new(Role::Client, client),
-            server: End::new(Role::Server, server),
+            client: End::new(Side::Client, client),
+            server: End::new(Side::Server, server),
             time: 0,
             latency: 1,
             piece_bytes: usize::MAX,
@@ -207,7 +207,7 @@ impl Pair {
     }
 
     /// A pair that has exchanged its greetings.
-    pub fn greeted(client: &Config, server: &Config) -> Self {
+    pub fn greeted(client: &ConnectionConfig, server: &ConnectionConfig) -> Self {
         let mut pair = Self::new(client, server);
         pair.drive();
         pair.client.events();

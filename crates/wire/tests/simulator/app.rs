@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::planted::Planted;
 use crate::speech::{Answer, Leftover, Release, Speech, Style, When};
 use bookend_wire::{
-    Blame, CannotOpen, ErrorCode, HeaderList, Request, Role, Sender, Stream, Visitor,
+    CannotOpen, ErrorCode, HeaderList, Initiator, PreparedRequest, Sender, Side, StreamKey, Visitor,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub enum Event {
     },
     HeadersAgain {
         id: u32,
-        memo: u32,
+        token: u32,
         end_stream: bool,
     },
     Data {
@@ -33,7 +33,7 @@ pub enum Event {
     Reset {
         id: u32,
         code: ErrorCode,
-        by: Blame,
+        by: Initiator,
     },
     Goaway {
         last_stream_id: u32,
@@ -81,7 +81,7 @@ const ATTEMPTS: usize = 3;
 pub type Routes = Rc<RefCell<BTreeMap<u32, usize>>>;
 
 pub struct App {
-    role: Role,
+    side: Side,
     plan: Rc<Plan>,
     planted: Planted,
     routes: Routes,
@@ -101,15 +101,15 @@ pub struct App {
     pub refusals: usize,
     highest_heard: u32,
     blocks: Blocks,
-    again: Request,
-    memos: Vec<Fields>,
+    again: PreparedRequest,
+    tokens: Vec<Fields>,
 }
 
 impl App {
-    pub fn new(role: Role, plan: Rc<Plan>, routes: Routes, planted: Planted) -> Self {
+    pub fn new(side: Side, plan: Rc<Plan>, routes: Routes, planted: Planted) -> Self {
         let calls = plan.calls.len();
         Self {
-            role,
+            side,
             planted,
             routes,
             now: 0,
@@ -124,9 +124,9 @@ impl App {
             recalled: 0,
             refusals: 0,
             highest_heard: 0,
-            blocks: Blocks::new(role),
-            again: Request::new(fields::head_block(Role::Client), vec![b'a'; 40]),
-            memos: Vec::new(),
+            blocks: Blocks::new(side),
+            again: PreparedRequest::new(fields::head_block(Side::Client), vec![b'a'; 40]),
+            tokens: Vec::new(),
             plan,
         }
     }
@@ -149,9 +149,9 @@ impl App {
     }
 
     fn complain(&mut self, what: String) {
-        let role = self.role;
+        let side = self.side;
         self.fault
-            .get_or_insert_with(|| format!("{role:?}: {what}"));
+            .get_or_insert_with(|| format!("{side:?}: {what}"));
     }
 
     fn open(&mut self, sender: &mut Sender, call: usize) {
@@ -161,7 +161,7 @@ impl App {
         let extra = fields::extra_fields(&speech.extra, timeout.as_deref());
         let opened = match speech.style {
             Style::Whole => sender.request(&mut self.blocks.head, &extra, speech.piece(0)),
-            Style::Again => sender.request_again(&mut self.again),
+            Style::Again => sender.prepared_request(&mut self.again),
             Style::Pieces => sender.open(),
         };
         let stream = match opened {
@@ -180,7 +180,7 @@ impl App {
             exchange.said = Progress::behind(is_all);
         } else {
             exchange.said_all(speech);
-            self.held_pieces += usize::from(sender.held_back_bytes(stream) > 0);
+            self.held_pieces += usize::from(sender.blocked_bytes(stream) > 0);
         }
         self.exchanges.insert(stream.id, exchange);
     }
@@ -191,21 +191,21 @@ impl App {
         };
         if exchange.can_say() {
             let plan = Rc::clone(&self.plan);
-            let speech = plan.calls[exchange.call].speech(self.role);
+            let speech = plan.calls[exchange.call].speech(self.side);
             match exchange.said {
                 Progress::Nothing => self.say_head(sender, &mut exchange, speech),
                 _ => self.say_more(sender, &mut exchange, speech),
             }
-            let held_bytes = sender.held_back_bytes(exchange.stream);
+            let held_bytes = sender.blocked_bytes(exchange.stream);
             self.held_pieces += usize::from(held_bytes > 0);
-            exchange.waits_for_drained = held_bytes > self.plan.ends.of(self.role).high_water_bytes;
+            exchange.waits_for_drained = held_bytes > self.plan.ends.of(self.side).high_water_bytes;
         }
         self.exchanges.insert(id, exchange);
     }
 
     fn say_head(&mut self, sender: &mut Sender, exchange: &mut Exchange, speech: &Speech) {
         if speech.style == Style::Whole {
-            let mut head = fields::head_block(self.role);
+            let mut head = fields::head_block(self.side);
             for extra in &speech.extra {
                 head.push(&extra.name, &extra.value);
             }
@@ -224,7 +224,7 @@ impl App {
 
     fn say_more(&mut self, sender: &mut Sender, exchange: &mut Exchange, speech: &Speech) {
         let nth = exchange.said_pieces;
-        if nth < speech.pieces.len() && self.planted.is_said_twice(self.role) {
+        if nth < speech.pieces.len() && self.planted.is_said_twice(self.side) {
             exchange.repeat_piece(sender, speech, nth, false);
         }
         if exchange.say_piece(sender, speech) {
@@ -252,13 +252,13 @@ impl App {
 
     /// An outcome stands once it is there: what comes behind a whole response changes nothing.
     fn settle(&mut self, call: usize, outcome: Outcome) {
-        if self.role == Role::Client && self.outcomes[call] == Outcome::Open {
+        if self.side == Side::Client && self.outcomes[call] == Outcome::Open {
             self.outcomes[call] = outcome;
         }
     }
 
     fn expire(&mut self, sender: &mut Sender, id: u32) {
-        if self.role == Role::Client {
+        if self.side == Side::Client {
             return self.end(sender, id, ErrorCode::CANCEL, Outcome::Expired);
         }
         let Some(exchange) = self.exchanges.get_mut(&id) else {
@@ -280,7 +280,7 @@ impl App {
             return;
         };
         let call = &self.plan.calls[exchange.call];
-        if self.role == Role::Server {
+        if self.side == Side::Server {
             exchange.may_speak = match call.answer {
                 Answer::OnHead => true,
                 Answer::AfterBytes(bytes) => exchange.heard_bytes >= bytes,
@@ -292,7 +292,7 @@ impl App {
         let is_enough = |when| matches!(when, When::Heard(bytes) if heard_bytes > bytes);
         if call
             .cancel
-            .is_some_and(|cancel| cancel.by == self.role && is_enough(cancel.when))
+            .is_some_and(|cancel| cancel.by == self.side && is_enough(cancel.when))
         {
             return self.end(sender, id, ErrorCode::CANCEL, Outcome::Cancelled);
         }
@@ -300,7 +300,7 @@ impl App {
     }
 
     fn speak_inside(&mut self, sender: &mut Sender, id: u32) {
-        if !self.plan.ends.of(self.role).acts_inside {
+        if !self.plan.ends.of(self.side).acts_inside {
             return;
         }
         while self.exchanges.get(&id).is_some_and(Exchange::can_say) {
@@ -309,21 +309,21 @@ impl App {
     }
 
     /// A head or trailers.
-    fn hear_fields(&mut self, sender: &mut Sender, stream: Stream, heard: Fields, end: bool) {
+    fn hear_fields(&mut self, sender: &mut Sender, stream: StreamKey, heard: Fields, end: bool) {
         let (id, is_new) = (stream.id, !self.exchanges.contains_key(&stream.id));
-        if is_new && !(self.role == Role::Server && self.meet(stream, &heard)) {
+        if is_new && !(self.side == Side::Server && self.meet(stream, &heard)) {
             return self.complain(format!("headers on stream {id}, which had ended"));
         }
         let Some(exchange) = self.exchanges.get_mut(&id) else {
             return;
         };
-        let speaker = crate::both::other(self.role);
+        let speaker = crate::both::other(self.side);
         let call = &self.plan.calls[exchange.call];
         let speech = call.speech(speaker);
-        let is_expired = speaker == Role::Server && fields::says_expired(&heard);
+        let is_expired = speaker == Side::Server && fields::says_expired(&heard);
         let wanted = match exchange.heard {
             _ if is_expired => heard.clone(),
-            Progress::Nothing if speaker == Role::Client => {
+            Progress::Nothing if speaker == Side::Client => {
                 fields::head_of(speaker, speech, call.timeout_ticks)
             }
             Progress::Nothing => fields::head_of(speaker, speech, None),
@@ -351,7 +351,7 @@ impl App {
     }
 
     /// A call that the server has not heard of.
-    fn meet(&mut self, stream: Stream, heard: &Fields) -> bool {
+    fn meet(&mut self, stream: StreamKey, heard: &Fields) -> bool {
         let Some(call) = self.routes.borrow().get(&stream.id).copied() else {
             return false;
         };
@@ -363,8 +363,8 @@ impl App {
         is_in_order
     }
 
-    fn hear_data(&mut self, sender: &mut Sender, stream: Stream, octets: &[u8], end: bool) {
-        let (id, speaker) = (stream.id, crate::both::other(self.role));
+    fn hear_data(&mut self, sender: &mut Sender, stream: StreamKey, octets: &[u8], end: bool) {
+        let (id, speaker) = (stream.id, crate::both::other(self.side));
         let Some(exchange) = self.exchanges.get_mut(&id) else {
             return self.complain(format!("data on stream {id}, which had ended"));
         };
@@ -382,7 +382,7 @@ impl App {
         if !is_as_said || !is_in_place || !is_whole {
             return self.complain(format!("stream {id}: octets from {start} on were not said"));
         }
-        let release_bytes = match call.release.of(self.role) {
+        let release_bytes = match call.release.of(self.side) {
             Release::AtOnce => exchange.unreleased_bytes,
             Release::InHalves => exchange.unreleased_bytes / 2,
             Release::Later | Release::Never => 0,
@@ -395,13 +395,13 @@ impl App {
         self.go_on(sender, id);
     }
 
-    fn hear_reset(&mut self, id: u32, code: ErrorCode, by: Blame) {
+    fn hear_reset(&mut self, id: u32, code: ErrorCode, by: Initiator) {
         let Some(exchange) = self.exchanges.remove(&id) else {
             return self.complain(format!(
                 "stream {id} was reset, and had ended or never begun"
             ));
         };
-        if by == Blame::PeerMisbehaved {
+        if by == Initiator::Library {
             self.complain(format!("stream {id}: the peer misbehaved, {code}"));
         }
         let call = exchange.call;
@@ -431,7 +431,7 @@ impl App {
         if exchange.can_say() {
             choices.push(Act::Say(id));
         }
-        if exchange.unreleased_bytes > 0 && *call.release.of(self.role) != Release::Never {
+        if exchange.unreleased_bytes > 0 && *call.release.of(self.side) != Release::Never {
             choices.push(Act::Release(id, exchange.unreleased_bytes));
         }
         if self
@@ -444,7 +444,7 @@ impl App {
             choices.push(Act::Expire(id));
         }
         let has_left = exchange.said == Progress::Ended && held_bytes == 0;
-        let wants_no_more = self.role == Role::Server && call.leftover == Leftover::Reset;
+        let wants_no_more = self.side == Side::Server && call.leftover == Leftover::Reset;
         if has_left && wants_no_more && exchange.heard != Progress::Ended {
             choices.push(Act::Leave(id));
         }
@@ -453,7 +453,7 @@ impl App {
     pub fn cancels_at(&self, exchange: &Exchange) -> Option<u64> {
         let cancel = self.plan.calls[exchange.call].cancel?;
         match cancel.when {
-            When::After(ticks) if cancel.by == self.role => Some(exchange.opened_at + ticks),
+            When::After(ticks) if cancel.by == self.side => Some(exchange.opened_at + ticks),
             _ => None,
         }
     }
@@ -471,12 +471,12 @@ impl Visitor for App {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         list: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
         let heard = fields::listed(list);
-        self.memos.push(heard.clone());
+        self.tokens.push(heard.clone());
         let (id, fields) = (stream.id, heard.clone());
         self.log.push(Event::Headers {
             id,
@@ -484,22 +484,28 @@ impl Visitor for App {
             end_stream,
         });
         self.hear_fields(sender, stream, heard, end_stream);
-        Some(self.memos.len() as u32 - 1)
+        Some(self.tokens.len() as u32 - 1)
     }
 
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    ) {
         let id = stream.id;
         self.recalled += 1;
         self.log.push(Event::HeadersAgain {
             id,
-            memo,
+            token,
             end_stream,
         });
-        let heard = self.memos[memo as usize].clone();
+        let heard = self.tokens[token as usize].clone();
         self.hear_fields(sender, stream, heard, end_stream);
     }
 
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let (id, octets) = (stream.id, data.to_vec());
         self.log.push(Event::Data {
             id,
@@ -512,7 +518,7 @@ impl Visitor for App {
         self.hear_data(sender, stream, data, end_stream);
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         let id = stream.id;
         self.log.push(Event::Reset { id, code, by });
         self.hear_reset(id, code, by);
@@ -538,13 +544,13 @@ impl Visitor for App {
         self.log.push(Event::Pong(payload));
     }
 
-    fn drained(&mut self, sender: &mut Sender, stream: Stream) {
+    fn drained(&mut self, sender: &mut Sender, stream: StreamKey) {
         let id = stream.id;
         self.log.push(Event::Drained { id });
         if self.planted == Planted::DrainedForgotten {
             return;
         }
-        if sender.held_back_bytes(stream) > 0 {
+        if sender.blocked_bytes(stream) > 0 {
             self.complain(format!(
                 "stream {id} is told drained, and holds something back"
             ));

@@ -2,7 +2,7 @@
 
 use crate::both::{Both, other};
 use crate::frames::{self, Frame, LARGEST_WINDOW, Meaning, Splitter};
-use bookend_wire::Role;
+use bookend_wire::Side;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Windows and settings before anybody says otherwise.
@@ -21,7 +21,7 @@ pub struct Audit {
 /// What is known of one end.
 #[derive(Debug)]
 struct End {
-    role: Role,
+    side: Side,
     written: Splitter,
     given: Splitter,
     greeted: bool,
@@ -44,7 +44,7 @@ struct End {
     goaway: Option<u32>,
     goaway_heard: Option<u32>,
     highest_opened: u32,
-    streams: BTreeMap<u32, Stream>,
+    streams: BTreeMap<u32, StreamKey>,
     continuations: usize,
 }
 
@@ -57,7 +57,7 @@ struct PeerSettings {
 
 /// A stream as one end sees it.
 #[derive(Debug)]
-struct Stream {
+struct StreamKey {
     send_window: i64,
     granted: i64,
     said: Direction,
@@ -86,7 +86,7 @@ impl Direction {
     }
 }
 
-impl Stream {
+impl StreamKey {
     fn is_over(&self) -> bool {
         Direction::are_over(self.said, self.heard)
     }
@@ -109,8 +109,8 @@ impl Audit {
     pub fn new() -> Self {
         Self {
             ends: Both {
-                client: End::new(Role::Client),
-                server: End::new(Role::Server),
+                client: End::new(Side::Client),
+                server: End::new(Side::Server),
             },
         }
     }
@@ -119,12 +119,12 @@ impl Audit {
     ///
     /// # Errors
     /// The rule that it broke.
-    pub fn wrote(&mut self, role: Role, octets: &[u8]) -> Verdict {
-        let end = self.ends.of_mut(role);
+    pub fn wrote(&mut self, side: Side, octets: &[u8]) -> Verdict {
+        let end = self.ends.of_mut(side);
         for frame in end.written.push(octets)? {
             let verdict = end.wrote(&frame);
             verdict
-                .map_err(|rule| format!("{role:?} wrote a frame ({}): {rule}", frame.summary()))?;
+                .map_err(|rule| format!("{side:?} wrote a frame ({}): {rule}", frame.summary()))?;
         }
         end.streams
             .values_mut()
@@ -136,34 +136,34 @@ impl Audit {
     ///
     /// # Errors
     /// When they are more than it had allowed, or no frames.
-    pub fn heard(&mut self, role: Role, octets: &[u8]) -> Verdict {
-        let end = self.ends.of_mut(role);
+    pub fn heard(&mut self, side: Side, octets: &[u8]) -> Verdict {
+        let end = self.ends.of_mut(side);
         for frame in end.given.push(octets)? {
             let verdict = end.heard(&frame);
             verdict.map_err(|rule| {
-                format!("{role:?} was given a frame ({}): {rule}", frame.summary())
+                format!("{side:?} was given a frame ({}): {rule}", frame.summary())
             })?;
         }
         Ok(())
     }
 
     /// Octets of bodies that this end has written on that stream.
-    pub fn data_bytes(&self, role: Role, id: u32) -> usize {
+    pub fn data_bytes(&self, side: Side, id: u32) -> usize {
         self.ends
-            .of(role)
+            .of(side)
             .streams
             .get(&id)
             .map_or(0, |stream| stream.data_bytes)
     }
 
     /// Octets of a frame that is not whole yet on its way to this end.
-    pub fn partial_bytes(&self, role: Role) -> usize {
-        self.ends.of(role).given.partial_bytes()
+    pub fn partial_bytes(&self, side: Side) -> usize {
+        self.ends.of(side).given.partial_bytes()
     }
 
     /// What this end may send, in words.
-    pub fn windows(&self, role: Role, id: u32) -> String {
-        let end = self.ends.of(role);
+    pub fn windows(&self, side: Side, id: u32) -> String {
+        let end = self.ends.of(side);
         let stream = end.streams.get(&id).map(|stream| stream.send_window);
         format!(
             "may send {} octets, on this stream {stream:?}",
@@ -177,8 +177,8 @@ impl Audit {
     }
 
     /// Whether any window of this end is below zero.
-    pub fn has_negative_window(&self, role: Role) -> bool {
-        let end = self.ends.of(role);
+    pub fn has_negative_window(&self, side: Side) -> bool {
+        let end = self.ends.of(side);
         end.streams
             .values()
             .any(|stream| stream.send_window < 0 && !stream.is_over())
@@ -186,15 +186,15 @@ impl Audit {
 }
 
 impl End {
-    fn new(role: Role) -> Self {
-        let splitter = |writer: Role| match writer {
-            Role::Client => Splitter::with_preface(),
-            Role::Server => Splitter::without_preface(),
+    fn new(side: Side) -> Self {
+        let splitter = |writer: Side| match writer {
+            Side::Client => Splitter::with_preface(),
+            Side::Server => Splitter::without_preface(),
         };
         Self {
-            role,
-            written: splitter(role),
-            given: splitter(other(role)),
+            side,
+            written: splitter(side),
+            given: splitter(other(side)),
             greeted: false,
             open_block: None,
             coming_block: None,
@@ -295,7 +295,7 @@ impl End {
     }
 
     fn wrote_headers(&mut self, id: u32, end_stream: bool) -> Verdict {
-        if self.role == Role::Client && !self.streams.contains_key(&id) {
+        if self.side == Side::Client && !self.streams.contains_key(&id) {
             self.check_opening(id)?;
             self.highest_opened = id;
             self.meet(id);
@@ -342,7 +342,7 @@ impl End {
             // Until then the peer may count on the default.
             false => self.own_initial_window.max(DEFAULT_WINDOW),
         };
-        let stream = Stream {
+        let stream = StreamKey {
             send_window: self.peer.initial_window,
             granted: own,
             said: Direction::Idle,
@@ -429,7 +429,7 @@ impl End {
 
     fn wrote_goaway(&mut self, last_stream: u32) -> Verdict {
         let highest = self.streams.keys().next_back().copied().unwrap_or(0);
-        let highest = if self.role == Role::Server {
+        let highest = if self.side == Side::Server {
             highest
         } else {
             0
@@ -519,7 +519,7 @@ impl End {
 
     fn heard_headers(&mut self, id: u32, end_stream: bool) {
         let is_looked_at = self.goaway.is_none_or(|last_stream| id <= last_stream);
-        if self.role == Role::Server && !self.streams.contains_key(&id) && is_looked_at {
+        if self.side == Side::Server && !self.streams.contains_key(&id) && is_looked_at {
             self.meet(id);
         }
         if let Some(stream) = self.streams.get_mut(&id)
@@ -561,7 +561,7 @@ impl End {
 
     fn heard_goaway(&mut self, last_stream: u32) {
         self.goaway_heard = Some(last_stream);
-        if self.role == Role::Client {
+        if self.side == Side::Client {
             let dropped = self.streams.range_mut(last_stream.saturating_add(1)..);
             dropped.for_each(|(_, stream)| stream.heard = Direction::Reset);
         }

@@ -1,6 +1,6 @@
 //! What there is twice: once for the client, once for the server.
 
-use bookend_wire::Role;
+use bookend_wire::Side;
 
 /// A value for each end.
 #[derive(Clone, Debug, Default)]
@@ -10,26 +10,26 @@ pub struct Both<T> {
 }
 
 impl<T> Both<T> {
-    pub fn of(&self, role: Role) -> &T {
-        match role {
-            Role::Client => &self.client,
-            Role::Server => &self.server,
+    pub fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
         }
     }
 
-    pub fn of_mut(&mut self, role: Role) -> &mut T {
-        match role {
-            Role::Client => &mut self.client,
-            Role::Server => &mut self.server,
+    pub fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
         }
     }
 }
 
-pub const ROLES: [Role; 2] = [Role::Client, Role::Server];
+pub const ROLES: [Side; 2] = [Side::Client, Side::Server];
 
-pub fn other(role: Role) -> Role {
-    match role {
-        Role::Client => Role::Server,
-        Role::Server => Role::Client,
+pub fn other(side: Side) -> Side {
+    match side {
+        Side::Client => Side::Server,
+        Side::Server => Side::Client,
     }
 }

@@ -4,7 +4,7 @@ use crate::app::{Act, App, Event, Routes};
 use crate::plan::Plan;
 use crate::planted::Planted;
 use crate::random::Random;
-use bookend_wire::{Connection, Role};
+use bookend_wire::{Connection, Side};
 use std::rc::Rc;
 
 /// Something that came from outside.
@@ -34,11 +34,11 @@ pub struct Endpoint {
 const HEAD_BYTES: usize = 9;
 
 impl Endpoint {
-    pub fn new(role: Role, plan: &Rc<Plan>, routes: &Routes, planted: Planted) -> Self {
-        let config = &plan.ends.of(role).config;
+    pub fn new(side: Side, plan: &Rc<Plan>, routes: &Routes, planted: Planted) -> Self {
+        let config = &plan.ends.of(side).config;
         Self {
-            connection: Connection::new(role, config),
-            app: App::new(role, Rc::clone(plan), Rc::clone(routes), planted),
+            connection: Connection::new(side, config),
+            app: App::new(side, Rc::clone(plan), Rc::clone(routes), planted),
             inbox: Vec::new(),
             script: Vec::new(),
             written: Vec::new(),

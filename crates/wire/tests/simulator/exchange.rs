@@ -1,7 +1,7 @@
 //! One call at one end: how far it has been said and heard.
 
 use crate::speech::{Ending, Speech, Style};
-use bookend_wire::{Sender, Stream};
+use bookend_wire::{Sender, StreamKey};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -23,7 +23,7 @@ impl Progress {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub call: usize,
-    pub stream: Stream,
+    pub stream: StreamKey,
     pub opened_at: u64,
     pub deadline: Option<u64>,
     pub heard: Progress,
@@ -40,7 +40,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    pub fn new(call: usize, stream: Stream, now: u64) -> Self {
+    pub fn new(call: usize, stream: StreamKey, now: u64) -> Self {
         Self {
             call,
             stream,
@@ -65,7 +65,7 @@ impl Exchange {
     pub fn is_over(&self, sender: &mut Sender) -> bool {
         self.heard == Progress::Ended
             && self.said == Progress::Ended
-            && sender.held_back_bytes(self.stream) == 0
+            && sender.blocked_bytes(self.stream) == 0
     }
 
     /// Notes that the head was sent with everything behind it.

@@ -2,7 +2,7 @@
 
 use crate::speech::{Extra, Speech, Style};
 use bookend_wire::grpc::timeout;
-use bookend_wire::{Block, ExtraField, HeaderList, Indexing, Role};
+use bookend_wire::{ExtraField, HeaderBlock, HeaderList, Indexing, Side};
 
 /// Names and values.
 pub type Fields = Vec<(Vec<u8>, Vec<u8>)>;
@@ -27,40 +27,40 @@ const EXPIRED: [(&[u8], &[u8]); 1] = [(b"grpc-status", b"4")];
 /// The blocks of one end, sent again and again.
 #[derive(Debug)]
 pub struct Blocks {
-    pub head: Block,
-    pub trailers: Block,
-    pub expired: Block,
-    pub expired_head: Block,
+    pub head: HeaderBlock,
+    pub trailers: HeaderBlock,
+    pub expired: HeaderBlock,
+    pub expired_head: HeaderBlock,
 }
 
 impl Blocks {
-    pub fn new(role: Role) -> Self {
-        let mut expired_head = Block::new(&RESPONSE);
+    pub fn new(side: Side) -> Self {
+        let mut expired_head = HeaderBlock::new(&RESPONSE);
         expired_head.push(EXPIRED[0].0, EXPIRED[0].1);
         Self {
-            head: head_block(role),
-            trailers: Block::new(common_trailers(role)),
-            expired: Block::new(&EXPIRED),
+            head: head_block(side),
+            trailers: HeaderBlock::new(common_trailers(side)),
+            expired: HeaderBlock::new(&EXPIRED),
             expired_head,
         }
     }
 }
 
-pub fn head_block(role: Role) -> Block {
-    Block::new(common_head(role))
+pub fn head_block(side: Side) -> HeaderBlock {
+    HeaderBlock::new(common_head(side))
 }
 
-fn common_head(role: Role) -> &'static [(&'static [u8], &'static [u8])] {
-    match role {
-        Role::Client => &REQUEST,
-        Role::Server => &RESPONSE,
+fn common_head(side: Side) -> &'static [(&'static [u8], &'static [u8])] {
+    match side {
+        Side::Client => &REQUEST,
+        Side::Server => &RESPONSE,
     }
 }
 
-fn common_trailers(role: Role) -> &'static [(&'static [u8], &'static [u8])] {
-    match role {
-        Role::Client => &REQUEST_TRAILERS,
-        Role::Server => &RESPONSE_TRAILERS,
+fn common_trailers(side: Side) -> &'static [(&'static [u8], &'static [u8])] {
+    match side {
+        Side::Client => &REQUEST_TRAILERS,
+        Side::Server => &RESPONSE_TRAILERS,
     }
 }
 
@@ -80,10 +80,10 @@ pub fn extra_fields<'a>(extra: &'a [Extra], timeout: Option<&'a [u8]>) -> Vec<Ex
 }
 
 /// What has to be heard of the head of that speech.
-pub fn head_of(role: Role, speech: &Speech, timeout_ticks: Option<u64>) -> Fields {
+pub fn head_of(side: Side, speech: &Speech, timeout_ticks: Option<u64>) -> Fields {
     let timeout = timeout_ticks.filter(|_| speech.style != Style::Again);
     let timeout = timeout.map(|ticks| (b"grpc-timeout".to_vec(), timeout_value(ticks)));
-    owned(common_head(role))
+    owned(common_head(side))
         .into_iter()
         .chain(timeout)
         .chain(drawn(speech))
@@ -91,11 +91,11 @@ pub fn head_of(role: Role, speech: &Speech, timeout_ticks: Option<u64>) -> Field
 }
 
 /// What has to be heard of its trailers.
-pub fn trailers_of(role: Role, speech: &Speech) -> Fields {
+pub fn trailers_of(side: Side, speech: &Speech) -> Fields {
     let drawn = drawn(speech)
         .into_iter()
         .filter(|_| speech.style == Style::Pieces);
-    owned(common_trailers(role))
+    owned(common_trailers(side))
         .into_iter()
         .chain(drawn)
         .collect()

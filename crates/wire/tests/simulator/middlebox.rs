@@ -10,7 +10,7 @@ use crate::frames::{self, Frame, Meaning, Splitter};
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::reached::Reached;
-use bookend_wire::Role;
+use bookend_wire::Side;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The PINGs that are mixed in say this, so that their answers are known.
@@ -62,8 +62,8 @@ impl Middlebox {
     pub fn new(plan: &Plan, random: Random) -> Self {
         Self {
             lanes: Both {
-                client: Lane::new(plan, Role::Client),
-                server: Lane::new(plan, Role::Server),
+                client: Lane::new(plan, Side::Client),
+                server: Lane::new(plan, Side::Server),
             },
             random,
         }
@@ -75,7 +75,7 @@ impl Middlebox {
     /// When it is not made of frames.
     pub fn pass(
         &mut self,
-        writer: Role,
+        writer: Side,
         octets: &[u8],
         pipe: &mut Vec<u8>,
         reached: &mut Reached,
@@ -98,7 +98,7 @@ impl Middlebox {
 
     fn pass_frame(
         &mut self,
-        writer: Role,
+        writer: Side,
         frame: Frame,
         pipe: &mut Vec<u8>,
         reached: &mut Reached,
@@ -135,7 +135,7 @@ impl Middlebox {
         Ok(())
     }
 
-    fn pass_acknowledgement(&mut self, writer: Role, frame: &Frame, pipe: &mut Vec<u8>) {
+    fn pass_acknowledgement(&mut self, writer: Side, frame: &Frame, pipe: &mut Vec<u8>) {
         let lane = self.lanes.of_mut(writer);
         lane.is_armed = true;
         if lane.acknowledges_ours.pop_front() != Some(true) {
@@ -144,7 +144,7 @@ impl Middlebox {
     }
 
     /// The windows of `writer`'s SETTINGS, less the room for padding in the other direction.
-    fn settings_with_less_room(&mut self, writer: Role, mut entries: Vec<(u16, u32)>) -> Frame {
+    fn settings_with_less_room(&mut self, writer: Side, mut entries: Vec<(u16, u32)>) -> Frame {
         let padded = self.lanes.of(other(writer));
         if padded.stream_room > 0 {
             entries.retain(|(id, _)| *id != frames::INITIAL_WINDOW_SIZE);
@@ -157,7 +157,7 @@ impl Middlebox {
     }
 
     /// Credit, less what padding has used of it.
-    fn pass_update(&mut self, writer: Role, stream: u32, bytes: u32, pipe: &mut Vec<u8>) {
+    fn pass_update(&mut self, writer: Side, stream: u32, bytes: u32, pipe: &mut Vec<u8>) {
         let padded = self.lanes.of_mut(other(writer));
         let taken = match stream {
             0 if std::mem::take(&mut padded.is_greeting_due) => padded.connection_room,
@@ -179,7 +179,7 @@ impl Middlebox {
 
     fn pass_data(
         &mut self,
-        writer: Role,
+        writer: Side,
         frame: &Frame,
         end_stream: bool,
         pipe: &mut Vec<u8>,
@@ -212,7 +212,7 @@ impl Middlebox {
     }
 
     /// A frame of no consequence, or settings that are taken back later.
-    fn mix_in(&mut self, writer: Role, pipe: &mut Vec<u8>, reached: &mut Reached) {
+    fn mix_in(&mut self, writer: Side, pipe: &mut Vec<u8>, reached: &mut Reached) {
         reached.mixed_in += 1;
         match self.random.below(4) {
             0 => Frame::new(frames::PING, 0, 0, OWN_PING).write(pipe),
@@ -222,7 +222,7 @@ impl Middlebox {
         }
     }
 
-    fn change_settings(&mut self, announcer: Role, pipe: &mut Vec<u8>, reached: &mut Reached) {
+    fn change_settings(&mut self, announcer: Side, pipe: &mut Vec<u8>, reached: &mut Reached) {
         let lane = self.lanes.of_mut(other(announcer));
         let told = lane.reader_settings;
         let entries = match lane.is_lowered {
@@ -236,12 +236,12 @@ impl Middlebox {
     }
 
     /// Whether settings of `announcer` are told lower than they are.
-    pub fn is_lowered(&self, announcer: Role) -> bool {
+    pub fn is_lowered(&self, announcer: Side) -> bool {
         self.lanes.of(other(announcer)).is_lowered
     }
 
     /// Tells what is lowered as it is.
-    pub fn restore(&mut self, announcer: Role, pipe: &mut Vec<u8>, reached: &mut Reached) {
+    pub fn restore(&mut self, announcer: Side, pipe: &mut Vec<u8>, reached: &mut Reached) {
         if self.is_lowered(announcer) {
             self.change_settings(announcer, pipe, reached);
         }
@@ -291,7 +291,7 @@ fn take(from: &mut u32, bytes: u32) -> u32 {
 }
 
 impl Lane {
-    fn new(plan: &Plan, writer: Role) -> Self {
+    fn new(plan: &Plan, writer: Side) -> Self {
         let config = &plan.ends.of(other(writer)).config;
         let settings = &config.settings;
         let is_on = *plan.reframes.of(writer);
@@ -309,15 +309,15 @@ impl Lane {
                 window_bytes: settings.initial_window_bytes - stream_room,
                 max_streams: settings
                     .max_concurrent_streams
-                    .filter(|_| writer == Role::Client),
+                    .filter(|_| writer == Side::Client),
                 table_bytes: settings.header_table_bytes,
                 max_frame_bytes: settings.max_frame_bytes,
             },
             coming: match writer {
-                Role::Client => Splitter::with_preface(),
-                Role::Server => Splitter::without_preface(),
+                Side::Client => Splitter::with_preface(),
+                Side::Server => Splitter::without_preface(),
             },
-            is_past_preface: writer == Role::Server,
+            is_past_preface: writer == Side::Server,
             acknowledges_ours: VecDeque::new(),
             stream_room,
             connection_room: if is_on { more_connection_bytes / 4 } else { 0 },

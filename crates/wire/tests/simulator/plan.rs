@@ -3,7 +3,7 @@
 use crate::both::{Both, ROLES, other};
 use crate::random::Random;
 use crate::speech::{Answer, CallPlan};
-use bookend_wire::{Config, Role};
+use bookend_wire::{ConnectionConfig, Side};
 
 /// Everything that is drawn before a run begins. What is drawn while it runs (which of the things
 /// that can happen does happen next) comes from the same seed.
@@ -17,13 +17,13 @@ pub struct Plan {
     pub reframes: Both<bool>,
     pub cut: Cut,
     /// Who says GOAWAY in the middle of it, and when.
-    pub goaway: Option<(Role, u64)>,
+    pub goaway: Option<(Side, u64)>,
 }
 
 /// One end.
 #[derive(Clone, Debug)]
 pub struct EndPlan {
-    pub config: Config,
+    pub config: ConnectionConfig,
     /// Whether it answers and goes on inside the visitor, or only between reads.
     pub acts_inside: bool,
     /// It goes on writing while no more than this is held back on a stream.
@@ -53,12 +53,12 @@ pub enum Cut {
     Never,
     /// Nothing arrives behind that octet of this writer; the other direction goes on.
     HalfClose {
-        writer: Role,
+        writer: Side,
         after_bytes: usize,
     },
     /// All ends when that octet of this writer has arrived.
     Abort {
-        writer: Role,
+        writer: Side,
         after_bytes: usize,
     },
 }
@@ -150,8 +150,8 @@ impl Plan {
         self.cut = Cut::Never;
         self.goaway = None;
         self.ends.client.config.first_stream_id = 1;
-        for role in ROLES {
-            let settings = &mut self.ends.of_mut(role).config.settings;
+        for side in ROLES {
+            let settings = &mut self.ends.of_mut(side).config.settings;
             settings.initial_window_bytes = settings.initial_window_bytes.max(1);
             settings.max_concurrent_streams = settings.max_concurrent_streams.map(|n| n.max(1));
         }
@@ -166,7 +166,7 @@ impl Plan {
 
     /// Whether the windows or the stream limit are such that calls can wait for ever.
     pub fn may_wait_for_ever(&self) -> bool {
-        let zero_window = |role: Role| self.ends.of(role).config.settings.initial_window_bytes == 0;
+        let zero_window = |side: Side| self.ends.of(side).config.settings.initial_window_bytes == 0;
         let no_streams = self.ends.server.config.settings.max_concurrent_streams == Some(0);
         no_streams || ROLES.into_iter().any(zero_window)
     }
@@ -190,8 +190,8 @@ impl Plan {
 impl EndPlan {
     fn draw(random: &mut Random) -> Self {
         let mut config = match random.one_in(2) {
-            true => Config::internet(),
-            false => Config::trusted(),
+            true => ConnectionConfig::internet(),
+            false => ConnectionConfig::trusted(),
         };
         config.settings.initial_window_bytes = random.pick(&STREAM_WINDOWS);
         config.settings.header_table_bytes = random.pick(&TABLES);
@@ -249,6 +249,6 @@ fn draw_cut(random: &mut Random) -> Cut {
 }
 
 /// The window that a body of that speaker has to go through.
-pub fn window_bytes(ends: &Both<EndPlan>, speaker: Role) -> usize {
+pub fn window_bytes(ends: &Both<EndPlan>, speaker: Side) -> usize {
     ends.of(other(speaker)).config.settings.initial_window_bytes as usize
 }

@@ -1,6 +1,6 @@
 //! Faults of the harness itself: a check that never fails checks nothing.
 
-use bookend_wire::Role;
+use bookend_wire::Side;
 
 /// What is wrong on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Planted {
 }
 
 impl Planted {
-    pub fn is_said_twice(self, role: Role) -> bool {
-        self == Self::SaidTwice && role == Role::Server
+    pub fn is_said_twice(self, side: Side) -> bool {
+        self == Self::SaidTwice && side == Side::Server
     }
 }

@@ -7,7 +7,7 @@ use crate::plan::Cut;
 use crate::planted::Planted;
 use crate::reached::Reached;
 use crate::world::{Step, World};
-use bookend_wire::{ErrorCode, Role};
+use bookend_wire::{ErrorCode, Side};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -89,14 +89,14 @@ impl World {
         if !self.is_all_delivered() {
             return Err("all is quiet, and octets are left on their way".to_owned());
         }
-        for role in ROLES {
-            let app = &self.ends.of(role).app;
+        for side in ROLES {
+            let app = &self.ends.of(side).app;
             if let Some(id) = app.exchanges.keys().next() {
-                return Err(self.what_waits(role, *id));
+                return Err(self.what_waits(side, *id));
             }
             if app.pings != app.pongs {
                 return Err(format!(
-                    "{role:?}: {} PINGs, {} answers",
+                    "{side:?}: {} PINGs, {} answers",
                     app.pings, app.pongs
                 ));
             }
@@ -108,22 +108,22 @@ impl World {
             .try_for_each(|(call, outcome)| self.check_call(call, *outcome))
     }
 
-    fn what_waits(&self, role: Role, id: u32) -> String {
-        let seen_by = |role: Role| {
-            let exchange = self.ends.of(role).app.exchanges.get(&id);
+    fn what_waits(&self, side: Side, id: u32) -> String {
+        let seen_by = |side: Side| {
+            let exchange = self.ends.of(side).app.exchanges.get(&id);
             format!(
-                "\n  {role:?}: {exchange:?}; {}",
-                self.audit.windows(role, id)
+                "\n  {side:?}: {exchange:?}; {}",
+                self.audit.windows(side, id)
             )
         };
         let seen: String = ROLES.map(seen_by).concat();
-        format!("{role:?}: all is quiet, and stream {id} is open:{seen}")
+        format!("{side:?}: all is quiet, and stream {id} is open:{seen}")
     }
 
     /// Windows of nothing and limits of no streams keep calls waiting: they are given up.
     fn give_up(&mut self) -> Verdict {
         while let Some(id) = self.ends.client.app.exchanges.keys().next().copied() {
-            self.take(Step::Act(Role::Client, Act::GiveUp(id)))?;
+            self.take(Step::Act(Side::Client, Act::GiveUp(id)))?;
             self.run_until_quiet()?;
         }
         Ok(())
@@ -138,12 +138,12 @@ impl World {
         let ids_are_few = self.plan.ends.client.config.first_stream_id != 1;
         let is_allowed = match outcome {
             Outcome::Completed => !is_oversize,
-            Outcome::Cancelled => cancel_by == Some(Role::Client),
+            Outcome::Cancelled => cancel_by == Some(Side::Client),
             Outcome::Expired => call.timeout_ticks.is_some(),
             Outcome::Waiting => waits || ids_are_few,
             Outcome::GivenUp => self.plan.may_wait_for_ever(),
             Outcome::Open => false,
-            Outcome::Reset(ErrorCode::CANCEL) => cancel_by == Some(Role::Server),
+            Outcome::Reset(ErrorCode::CANCEL) => cancel_by == Some(Side::Server),
             Outcome::Reset(ErrorCode::REFUSED_STREAM) => waits,
             Outcome::Reset(ErrorCode::ENHANCE_YOUR_CALM) => is_oversize,
             Outcome::Reset(_) => false,
@@ -159,9 +159,9 @@ impl World {
 
     /// The same octets, cut in another way, tell the same and are answered the same.
     fn check_in_another_split(&mut self) -> Verdict {
-        for role in ROLES {
-            let twin = Endpoint::new(role, &self.plan, &self.routes, self.planted);
-            let end = self.ends.of(role);
+        for side in ROLES {
+            let twin = Endpoint::new(side, &self.plan, &self.routes, self.planted);
+            let end = self.ends.of(side);
             let misled = self.planted == Planted::ReplayChanged;
             let (log, written) = end.told_again(twin, &mut self.random, misled);
             let same = log
@@ -172,11 +172,11 @@ impl World {
             if log != end.app.log {
                 let (now, before) = (log.get(place), end.app.log.get(place));
                 return Err(format!(
-                    "{role:?}: cut in another way, event {place} is {now:?} and was {before:?}"
+                    "{side:?}: cut in another way, event {place} is {now:?} and was {before:?}"
                 ));
             }
             if written != end.written {
-                return Err(format!("{role:?}: cut in another way, the answers differ"));
+                return Err(format!("{side:?}: cut in another way, the answers differ"));
             }
             self.reached.split_again += 1;
         }

@@ -3,7 +3,7 @@
 use crate::both::Both;
 use crate::frames::{self, Frame, Meaning, Splitter};
 use crate::planted::Planted;
-use bookend_wire::Role;
+use bookend_wire::Side;
 
 /// Behind the greetings of both ends.
 const LOST_OCTET: usize = 150;
@@ -36,7 +36,7 @@ impl Saboteur {
     }
 
     /// What arrives instead of these octets.
-    pub fn pass(&mut self, writer: Role, octets: Vec<u8>) -> Vec<u8> {
+    pub fn pass(&mut self, writer: Side, octets: Vec<u8>) -> Vec<u8> {
         match self.planted {
             Planted::OctetLost => self.lose(octets),
             Planted::OctetChanged | Planted::WindowInflated | Planted::UpdatesLost => {
@@ -56,12 +56,12 @@ impl Saboteur {
         octets
     }
 
-    fn pass_frames(&mut self, writer: Role, octets: &[u8]) -> Vec<u8> {
+    fn pass_frames(&mut self, writer: Side, octets: &[u8]) -> Vec<u8> {
         let lane = self.lanes.of_mut(writer);
         let was_past_preface = lane.is_past_preface();
         let frames = lane.push(octets).expect("the crate's own preface");
         let mut passed = Vec::new();
-        if writer == Role::Client && !was_past_preface && lane.is_past_preface() {
+        if writer == Side::Client && !was_past_preface && lane.is_past_preface() {
             passed.extend_from_slice(frames::PREFACE);
         }
         for frame in frames {
@@ -72,14 +72,14 @@ impl Saboteur {
         passed
     }
 
-    fn tamper(&mut self, writer: Role, mut frame: Frame) -> Option<Frame> {
+    fn tamper(&mut self, writer: Side, mut frame: Frame) -> Option<Frame> {
         match (self.planted, frame.meaning()) {
             (
                 Planted::OctetChanged,
                 Ok(Meaning::Data {
                     data_bytes: 1.., ..
                 }),
-            ) if writer == Role::Server && !self.is_done => {
+            ) if writer == Side::Server && !self.is_done => {
                 // A server may leave a request unheard; an answer is heard to its end.
                 let last = frame.payload.len() - 1;
                 frame.payload[last] ^= 0x20;

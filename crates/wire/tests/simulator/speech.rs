@@ -4,7 +4,7 @@ use crate::both::Both;
 use crate::plan::{EndPlan, window_bytes};
 use crate::random::Random;
 use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;
-use bookend_wire::{Config, Indexing, Role};
+use bookend_wire::{ConnectionConfig, Indexing, Side};
 
 /// One call as it is meant to go.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Extra {
 pub enum Style {
     /// `request` or `reply`: one message, at once.
     Whole,
-    /// `request_again`.
+    /// `prepared_request`.
     Again,
     /// Head, pieces, ending.
     Pieces,
@@ -94,7 +94,7 @@ pub enum Release {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Cancel {
-    pub by: Role,
+    pub by: Side,
     pub when: When,
 }
 
@@ -113,11 +113,11 @@ const KEPT_BYTES: usize = 900;
 
 impl CallPlan {
     pub fn draw(random: &mut Random, ends: &Both<EndPlan>) -> Self {
-        let request = Speech::draw(random, ends, Role::Client);
-        let response = Speech::draw(random, ends, Role::Server);
+        let request = Speech::draw(random, ends, Side::Client);
+        let response = Speech::draw(random, ends, Side::Server);
         let release = Both {
-            client: Release::draw(random, &response, window_bytes(ends, Role::Server)),
-            server: Release::draw(random, &request, window_bytes(ends, Role::Client)),
+            client: Release::draw(random, &response, window_bytes(ends, Side::Server)),
+            server: Release::draw(random, &request, window_bytes(ends, Side::Client)),
         };
         let (answer, cancel) = (Answer::draw(random, &request), Cancel::draw(random));
         let has_deadline = random.one_in(10) || answer == Answer::Never;
@@ -133,15 +133,15 @@ impl CallPlan {
         }
     }
 
-    pub fn speech(&self, role: Role) -> &Speech {
-        match role {
-            Role::Client => &self.request,
-            Role::Server => &self.response,
+    pub fn speech(&self, side: Side) -> &Speech {
+        match side {
+            Side::Client => &self.request,
+            Side::Server => &self.response,
         }
     }
 
     /// Whether the server's limits forbid the request's head.
-    pub fn is_oversize(&self, server: &Config) -> bool {
+    pub fn is_oversize(&self, server: &ConnectionConfig) -> bool {
         let limit_bytes = server.settings.max_header_list_bytes.unwrap_or(u32::MAX);
         let own = |extra: &Extra| extra.name.len() + extra.value.len() + FIELD_OVERHEAD_BYTES;
         let bytes = COMMON_HEAD_BYTES + self.request.extra.iter().map(own).sum::<usize>();
@@ -154,11 +154,11 @@ impl CallPlan {
 pub const COMMON_HEAD_BYTES: usize = 400;
 
 impl Speech {
-    fn draw(random: &mut Random, ends: &Both<EndPlan>, speaker: Role) -> Self {
+    fn draw(random: &mut Random, ends: &Both<EndPlan>, speaker: Side) -> Self {
         let style = match (random.below(4), speaker) {
             (0, _) => Style::Whole,
-            (1, Role::Client) => Style::Again,
-            (1, Role::Server) => Style::Whole,
+            (1, Side::Client) => Style::Again,
+            (1, Side::Server) => Style::Whole,
             _ => Style::Pieces,
         };
         let most_bytes = draw_most_bytes(random, window_bytes(ends, speaker));
@@ -182,7 +182,7 @@ impl Speech {
             }
             Style::Pieces => speech.push_pieces(random, most_bytes),
         }
-        if style == Style::Whole && speaker == Role::Server {
+        if style == Style::Whole && speaker == Side::Server {
             speech.ending = Ending::Trailers;
         }
         speech
@@ -239,7 +239,7 @@ fn draw_most_bytes(random: &mut Random, window_bytes: usize) -> usize {
     }
 }
 
-fn draw_extra(random: &mut Random, listener: &Config) -> Vec<Extra> {
+fn draw_extra(random: &mut Random, listener: &ConnectionConfig) -> Vec<Extra> {
     let limit_bytes = listener.settings.max_header_list_bytes.unwrap_or(u32::MAX) as usize;
     let (fields, value_bytes) = match random.below(16) {
         0 if limit_bytes > 50_000 => (4 + random.below(5), 5_000),
@@ -287,7 +287,7 @@ impl Release {
 
 impl Cancel {
     fn draw(random: &mut Random) -> Option<Self> {
-        let by = random.pick(&[Role::Client, Role::Server]);
+        let by = random.pick(&[Side::Client, Side::Server]);
         match random.below(16) {
             0 => Some(When::After(random.below(200) as u64)),
             1 => Some(When::Heard(random.below(2_000))),

@@ -10,7 +10,7 @@ use crate::planted::Planted;
 use crate::random::Random;
 use crate::reached::Reached;
 use crate::saboteur::Saboteur;
-use bookend_wire::Role;
+use bookend_wire::Side;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -27,10 +27,10 @@ const LARGER_PIECES: Pieces = Pieces::UpTo(3_000);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A socket takes some of what this end has to write.
-    Write(Role),
+    Write(Side),
     /// Some of what this end has written arrives.
-    Deliver(Role),
-    Act(Role, Act),
+    Deliver(Side),
+    Act(Side, Act),
     Wait(u64),
     Restore,
 }
@@ -70,11 +70,11 @@ impl World {
         let mut random = Random::new(seed);
         let plan = Rc::new(Plan::draw(&mut random));
         let routes = Routes::default();
-        let end = |role| Endpoint::new(role, &plan, &routes, planted);
+        let end = |side| Endpoint::new(side, &plan, &routes, planted);
         Self {
             ends: Both {
-                client: end(Role::Client),
-                server: end(Role::Server),
+                client: end(Side::Client),
+                server: end(Side::Server),
             },
             audit: Audit::new(),
             reached: Reached::default(),
@@ -97,7 +97,7 @@ impl World {
     /// # Errors
     /// The first thing that did not hold.
     pub fn run_until_quiet(&mut self) -> Verdict {
-        ROLES.into_iter().try_for_each(|role| self.check(role))?;
+        ROLES.into_iter().try_for_each(|side| self.check(side))?;
         let mut choices = Vec::new();
         while !self.is_aborted {
             choices.clear();
@@ -126,11 +126,11 @@ impl World {
             return Err("it does not come to rest".to_owned());
         }
         let bytes = match step {
-            Step::Write(role) => self.write(role)?,
-            Step::Deliver(role) => self.deliver(role)?,
-            Step::Act(role, act) => {
+            Step::Write(side) => self.write(side)?,
+            Step::Deliver(side) => self.deliver(side)?,
+            Step::Act(side, act) => {
                 self.is_goaway_said |= act == Act::Goaway;
-                self.ends.of_mut(role).act(self.now, act);
+                self.ends.of_mut(side).act(self.now, act);
                 0
             }
             Step::Wait(time) => {
@@ -145,37 +145,37 @@ impl World {
         }
         match step {
             Step::Deliver(writer) => self.check(other(writer)),
-            Step::Write(role) | Step::Act(role, _) => self.check(role),
+            Step::Write(side) | Step::Act(side, _) => self.check(side),
             Step::Wait(_) | Step::Restore => Ok(()),
         }
     }
 
     fn choices(&mut self, choices: &mut Vec<Step>) {
         let mut acts = Vec::new();
-        for role in ROLES {
-            let (pipe, end) = (self.pipes.of(role), self.ends.of_mut(role));
+        for side in ROLES {
+            let (pipe, end) = (self.pipes.of(side), self.ends.of_mut(side));
             if !pipe.is_shut && !end.connection.sender.output.is_empty() {
-                choices.push(Step::Write(role));
+                choices.push(Step::Write(side));
             }
             if !pipe.is_shut && !pipe.octets.is_empty() && pipe.stalled_until <= self.now {
-                choices.push(Step::Deliver(role));
+                choices.push(Step::Deliver(side));
             }
             end.app.now = self.now;
             for exchange in end.app.exchanges.values() {
-                let held_bytes = end.connection.sender.held_back_bytes(exchange.stream);
+                let held_bytes = end.connection.sender.blocked_bytes(exchange.stream);
                 end.app.choices(exchange, held_bytes, &mut acts);
             }
-            if end.app.pings < self.plan.ends.of(role).pings {
+            if end.app.pings < self.plan.ends.of(side).pings {
                 acts.push(Act::Ping);
             }
             if let Some((by, time)) = self.plan.goaway
-                && by == role
+                && by == side
                 && time <= self.now
                 && !self.is_goaway_said
             {
                 acts.push(Act::Goaway);
             }
-            choices.extend(acts.drain(..).map(|act| Step::Act(role, act)));
+            choices.extend(acts.drain(..).map(|act| Step::Act(side, act)));
         }
         let client = &self.ends.client;
         if client.connection.sender.may_open() > 0 {
@@ -183,15 +183,15 @@ impl World {
                 .app
                 .waiting_calls()
                 .find(|call| self.plan.calls[*call].starts_at <= self.now);
-            choices.extend(due.map(|call| Step::Act(Role::Client, Act::Open(call))));
+            choices.extend(due.map(|call| Step::Act(Side::Client, Act::Open(call))));
         }
     }
 
     /// The next moment at which something can happen that cannot now.
     fn next_timer(&self) -> Option<u64> {
         let mut times = Vec::new();
-        for role in ROLES {
-            let (pipe, app) = (self.pipes.of(role), &self.ends.of(role).app);
+        for side in ROLES {
+            let (pipe, app) = (self.pipes.of(side), &self.ends.of(side).app);
             if !pipe.is_shut && !pipe.octets.is_empty() {
                 times.push(pipe.stalled_until);
             }
@@ -215,25 +215,25 @@ impl World {
         times.into_iter().filter(|time| *time > self.now).min()
     }
 
-    fn write(&mut self, role: Role) -> Result<usize, String> {
-        let end = self.ends.of_mut(role);
+    fn write(&mut self, side: Side) -> Result<usize, String> {
+        let end = self.ends.of_mut(side);
         let length = end.connection.sender.output.len();
-        let small_writes = &mut self.pipes.of_mut(role).small_writes;
+        let small_writes = &mut self.pipes.of_mut(side).small_writes;
         let pieces = match *small_writes {
-            ..SMALL_PIECES_MAX => self.plan.pipes.of(role).writes,
+            ..SMALL_PIECES_MAX => self.plan.pipes.of(side).writes,
             _ => LARGER_PIECES,
         };
         let bytes = pieces.draw(length, &mut self.random);
         *small_writes += usize::from(bytes < SMALL_PIECE_BYTES);
         self.reached.short_writes += usize::from(bytes < length);
-        let octets = self.saboteur.pass(role, end.take_output(bytes));
-        let pipe = &mut self.pipes.of_mut(role).octets;
+        let octets = self.saboteur.pass(side, end.take_output(bytes));
+        let pipe = &mut self.pipes.of_mut(side).octets;
         self.middlebox
-            .pass(role, &octets, pipe, &mut self.reached)?;
+            .pass(side, &octets, pipe, &mut self.reached)?;
         Ok(bytes)
     }
 
-    fn deliver(&mut self, writer: Role) -> Result<usize, String> {
+    fn deliver(&mut self, writer: Side) -> Result<usize, String> {
         let plan = self.plan.pipes.of(writer);
         let pipe = self.pipes.of_mut(writer);
         let pieces = match pipe.small_reads {
@@ -275,57 +275,57 @@ impl World {
     fn is_lowered(&self) -> bool {
         ROLES
             .into_iter()
-            .any(|role| self.middlebox.is_lowered(role))
+            .any(|side| self.middlebox.is_lowered(side))
     }
 
     fn restore(&mut self) -> usize {
-        for role in ROLES {
-            let pipe = &mut self.pipes.of_mut(role).octets;
-            self.middlebox.restore(role, pipe, &mut self.reached);
+        for side in ROLES {
+            let pipe = &mut self.pipes.of_mut(side).octets;
+            self.middlebox.restore(side, pipe, &mut self.reached);
         }
         0
     }
 
     /// What has to hold at an end after every step that it took part in.
-    fn check(&mut self, role: Role) -> Verdict {
-        let end = self.ends.of_mut(role);
+    fn check(&mut self, side: Side) -> Verdict {
+        let end = self.ends.of_mut(side);
         let written = end.newly_written();
-        self.audit.wrote(role, &written)?;
+        self.audit.wrote(side, &written)?;
         if let Some(fault) = &end.app.fault {
             return Err(fault.clone());
         }
         if let Some(error) = &end.error {
-            return Err(format!("{role:?}: {error}"));
+            return Err(format!("{side:?}: {error}"));
         }
         if !end.has_small_inbox() {
             return Err(format!(
-                "{role:?}: {} octets are not handled",
+                "{side:?}: {} octets are not handled",
                 end.inbox.len()
             ));
         }
-        self.reached.negative_windows += usize::from(self.audit.has_negative_window(role));
-        self.check_streams(role)
+        self.reached.negative_windows += usize::from(self.audit.has_negative_window(side));
+        self.check_streams(side)
     }
 
-    fn check_streams(&mut self, role: Role) -> Verdict {
-        let end = self.ends.of_mut(role);
+    fn check_streams(&mut self, side: Side) -> Verdict {
+        let end = self.ends.of_mut(side);
         let sender = &mut end.connection.sender;
         let mut held_streams = 0;
         let mut unreleased_bytes = 0;
         for exchange in end.app.exchanges.values() {
             let id = exchange.stream.id;
-            let held_bytes = sender.held_back_bytes(exchange.stream);
-            let written_bytes = self.audit.data_bytes(role, id);
+            let held_bytes = sender.blocked_bytes(exchange.stream);
+            let written_bytes = self.audit.data_bytes(side, id);
             if exchange.said_bytes != written_bytes + held_bytes {
                 let said_bytes = exchange.said_bytes;
                 return Err(format!(
-                    "{role:?}: stream {id}: {said_bytes} octets said, {written_bytes} written, \
+                    "{side:?}: stream {id}: {said_bytes} octets said, {written_bytes} written, \
                      {held_bytes} held back"
                 ));
             }
             if sender.is_open(exchange.stream) == exchange.is_over(sender) {
                 return Err(format!(
-                    "{role:?}: stream {id} is over and open, or neither"
+                    "{side:?}: stream {id} is over and open, or neither"
                 ));
             }
             held_streams += usize::from(held_bytes > 0);
@@ -337,26 +337,26 @@ impl World {
         let (live, known) = (sender.live_streams(), end.app.exchanges.len());
         if live != known {
             return Err(format!(
-                "{role:?}: {live} streams are alive, {known} are known"
+                "{side:?}: {live} streams are alive, {known} are known"
             ));
         }
-        if sender.holds_back() != (held_streams > 0) {
-            return Err(format!("{role:?}: holds back: {held_streams} streams"));
+        if sender.is_blocked() != (held_streams > 0) {
+            return Err(format!("{side:?}: holds back: {held_streams} streams"));
         }
         let window_bytes = self
             .plan
             .ends
-            .of(role)
+            .of(side)
             .config
             .connection_window_bytes
             .max(65_535);
         if unreleased_bytes > window_bytes as usize {
             return Err(format!(
-                "{role:?}: {unreleased_bytes} octets are not released"
+                "{side:?}: {unreleased_bytes} octets are not released"
             ));
         }
         match App::why_it_cannot_open(sender) {
-            None if role == Role::Client && sender.may_open() == 0 => {
+            None if side == Side::Client && sender.may_open() == 0 => {
                 Err("a stream was opened that may not be".to_owned())
             }
             _ => Ok(()),
@@ -365,12 +365,12 @@ impl World {
 
     /// Whether nothing is on its way, not even a part of a frame.
     pub fn is_all_delivered(&self) -> bool {
-        ROLES.into_iter().all(|role| {
-            let end = self.ends.of(role);
+        ROLES.into_iter().all(|side| {
+            let end = self.ends.of(side);
             end.connection.sender.output.is_empty()
                 && end.inbox.is_empty()
-                && self.pipes.of(role).octets.is_empty()
-                && self.audit.partial_bytes(role) == 0
+                && self.pipes.of(side).octets.is_empty()
+                && self.audit.partial_bytes(side) == 0
         })
     }
 }

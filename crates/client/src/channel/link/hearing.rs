@@ -7,7 +7,7 @@ use crate::verdict::Plain;
 use bookend_io::clock_ns;
 use bookend_wire::grpc::Code;
 use bookend_wire::keepalive::TOO_MANY_PINGS;
-use bookend_wire::{Blame, ErrorCode, HeaderList, Sender, Stream, Visitor};
+use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
 
 /// The calls on a connection, and what was heard of it.
 pub(super) struct Talk {
@@ -21,15 +21,15 @@ pub(super) struct Talk {
     /// The server had too many PINGs.
     pub asked_too_often: bool,
     /// Streams that may send on.
-    pub drained: Vec<Stream>,
+    pub drained: Vec<StreamKey>,
     /// Streams that are over for us and may not be for the server.
-    pub given_up: Vec<Stream>,
+    pub given_up: Vec<StreamKey>,
     /// Streams that the server has ended, and we may not have.
-    pub answered_early: Vec<Stream>,
+    pub answered_early: Vec<StreamKey>,
 }
 
 struct InFlight {
-    stream: Stream,
+    stream: StreamKey,
     ticket: Ticket,
     receiving: Receiving,
 }
@@ -56,12 +56,13 @@ impl Talk {
     }
 
     /// A call was sent.
-    pub fn enter(&mut self, stream: Stream, ticket: Ticket, receiving: Receiving) {
-        if self.in_flight.len() <= stream.key as usize {
-            self.in_flight.resize_with(stream.key as usize + 1, || None);
+    pub fn enter(&mut self, stream: StreamKey, ticket: Ticket, receiving: Receiving) {
+        if self.in_flight.len() <= stream.index as usize {
+            self.in_flight
+                .resize_with(stream.index as usize + 1, || None);
         }
         self.calls += 1;
-        self.in_flight[stream.key as usize] = Some(InFlight {
+        self.in_flight[stream.index as usize] = Some(InFlight {
             stream,
             ticket,
             receiving,
@@ -69,27 +70,27 @@ impl Talk {
     }
 
     #[inline]
-    fn find(&mut self, stream: Stream) -> Option<&mut InFlight> {
-        let place = self.in_flight.get_mut(stream.key as usize)?;
+    fn find(&mut self, stream: StreamKey) -> Option<&mut InFlight> {
+        let place = self.in_flight.get_mut(stream.index as usize)?;
         place.as_mut().filter(|call| call.stream == stream)
     }
 
     /// The answer that comes on a stream.
     #[inline]
-    pub fn receiving(&mut self, stream: Stream) -> Option<&mut Receiving> {
+    pub fn receiving(&mut self, stream: StreamKey) -> Option<&mut Receiving> {
         Some(&mut self.find(stream)?.receiving)
     }
 
     #[inline]
-    fn take(&mut self, stream: Stream) -> Option<InFlight> {
-        let place = self.in_flight.get_mut(stream.key as usize)?;
+    fn take(&mut self, stream: StreamKey) -> Option<InFlight> {
+        let place = self.in_flight.get_mut(stream.index as usize)?;
         let taken = place.take_if(|call| call.stream == stream)?;
         self.calls -= 1;
         Some(taken)
     }
 
     /// Nobody waits for the answer on that stream any more.
-    pub fn forget(&mut self, stream: Stream) {
+    pub fn forget(&mut self, stream: StreamKey) {
         drop(self.take(stream));
     }
 
@@ -118,7 +119,7 @@ impl Hearing<'_> {
     fn hear(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         end_stream: bool,
         add: impl FnOnce(&mut Receiving),
     ) {
@@ -133,7 +134,7 @@ impl Hearing<'_> {
 
     /// A server that keeps time as well resets a call that it cannot answer in time, and its reset
     /// may be read before we look at the clock.
-    fn fail(&mut self, ticket: Ticket, code: ErrorCode, by: Blame) {
+    fn fail(&mut self, ticket: Ticket, code: ErrorCode, by: Initiator) {
         let (code, text) = match code {
             ErrorCode::CANCEL if self.calls.is_overdue(ticket, clock_ns()) => {
                 (Code::DeadlineExceeded, DEADLINE_PASSED.to_owned())
@@ -144,13 +145,13 @@ impl Hearing<'_> {
     }
 
     #[inline]
-    fn end(&mut self, sender: &mut Sender, stream: Stream, end_stream: bool) {
+    fn end(&mut self, sender: &mut Sender, stream: StreamKey, end_stream: bool) {
         let Some(call) = self.talk.take(stream) else {
             return;
         };
         self.talk.answered = true;
         // The rest of the response, or of the request, is not wanted.
-        if !end_stream || sender.held_back_bytes(stream) > 0 {
+        if !end_stream || sender.blocked_bytes(stream) > 0 {
             self.talk.given_up.push(stream);
         } else if matches!(call.receiving, Receiving::Streaming(_)) {
             self.talk.answered_early.push(stream);
@@ -168,7 +169,7 @@ impl Visitor for Hearing<'_> {
     fn headers(
         &mut self,
         sender: &mut Sender,
-        stream: Stream,
+        stream: StreamKey,
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
@@ -183,8 +184,14 @@ impl Visitor for Hearing<'_> {
     }
 
     #[inline]
-    fn headers_again(&mut self, sender: &mut Sender, stream: Stream, memo: u32, end_stream: bool) {
-        let plain = match memo {
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    ) {
+        let plain = match token {
             MEMO_OF_HEAD => Plain::Head,
             _ => Plain::Ok,
         };
@@ -194,7 +201,7 @@ impl Visitor for Hearing<'_> {
     }
 
     #[inline]
-    fn data(&mut self, sender: &mut Sender, stream: Stream, data: &[u8], end_stream: bool) {
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let limit_bytes = self.talk.max_message_bytes;
         // The window of a stream stands for what its readers have not read, and stays shut where
         // nobody reads. That of the connection is for all: it waits for none of them.
@@ -209,11 +216,11 @@ impl Visitor for Hearing<'_> {
         });
     }
 
-    fn reset(&mut self, _: &mut Sender, stream: Stream, code: ErrorCode, by: Blame) {
+    fn reset(&mut self, _: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator) {
         let Some(call) = self.talk.take(stream) else {
             return;
         };
-        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by != Blame::PeerMisbehaved;
+        let not_looked_at = code == ErrorCode::REFUSED_STREAM && by != Initiator::Library;
         let again =
             not_looked_at && call.receiving.take_back() && self.calls.send_again(call.ticket);
         if !again {
@@ -231,7 +238,7 @@ impl Visitor for Hearing<'_> {
         self.talk.greeted = true;
     }
 
-    fn drained(&mut self, _: &mut Sender, stream: Stream) {
+    fn drained(&mut self, _: &mut Sender, stream: StreamKey) {
         self.talk.drained.push(stream);
     }
 }

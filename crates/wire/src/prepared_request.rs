@@ -1,7 +1,7 @@
 //! A unary request that is made again and again: octets with a stream id patched in.
 
-use crate::block::Block;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag};
+use crate::header_block::HeaderBlock;
 use alloc::vec::Vec;
 
 /// A whole unary request of ONE connection: head, one message, END_STREAM.
@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 /// Once its head takes no more than references to the table, sending it is a copy with the stream's
 /// id patched in twice, if it is short.
 #[derive(Clone, Debug)]
-pub struct Request {
-    pub(crate) head: Block,
+pub struct PreparedRequest {
+    pub(crate) head: HeaderBlock,
     pub(crate) message: Vec<u8>,
     template: Option<Template>,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Template {
     generation: u64,
 }
 
-impl Request {
+impl PreparedRequest {
     /// A request with that head and that message.
-    pub fn new(head: Block, message: Vec<u8>) -> Self {
+    pub fn new(head: HeaderBlock, message: Vec<u8>) -> Self {
         Self {
             head,
             message,

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// First octet of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
 const LITERAL_WITHOUT_INDEXING: u8 = 0x00;
 
-/// A field that differs from call to call, added to a [`Block`].
+/// A field that differs from call to call, added to a [`HeaderBlock`].
 #[derive(Clone, Copy, Debug)]
 pub struct ExtraField<'a> {
     /// Lower-case name.
@@ -26,7 +26,7 @@ pub struct ExtraField<'a> {
 /// from then on sending it is a copy of a few octets, for as long as the table does not change.
 /// Clones share the fields: ten thousand connections that send the same list keep it once.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct HeaderBlock {
     fields: Arc<Vec<(Vec<u8>, Vec<u8>)>>,
     encoded: Vec<u8>,
     /// The state of the encoder's table for which `encoded` is right.
@@ -51,7 +51,7 @@ const NO_FRAME: Frame = Frame {
     length: 0,
 };
 
-impl Block {
+impl HeaderBlock {
     /// A block of these names (in lower case) and values, pseudo-headers first.
     pub fn new(fields: &[(&[u8], &[u8])]) -> Self {
         let owned = |(name, value): &(&[u8], &[u8])| (name.to_vec(), value.to_vec());
@@ -124,7 +124,7 @@ fn frame_of(encoded: &[u8]) -> Frame {
         stream_id: 0,
     };
     let mut octets = [0; FRAME_ROOM_BYTES];
-    octets[..HEADER_BYTES].copy_from_slice(&header.to_octets());
+    octets[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
     octets[HEADER_BYTES..length].copy_from_slice(encoded);
     Frame { octets, length }
 }
@@ -166,7 +166,7 @@ mod tests {
             (b":path", b"/helloworld.Greeter/SayHello"),
             (b"te", b"trailers"),
         ];
-        let mut block = Block::new(&fields);
+        let mut block = HeaderBlock::new(&fields);
         let (mut encoder, mut decoder) = (Encoder::new(4096), Decoder::new(4096));
         let mut lengths = Vec::new();
         for _ in 0..3 {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_stateless_encoding_means_the_same_on_any_connection() {
         let long = vec![b'x'; 70_000];
-        let block = Block::new(&[(b"grpc-status", b"0"), (b"grpc-message", &long)]);
+        let block = HeaderBlock::new(&[(b"grpc-status", b"0"), (b"grpc-message", &long)]);
         assert_eq!(
             decoded(&mut Decoder::new(0), &block.encode_stateless()),
             *block.fields

@@ -11,7 +11,7 @@ const REMEMBERED_BLOCKS: usize = 4;
 
 /// Where in a message a block stands: the same octets mean something else there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum BlockPosition {
     Head,
     Trailers,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Place {
 struct Entry {
     /// 0 for an unused entry: no header block is empty.
     length: u8,
-    place: Place,
+    position: BlockPosition,
     /// What [`digest`] makes of the octets.
     digest: u64,
     octets: [u8; MAX_REMEMBERED_BYTES],
@@ -29,7 +29,7 @@ struct Entry {
 
 const UNUSED: Entry = Entry {
     length: 0,
-    place: Place::Head,
+    position: BlockPosition::Head,
     digest: 0,
     octets: [0; MAX_REMEMBERED_BYTES],
     meaning: 0,
@@ -37,13 +37,13 @@ const UNUSED: Entry = Entry {
 
 /// The blocks that were seen before and what the visitor made of them.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct HeaderBlockCache {
     entries: [Entry; REMEMBERED_BLOCKS],
     generation: u64,
     next: usize,
 }
 
-impl Memory {
+impl HeaderBlockCache {
     pub fn new() -> Self {
         Self {
             entries: [UNUSED; REMEMBERED_BLOCKS],
@@ -54,7 +54,7 @@ impl Memory {
 
     /// What this block meant, if the table is still as it was.
     #[inline]
-    pub fn recall(&self, block: &[u8], place: Place, generation: u64) -> Option<u32> {
+    pub fn recall(&self, block: &[u8], position: BlockPosition, generation: u64) -> Option<u32> {
         if generation != self.generation || block.is_empty() {
             return None;
         }
@@ -62,14 +62,20 @@ impl Memory {
         let same = |entry: &&Entry| {
             usize::from(entry.length) == block.len()
                 && entry.digest == digest
-                && entry.place == place
+                && entry.position == position
                 && (block.len() <= DIGESTED_BYTES || is_same(&entry.octets[..block.len()], block))
         };
         self.entries.iter().find(same).map(|entry| entry.meaning)
     }
 
     /// Remembers a block that was decoded without changing the table.
-    pub fn remember(&mut self, block: &[u8], place: Place, generation: u64, meaning: u32) {
+    pub fn remember(
+        &mut self,
+        block: &[u8],
+        position: BlockPosition,
+        generation: u64,
+        meaning: u32,
+    ) {
         if block.len() > MAX_REMEMBERED_BYTES || block.is_empty() {
             return;
         }
@@ -80,7 +86,7 @@ impl Memory {
         let entry = &mut self.entries[self.next % REMEMBERED_BLOCKS];
         self.next += 1;
         entry.length = block.len() as u8;
-        entry.place = place;
+        entry.position = position;
         entry.digest = digest(block);
         entry.octets[..block.len()].copy_from_slice(block);
         entry.meaning = meaning;
@@ -125,47 +131,50 @@ mod tests {
 
     #[test]
     fn a_block_is_recalled_in_its_place_while_the_table_stands() {
-        let mut memory = Memory::new();
-        memory.remember(b"\x88\xc0", Place::Head, 7, 42);
-        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 7), Some(42));
-        assert_eq!(memory.recall(b"\x88\xc0", Place::Trailers, 7), None);
-        assert_eq!(memory.recall(b"\x88", Place::Head, 7), None);
-        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 8), None);
-        memory.remember(b"\x89", Place::Head, 8, 1);
-        assert_eq!(memory.recall(b"\x88\xc0", Place::Head, 8), None);
+        let mut cache = HeaderBlockCache::new();
+        cache.remember(b"\x88\xc0", BlockPosition::Head, 7, 42);
+        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 7), Some(42));
+        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Trailers, 7), None);
+        assert_eq!(cache.recall(b"\x88", BlockPosition::Head, 7), None);
+        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 8), None);
+        cache.remember(b"\x89", BlockPosition::Head, 8, 1);
+        assert_eq!(cache.recall(b"\x88\xc0", BlockPosition::Head, 8), None);
     }
 
     #[test]
     fn long_and_empty_blocks_are_not_remembered() {
-        let mut memory = Memory::new();
+        let mut cache = HeaderBlockCache::new();
         let long = [1; MAX_REMEMBERED_BYTES + 1];
-        memory.remember(&long, Place::Head, 0, 1);
-        memory.remember(b"", Place::Head, 0, 1);
-        assert_eq!(memory.recall(&long, Place::Head, 0), None);
-        assert_eq!(memory.recall(b"", Place::Head, 0), None);
+        cache.remember(&long, BlockPosition::Head, 0, 1);
+        cache.remember(b"", BlockPosition::Head, 0, 1);
+        assert_eq!(cache.recall(&long, BlockPosition::Head, 0), None);
+        assert_eq!(cache.recall(b"", BlockPosition::Head, 0), None);
     }
 
     #[test]
     fn the_oldest_block_makes_room() {
-        let mut memory = Memory::new();
+        let mut cache = HeaderBlockCache::new();
         for block in 0..=REMEMBERED_BLOCKS as u8 {
-            memory.remember(&[block], Place::Head, 0, u32::from(block));
+            cache.remember(&[block], BlockPosition::Head, 0, u32::from(block));
         }
-        assert_eq!(memory.recall(&[0], Place::Head, 0), None);
-        assert_eq!(memory.recall(&[1], Place::Head, 0), Some(1));
+        assert_eq!(cache.recall(&[0], BlockPosition::Head, 0), None);
+        assert_eq!(cache.recall(&[1], BlockPosition::Head, 0), Some(1));
     }
 
     #[test]
     fn blocks_that_differ_in_one_octet_are_told_apart_at_every_length() {
         for length in 1..=MAX_REMEMBERED_BYTES {
-            let mut memory = Memory::new();
+            let mut cache = HeaderBlockCache::new();
             let block = [0x55; MAX_REMEMBERED_BYTES];
-            memory.remember(&block[..length], Place::Head, 0, 9);
-            assert_eq!(memory.recall(&block[..length], Place::Head, 0), Some(9));
+            cache.remember(&block[..length], BlockPosition::Head, 0, 9);
+            assert_eq!(
+                cache.recall(&block[..length], BlockPosition::Head, 0),
+                Some(9)
+            );
             for at in 0..length {
                 let mut other = block;
                 other[at] ^= 1;
-                assert_eq!(memory.recall(&other[..length], Place::Head, 0), None);
+                assert_eq!(cache.recall(&other[..length], BlockPosition::Head, 0), None);
             }
         }
     }

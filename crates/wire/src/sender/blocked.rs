@@ -1,28 +1,28 @@
 //! What the peer's windows hold back: which streams, in which order, and how much.
 
-use crate::streams::{Stream, Streams};
+use crate::streams::{StreamKey, Streams};
 use alloc::collections::VecDeque;
 
 /// The streams of one connection that hold something back.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub(crate) struct BlockedStreams {
     /// In the order in which they get their turn. Some may have been reset since: taking each out
     /// of the middle at once would be slow.
-    queue: VecDeque<Stream>,
+    queue: VecDeque<StreamKey>,
     /// How many of the queue have been reset.
     abandoned: usize,
     bytes: usize,
-    moved_bytes: u64,
+    unblocked_bytes: u64,
     max_bytes: usize,
 }
 
-impl Holding {
+impl BlockedStreams {
     pub fn new(max_bytes: usize) -> Self {
         Self {
             queue: VecDeque::new(),
             abandoned: 0,
             bytes: 0,
-            moved_bytes: 0,
+            unblocked_bytes: 0,
             max_bytes,
         }
     }
@@ -33,8 +33,8 @@ impl Holding {
     }
 
     /// Octets that have waited and have gone out.
-    pub fn moved_bytes(&self) -> u64 {
-        self.moved_bytes
+    pub fn unblocked_bytes(&self) -> u64 {
+        self.unblocked_bytes
     }
 
     /// Whether more waits than may.
@@ -61,20 +61,20 @@ impl Holding {
     /// That many octets go out.
     pub fn moved(&mut self, bytes: usize) {
         self.bytes -= bytes;
-        self.moved_bytes += bytes as u64;
+        self.unblocked_bytes += bytes as u64;
     }
 
     /// Puts a stream at the end of the queue.
-    pub fn push(&mut self, stream: Stream) {
+    pub fn push(&mut self, stream: StreamKey) {
         self.queue.push_back(stream);
     }
 
-    pub fn pop(&mut self) -> Option<Stream> {
+    pub fn pop(&mut self) -> Option<StreamKey> {
         self.queue.pop_front()
     }
 
     /// Takes that stream out of the queue; false if it is not in it.
-    pub fn take(&mut self, stream: Stream) -> bool {
+    pub fn take(&mut self, stream: StreamKey) -> bool {
         let at = self.queue.iter().position(|&other| other == stream);
         at.is_some_and(|at| self.queue.remove(at).is_some())
     }
@@ -91,7 +91,7 @@ impl Holding {
         }
     }
 
-    /// [`Holding::pop`] has given a stream that was gone.
+    /// [`BlockedStreams::pop`] has given a stream that was gone.
     pub fn gone(&mut self) {
         self.abandoned -= 1;
     }

@@ -2,11 +2,11 @@
 
 mod pair;
 
-use bookend_wire::{Block, Config, Connection, ErrorCode, Opening, Role};
+use bookend_wire::{Connection, ConnectionConfig, ErrorCode, FirstFlight, HeaderBlock, Side};
 use pair::Recorder;
 
-fn head() -> Block {
-    Block::new(&[
+fn head() -> HeaderBlock {
+    HeaderBlock::new(&[
         (b":method", b"POST"),
         (b":scheme", b"http"),
         (b":path", b"/a.B/C"),
@@ -16,14 +16,17 @@ fn head() -> Block {
     ])
 }
 
-fn response() -> (Block, Block) {
+fn response() -> (HeaderBlock, HeaderBlock) {
     let head: [(&[u8], &[u8]); 2] = [(b":status", b"200"), (b"content-type", b"application/grpc")];
-    (Block::new(&head), Block::new(&[(b"grpc-status", b"0")]))
+    (
+        HeaderBlock::new(&head),
+        HeaderBlock::new(&[(b"grpc-status", b"0")]),
+    )
 }
 
 /// What a new server makes of what the client says first, and its answer.
-fn answer(octets: &[u8], config: &Config) -> (Recorder, Vec<u8>) {
-    let mut server = Connection::new(Role::Server, config);
+fn answer(octets: &[u8], config: &ConnectionConfig) -> (Recorder, Vec<u8>) {
+    let mut server = Connection::new(Side::Server, config);
     let mut seen = Recorder::default();
     let used = server.receive(octets, &mut seen).unwrap();
     assert_eq!(used, octets.len(), "the request is whole");
@@ -39,16 +42,16 @@ fn answer(octets: &[u8], config: &Config) -> (Recorder, Vec<u8>) {
 
 #[test]
 fn every_call_after_the_first_is_as_the_first_to_server_and_client() {
-    let config = Config::trusted();
-    let opening = Opening::new(&config, &head(), b"ping").unwrap();
-    let mut client = Connection::new(Role::Client, &config);
+    let config = ConnectionConfig::trusted();
+    let first_flight = FirstFlight::new(&config, &head(), b"ping").unwrap();
+    let mut client = Connection::new(Side::Client, &config);
     let first = client.sender.request(&mut head(), &[], b"ping").unwrap();
     let written = std::mem::take(&mut client.sender.output);
     let (server_saw, octets) = answer(&written, &config);
     let mut seen = Recorder::default();
     client.receive(&octets, &mut seen).unwrap();
     for round in 0..50 {
-        let stream = client.reopen(&config, &opening).unwrap();
+        let stream = client.renew_with(&config, &first_flight).unwrap();
         assert_eq!(stream, first, "round {round}");
         let again = std::mem::take(&mut client.sender.output);
         assert_eq!(again, written);
@@ -70,12 +73,12 @@ fn every_call_after_the_first_is_as_the_first_to_server_and_client() {
 
 #[test]
 fn a_second_request_behind_an_opening_is_understood() {
-    let config = Config::trusted();
-    let opening = Opening::new(&config, &head(), b"ping").unwrap();
-    let mut client = Connection::new(Role::Client, &config);
-    client.reopen(&config, &opening).unwrap();
+    let config = ConnectionConfig::trusted();
+    let first_flight = FirstFlight::new(&config, &head(), b"ping").unwrap();
+    let mut client = Connection::new(Side::Client, &config);
+    client.renew_with(&config, &first_flight).unwrap();
     client.sender.request(&mut head(), &[], b"again").unwrap();
-    let mut server = Connection::new(Role::Server, &config);
+    let mut server = Connection::new(Side::Server, &config);
     let mut seen = Recorder::default();
     let octets = std::mem::take(&mut client.sender.output);
     assert_eq!(server.receive(&octets, &mut seen), Ok(octets.len()));
@@ -92,13 +95,13 @@ fn a_second_request_behind_an_opening_is_understood() {
 
 #[test]
 fn a_server_is_begun_again_too() {
-    let config = Config::internet();
+    let config = ConnectionConfig::internet();
     let request = {
-        let mut client = Connection::new(Role::Client, &config);
+        let mut client = Connection::new(Side::Client, &config);
         client.sender.request(&mut head(), &[], b"ping").unwrap();
         client.sender.output
     };
-    let mut server = Connection::new(Role::Server, &config);
+    let mut server = Connection::new(Side::Server, &config);
     let mut outputs = Vec::new();
     for _ in 0..3 {
         let mut seen = Recorder::default();
@@ -116,7 +119,7 @@ fn a_server_is_begun_again_too() {
 
 #[test]
 fn a_message_that_waits_for_the_servers_windows_has_no_opening() {
-    let config = Config::trusted();
-    assert!(Opening::new(&config, &head(), &[0; 65_530]).is_some());
-    assert!(Opening::new(&config, &head(), &[0; 65_531]).is_none());
+    let config = ConnectionConfig::trusted();
+    assert!(FirstFlight::new(&config, &head(), &[0; 65_530]).is_some());
+    assert!(FirstFlight::new(&config, &head(), &[0; 65_531]).is_none());
 }
