@@ -7,7 +7,7 @@ use bookend_load::contract::duration;
 use bookend_load::contract::exit;
 use bookend_load::options::{Flags, Options};
 use bookend_load::output;
-use bookend_load::probe::{self, Depth, Report, Request};
+use bookend_load::probe::{self, ProbeDepth, ProbeReport, ProbeRequest};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
@@ -49,10 +49,10 @@ enum Format {
 }
 
 impl ProbeArguments {
-    fn depth(&self) -> Depth {
+    fn depth(&self) -> ProbeDepth {
         match self.semantics {
-            true => Depth::Semantics,
-            false => Depth::Call,
+            true => ProbeDepth::Semantics,
+            false => ProbeDepth::Call,
         }
     }
 
@@ -83,8 +83,8 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     if options.targets.iter().count() > 1 {
         return Err(Failure::usage("one server is looked at: give one target"));
     }
-    let request =
-        Request::prepare(&options, &mut std::io::stdin().lock()).map_err(Failure::unprepared)?;
+    let request = ProbeRequest::prepare(&options, &mut std::io::stdin().lock())
+        .map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);
     let text = format!("{}\n", shown(&report, format));
     output::write(&text, None).map_err(Failure::nothing_measured)?;
@@ -94,7 +94,7 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     }
 }
 
-fn shown(report: &Report, format: Format) -> String {
+fn shown(report: &ProbeReport, format: Format) -> String {
     match format {
         Format::Json => report.to_json(),
         Format::Text => report.to_string(),

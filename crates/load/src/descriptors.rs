@@ -1,7 +1,7 @@
 //! Descriptors: one for each connection, and a few for the process itself.
 
 use bookend_io::raise_descriptor_limit;
-use std::fmt;
+use thiserror::Error;
 
 /// Descriptors beside those of connections: standard streams, files that are read and written, and
 /// what each worker waits with.
@@ -11,7 +11,10 @@ const DESCRIPTORS_A_THREAD: u64 = 2;
 
 /// More connections than the process may have descriptors for. The machine's limit, or whoever
 /// asked for so many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error(
+    "{connections} connections at a time take {needed} descriptors and this process may have {allowed}: run `ulimit -n {needed}` before (the hard limit has to allow it)"
+)]
 pub struct TooFewDescriptors {
     /// Connections that were asked for.
     pub connections: u32,
@@ -35,32 +38,15 @@ pub fn provide(connections: u32, threads: u32) -> Result<(), TooFewDescriptors> 
 fn check(connections: u32, threads: u32, allowed: u64) -> Result<(), TooFewDescriptors> {
     let own = OWN_DESCRIPTORS + DESCRIPTORS_A_THREAD * u64::from(threads);
     let needed = u64::from(connections) + own;
-    match needed <= allowed {
-        true => Ok(()),
-        false => Err(TooFewDescriptors {
+    if needed > allowed {
+        return Err(TooFewDescriptors {
             connections,
             needed,
             allowed,
-        }),
+        });
     }
+    Ok(())
 }
-
-impl fmt::Display for TooFewDescriptors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            connections,
-            needed,
-            allowed,
-        } = self;
-        write!(
-            f,
-            "{connections} connections at a time take {needed} descriptors and this process may \
-             have {allowed}: run `ulimit -n {needed}` before (the hard limit has to allow it)"
-        )
-    }
-}
-
-impl std::error::Error for TooFewDescriptors {}
 
 #[cfg(test)]
 mod tests {

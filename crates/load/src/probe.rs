@@ -1,46 +1,50 @@
-//! Looking at a server before it is measured: one verified call, and on request a check of what the
-//! server does and does not do, so that "fast because it skips X" can stand beside the speed.
+//! `bookend probe`: looking at a server before it is measured. One verified call, and on request the
+//! checks of what the server does and does not do, so that "fast because it skips X" can stand beside
+//! the speed.
+//!
+//! - [`ProbeRequest`]: what is sent, made of the flags that `bookend load` has too.
+//! - [`probe`]: the verified call (`verify`), then all checks (`check_all`, `run_check`).
+//! - [`ProbeReport`]: the answer, for people and for programs.
+//!
+//! The verified call goes through the client library. The checks send what no client library would,
+//! frame by frame over a `raw_connection`.
 
-mod attempt;
 mod check;
-mod checks;
-mod conversation;
+mod check_all;
+mod check_context;
+mod check_reply;
+mod check_request;
 mod enlarge;
-mod reply;
+mod raw_connection;
 mod report;
 mod request;
-mod schedule;
+mod run_check;
 mod verify;
 
-pub use check::{Check, Finding};
-pub use report::Report;
-pub use request::Request;
-pub use verify::{CallOutcome, Failure, Verified};
+pub use check::{CheckOutcome, SemanticsCheck};
+pub use report::ProbeReport;
+pub use request::ProbeRequest;
+pub use verify::{VerifiedCall, VerifiedReply, VerifyError};
 
-use schedule::Semantics;
-
-/// What is to be looked at.
+/// How much of a server is probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// One verified call: what is done before every measurement.
+pub enum ProbeDepth {
+    /// One verified call: done before every measurement.
     Call,
-    /// The call, and every [`Check`]: what is done once for each version of a server.
+    /// The call, and every [`SemanticsCheck`]: done once for each version of a server.
     Semantics,
 }
 
 /// Probes the server.
-pub fn probe(request: &Request, depth: Depth) -> Report {
+pub fn probe(request: &ProbeRequest, depth: ProbeDepth) -> ProbeReport {
     let call = verify::call(request);
     let mut calls_made = request.reflection_calls + call.calls_made;
-    let semantics = (depth == Depth::Semantics).then(|| {
-        let Semantics {
-            findings,
-            calls_sent,
-        } = schedule::check_all(request, &call);
-        calls_made += calls_sent;
-        findings
+    let semantics = (depth == ProbeDepth::Semantics).then(|| {
+        let checked = check_all::check_all(request, &call);
+        calls_made += checked.calls_sent;
+        checked.outcomes
     });
-    Report {
+    ProbeReport {
         target: request.target.to_string(),
         path: request.method.path.clone(),
         call,

@@ -1,23 +1,23 @@
-//! What is checked, and what can come of it.
+//! What is checked, and the outcomes that a check may have.
 
 use std::fmt;
 
 /// One thing that HTTP/2 or gRPC demands of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Check {
+pub enum SemanticsCheck {
     /// SETTINGS are acknowledged.
     SettingsAck,
     /// PING is answered with its own payload.
     Ping,
-    /// A request message over 16 KiB, which spans several DATA frames, is taken.
+    /// A request message over 16 KiB, which spans several DATA frames, is accepted.
     LargeMessage,
-    /// A reply comes in pieces where our window wants pieces.
+    /// A reply respects our window, however small.
     SmallWindows,
     /// A method that does not exist is answered with `UNIMPLEMENTED`.
     UnknownMethod,
     /// A call whose deadline has passed before its request is whole is not answered `OK`.
     Deadline,
-    /// Metadata that the server does not know, binary values among it, breaks nothing.
+    /// Metadata that the server does not know, with binary values, breaks nothing.
     Metadata,
     /// A request's head may continue in CONTINUATION frames.
     Continuation,
@@ -31,11 +31,11 @@ pub enum Check {
     CutMessage,
     /// Frames and settings of unknown kinds are ignored.
     UnknownFrames,
-    /// Our SETTINGS_HEADER_TABLE_SIZE of 0 is kept.
+    /// Our SETTINGS_HEADER_TABLE_SIZE of 0 is respected.
     HeaderTable,
 }
 
-impl Check {
+impl SemanticsCheck {
     /// Every check, in the order in which reports list them.
     pub const ALL: [Self; 14] = [
         Self::SettingsAck,
@@ -54,87 +54,84 @@ impl Check {
         Self::HeaderTable,
     ];
 
-    /// The key in JSON.
+    /// The check's key in JSON.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::SettingsAck => "settings_ack",
-            Self::Ping => "ping",
-            Self::LargeMessage => "large_message",
-            Self::SmallWindows => "small_windows",
-            Self::UnknownMethod => "unknown_method",
-            Self::Deadline => "deadline",
-            Self::Metadata => "metadata",
-            Self::Continuation => "continuation",
-            Self::Padding => "padding",
-            Self::ResetStream => "reset_stream",
-            Self::InterleavedCalls => "interleaved_calls",
-            Self::CutMessage => "cut_message",
-            Self::UnknownFrames => "unknown_frames",
-            Self::HeaderTable => "header_table",
-        }
+        self.names().0
     }
 
-    /// What stands behind "skips" in a table.
+    /// The check's name in tables and reports.
     pub fn label(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::SettingsAck => "SETTINGS ACK",
-            Self::Ping => "PING",
-            Self::LargeMessage => "messages over 16 KiB",
-            Self::SmallWindows => "small windows",
-            Self::UnknownMethod => "UNIMPLEMENTED",
-            Self::Deadline => "deadlines",
-            Self::Metadata => "metadata",
-            Self::Continuation => "CONTINUATION",
-            Self::Padding => "padding",
-            Self::ResetStream => "RST_STREAM",
-            Self::InterleavedCalls => "interleaved calls",
-            Self::CutMessage => "messages cut anywhere",
-            Self::UnknownFrames => "unknown frames",
-            Self::HeaderTable => "header table size",
+            Self::SettingsAck => ("settings_ack", "SETTINGS ACK"),
+            Self::Ping => ("ping", "PING"),
+            Self::LargeMessage => ("large_message", "messages over 16 KiB"),
+            Self::SmallWindows => ("small_windows", "small windows"),
+            Self::UnknownMethod => ("unknown_method", "UNIMPLEMENTED"),
+            Self::Deadline => ("deadline", "deadlines"),
+            Self::Metadata => ("metadata", "metadata"),
+            Self::Continuation => ("continuation", "CONTINUATION"),
+            Self::Padding => ("padding", "padding"),
+            Self::ResetStream => ("reset_stream", "RST_STREAM"),
+            Self::InterleavedCalls => ("interleaved_calls", "interleaved calls"),
+            Self::CutMessage => ("cut_message", "messages cut anywhere"),
+            Self::UnknownFrames => ("unknown_frames", "unknown frames"),
+            Self::HeaderTable => ("header_table", "header table size"),
         }
     }
 
-    /// Whether it says nothing about a server that does not answer the plain call.
+    /// Whether it can only be made where the server answers the plain call.
     pub(super) fn needs_good_call(self) -> bool {
         !matches!(self, Self::SettingsAck | Self::Ping | Self::UnknownMethod)
     }
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum CheckOutcome {
     /// The server does it.
-    Yes,
-    /// The server does not; what it does instead.
-    No(String),
-    /// It cannot be said; why.
+    Supported,
+    /// The server does not do it; what it does instead.
+    Unsupported(String),
+    /// The check could not be made; why.
     NotChecked(String),
 }
 
-impl Finding {
-    /// The value in JSON.
+impl CheckOutcome {
+    /// The outcome in JSON.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Yes => "yes",
-            Self::No(_) => "no",
+            Self::Supported => "yes",
+            Self::Unsupported(_) => "no",
             Self::NotChecked(_) => "not checked",
         }
     }
 
-    /// What there is to say besides.
+    /// Why the server is not said to do it.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Yes => None,
-            Self::No(reason) | Self::NotChecked(reason) => Some(reason),
+            Self::Supported => None,
+            Self::Unsupported(reason) | Self::NotChecked(reason) => Some(reason),
+        }
+    }
+
+    /// The first of two outcomes that is not [`CheckOutcome::Supported`], if any.
+    pub(super) fn and(self, other: Self) -> Self {
+        match self {
+            Self::Supported => other,
+            _ => self,
         }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CheckOutcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Yes => write!(formatter, "supported"),
-            Self::No(reason) => write!(formatter, "not supported ({reason})"),
+            Self::Supported => write!(formatter, "supported"),
+            Self::Unsupported(reason) => write!(formatter, "not supported ({reason})"),
             Self::NotChecked(reason) => write!(formatter, "not checked ({reason})"),
         }
     }

@@ -3,7 +3,7 @@
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
 
-/// Larger than two DATA frames of 16,384 octets, smaller than the window of 65,535 that every
+/// Larger than two DATA frames of 16,384 bytes, smaller than the window of 65,535 that every
 /// connection begins with: a server need give no credit for it.
 const LARGE_BYTES: usize = 40_000;
 
@@ -20,10 +20,10 @@ pub(super) fn by_own_field(message: &[u8], shape: &MessageDescriptor) -> Option<
             text.extend(std::iter::repeat_n('x', missing));
             Value::String(text)
         }
-        Value::Bytes(octets) => {
-            let mut octets = octets.to_vec();
-            octets.resize(octets.len().max(LARGE_BYTES), b'x');
-            Value::Bytes(octets.into())
+        Value::Bytes(bytes) => {
+            let mut bytes = bytes.to_vec();
+            bytes.resize(bytes.len().max(LARGE_BYTES), b'x');
+            Value::Bytes(bytes.into())
         }
         _ => return None,
     };
@@ -69,12 +69,12 @@ mod tests {
     const SHAPES: &str = r#"
         syntax = "proto3";
         message Text { int32 number = 1; repeated string many = 2; string name = 3; }
-        message Octets { bytes content = 1; }
+        message Bytes { bytes content = 1; }
         message None { oneof choice { string one = 1; } repeated bytes many = 2; Text inner = 3; }
     "#;
 
-    fn decoded(octets: &[u8], shape: &MessageDescriptor) -> DynamicMessage {
-        DynamicMessage::decode(shape.clone(), octets).unwrap()
+    fn decoded(bytes: &[u8], shape: &MessageDescriptor) -> DynamicMessage {
+        DynamicMessage::decode(shape.clone(), bytes).unwrap()
     }
 
     #[test]
@@ -95,15 +95,15 @@ mod tests {
     #[test]
     fn bytes_do_as_well_and_choices_lists_and_inner_messages_do_not() {
         let pool = pool(SHAPES);
-        let octets = pool.get_message_by_name("Octets").unwrap();
-        assert!(by_own_field(b"", &octets).unwrap().len() > LARGE_BYTES);
+        let bytes = pool.get_message_by_name("Bytes").unwrap();
+        assert!(by_own_field(b"", &bytes).unwrap().len() > LARGE_BYTES);
         let none = pool.get_message_by_name("None").unwrap();
         assert_eq!(by_own_field(b"", &none), None);
     }
 
     #[test]
     fn an_undeclared_field_changes_nothing_for_who_does_not_know_it() {
-        let shape = pool(SHAPES).get_message_by_name("Octets").unwrap();
+        let shape = pool(SHAPES).get_message_by_name("Bytes").unwrap();
         let large = by_undeclared_field(b"\x0a\x02ab");
         assert!(large.len() > LARGE_BYTES);
         let mut decoded = decoded(&large, &shape);

@@ -1,38 +1,39 @@
-//! What a probe found, for people and for programs.
+//! The report of a probe, for people and for programs.
 
-use super::check::{Check, Finding};
-use super::verify::{CallOutcome, Failure, Verified};
+use super::check::{CheckOutcome, SemanticsCheck};
+use super::verify::{VerifiedCall, VerifiedReply, VerifyError};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Octets of a reply that JSON shows: a reply is there to be compared, not to be archived.
+/// Bytes of a reply that JSON shows: a reply is there to be compared, not to be archived.
 const SHOWN_REPLY_BYTES: usize = 16 * 1024;
 
-/// What a probe found.
+/// The report of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ProbeReport {
     /// Where the server listens.
     pub target: String,
     /// The path of the method that was called.
     pub path: String,
     /// The verified call.
-    pub call: CallOutcome,
+    pub call: VerifiedCall,
     /// All calls sent that the server may have answered and counted, those of reflection and of
     /// the checks included.
     pub calls_made: u64,
-    /// What came of every check, if they were asked for.
-    pub semantics: Option<Vec<(Check, Finding)>>,
+    /// The outcome of every check, if checks were requested.
+    pub semantics: Option<Vec<(SemanticsCheck, CheckOutcome)>>,
 }
 
-impl Report {
+impl ProbeReport {
     /// What the server does not do.
-    pub fn skips(&self) -> Vec<Check> {
-        let findings = self.semantics.iter().flatten();
-        let missing = findings.filter(|(_, finding)| matches!(finding, Finding::No(_)));
-        missing.map(|(check, _)| *check).collect()
+    pub fn skips(&self) -> Vec<SemanticsCheck> {
+        let outcomes = self.semantics.iter().flatten();
+        let skipped =
+            outcomes.filter(|(_, outcome)| matches!(outcome, CheckOutcome::Unsupported(_)));
+        skipped.map(|(check, _)| *check).collect()
     }
 
     /// Why the call failed, in one line; `None` if it did not.
@@ -43,29 +44,34 @@ impl Report {
 
     /// The report on one line of JSON.
     pub fn to_json(&self) -> String {
-        let findings = self.semantics.as_ref();
-        let json = Json {
+        let outcomes = self.semantics.as_ref();
+        let json = JsonReport {
             target: &self.target,
             method: self.path.trim_start_matches('/'),
             call: JsonCall::new(self),
-            semantics: findings.map(|findings| Words(findings)),
-            reasons: findings.map(|findings| Reasons(findings)),
-            skips: findings.map(|_| self.skips().into_iter().map(Check::label).collect()),
+            semantics: outcomes.map(|outcomes| OutcomeWords(outcomes)),
+            reasons: outcomes.map(|outcomes| OutcomeReasons(outcomes)),
+            skips: outcomes.map(|_| {
+                self.skips()
+                    .into_iter()
+                    .map(SemanticsCheck::label)
+                    .collect()
+            }),
         };
-        // Strings, numbers and maps with keys of text: nothing that JSON cannot say.
+        // Strings, numbers and maps with keys of text: nothing that JSON cannot hold.
         serde_json::to_string(&json).unwrap_or_default()
     }
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct JsonReport<'a> {
     target: &'a str,
     method: &'a str,
     call: JsonCall,
     #[serde(skip_serializing_if = "Option::is_none")]
-    semantics: Option<Words<'a>>,
+    semantics: Option<OutcomeWords<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasons: Option<Reasons<'a>>,
+    reasons: Option<OutcomeReasons<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skips: Option<Vec<&'static str>>,
 }
@@ -92,10 +98,10 @@ struct JsonReply {
 }
 
 impl JsonCall {
-    fn new(report: &Report) -> Self {
+    fn new(report: &ProbeReport) -> Self {
         let status = match &report.call.result {
             Ok(_) => Some("OK"),
-            Err(Failure::Status(status)) => Some(status.code.name()),
+            Err(VerifyError::Status(status)) => Some(status.code.name()),
             Err(_) => None,
         };
         Self {
@@ -109,7 +115,7 @@ impl JsonCall {
 }
 
 impl JsonReply {
-    fn new(verified: &Verified) -> Self {
+    fn new(verified: &VerifiedReply) -> Self {
         let reply_bytes = reply_bytes(verified);
         let encoded = |message: &Vec<u8>| BASE64_STANDARD.encode(message);
         Self {
@@ -122,28 +128,28 @@ impl JsonReply {
     }
 }
 
-fn reply_bytes(verified: &Verified) -> usize {
+fn reply_bytes(verified: &VerifiedReply) -> usize {
     verified.messages.iter().map(Vec::len).sum()
 }
 
 /// `yes`, `no` or `not checked` by key.
-struct Words<'a>(&'a [(Check, Finding)]);
+struct OutcomeWords<'a>(&'a [(SemanticsCheck, CheckOutcome)]);
 
-impl Serialize for Words<'_> {
+impl Serialize for OutcomeWords<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let words = self.0.iter();
-        serializer.collect_map(words.map(|(check, finding)| (check.key(), finding.word())))
+        serializer.collect_map(words.map(|(check, outcome)| (check.key(), outcome.word())))
     }
 }
 
-/// What there is to say besides, by key.
-struct Reasons<'a>(&'a [(Check, Finding)]);
+/// The reasons of outcomes that have one, by key.
+struct OutcomeReasons<'a>(&'a [(SemanticsCheck, CheckOutcome)]);
 
-impl Serialize for Reasons<'_> {
+impl Serialize for OutcomeReasons<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (check, finding) in self.0 {
-            if let Some(reason) = finding.reason() {
+        for (check, outcome) in self.0 {
+            if let Some(reason) = outcome.reason() {
                 map.serialize_entry(check.key(), reason)?;
             }
         }
@@ -151,7 +157,7 @@ impl Serialize for Reasons<'_> {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ProbeReport {
     /// A line about the call, then a line a check.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, path, .. } = self;
@@ -164,8 +170,8 @@ impl fmt::Display for Report {
             )?,
             Err(_) => write!(formatter, "{target} {path}: failed")?,
         }
-        for (check, finding) in self.semantics.iter().flatten() {
-            write!(formatter, "\n{:24}{finding}", check.label())?;
+        for (check, outcome) in self.semantics.iter().flatten() {
+            write!(formatter, "\n{:24}{outcome}", check.label())?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// One call that can be made again and again, in any shape.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ProbeRequest {
     /// Where the server listens.
     pub target: TargetName,
     /// The `:authority`.
@@ -31,7 +31,7 @@ pub struct Request {
     pub reflection_calls: u64,
 }
 
-impl Request {
+impl ProbeRequest {
     /// Reads the schema and the data that the options name. `input` is standard input.
     ///
     /// # Errors

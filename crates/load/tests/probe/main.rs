@@ -8,7 +8,9 @@ use bookend_client::ConnectError;
 use bookend_load::options::{Flags, Options};
 use bookend_load::payload::Payload;
 use bookend_load::prepare::PrepareError;
-use bookend_load::probe::{Check, Depth, Failure, Finding, Report, Request, probe};
+use bookend_load::probe::{
+    CheckOutcome, ProbeDepth, ProbeReport, ProbeRequest, SemanticsCheck, VerifyError, probe,
+};
 use bookend_load::reflect::{FetchError, ReflectError};
 use bookend_load::schema::{CallError, ReflectionError};
 use faulty::Fault;
@@ -31,16 +33,16 @@ fn flags(target: &str) -> Flags {
     }
 }
 
-fn prepare(flags: Flags) -> Result<Request, PrepareError> {
+fn prepare(flags: Flags) -> Result<ProbeRequest, PrepareError> {
     let options = Options::from_flags(flags).unwrap();
-    Request::prepare(&options, &mut std::io::empty())
+    ProbeRequest::prepare(&options, &mut std::io::empty())
 }
 
-fn request(target: &str) -> Request {
+fn request(target: &str) -> ProbeRequest {
     prepare(flags(target)).unwrap()
 }
 
-fn json(report: &Report) -> Value {
+fn json(report: &ProbeReport) -> Value {
     serde_json::from_str(&report.to_json()).unwrap()
 }
 
@@ -48,7 +50,7 @@ fn json(report: &Report) -> Value {
 fn by_default_exactly_one_call_is_made_and_its_reply_is_shown() {
     let server = honest::start(false);
     let target = server.local_address().to_string();
-    let report = probe(&request(&target), Depth::Call);
+    let report = probe(&request(&target), ProbeDepth::Call);
     let verified = report.call.result.clone().unwrap();
     assert_eq!(verified.messages, [honest::hello(NAME)]);
     let json = json(&report);
@@ -67,11 +69,14 @@ fn by_default_exactly_one_call_is_made_and_its_reply_is_shown() {
 fn the_reference_server_does_everything_and_both_ends_count_the_same_calls() {
     let server = honest::start(false);
     let target = server.local_address().to_string();
-    let report = probe(&request(&target), Depth::Semantics);
-    let findings = report.semantics.clone().unwrap();
-    assert_eq!(findings, Check::ALL.map(|check| (check, Finding::Yes)));
+    let report = probe(&request(&target), ProbeDepth::Semantics);
+    let outcomes = report.semantics.clone().unwrap();
+    assert_eq!(
+        outcomes,
+        SemanticsCheck::ALL.map(|check| (check, CheckOutcome::Supported))
+    );
     let json = json(&report);
-    for check in Check::ALL {
+    for check in SemanticsCheck::ALL {
         assert_eq!(json["semantics"][check.key()], "yes");
     }
     assert_eq!(json["skips"], Value::Array(vec![]));
@@ -80,19 +85,19 @@ fn the_reference_server_does_everything_and_both_ends_count_the_same_calls() {
 }
 
 /// What a faulty server is found not to do, and what cannot be said of it.
-fn missing(fault: Fault) -> (Vec<Check>, Vec<Check>) {
+fn missing(fault: Fault) -> (Vec<SemanticsCheck>, Vec<SemanticsCheck>) {
     let server = faulty::start(fault);
-    let report = probe(&request(&server.address), Depth::Semantics);
+    let report = probe(&request(&server.address), ProbeDepth::Semantics);
     assert!(report.call.result.is_ok(), "{fault:?}: {report}");
     let unchecked = report.semantics.iter().flatten();
-    let unchecked = unchecked.filter(|(_, finding)| matches!(finding, Finding::NotChecked(_)));
+    let unchecked = unchecked.filter(|(_, outcome)| matches!(outcome, CheckOutcome::NotChecked(_)));
     (report.skips(), unchecked.map(|(check, _)| *check).collect())
 }
 
 #[test]
 fn a_server_with_one_fault_is_found_to_have_that_one() {
-    use Check::*;
-    let cases: [(Fault, &[Check]); 18] = [
+    use SemanticsCheck::*;
+    let cases: [(Fault, &[SemanticsCheck]); 18] = [
         (Fault::NoSettingsAck, &[SettingsAck, HeaderTable]),
         (Fault::NoPong, &[Ping]),
         (Fault::WrongPong, &[Ping]),
@@ -120,7 +125,7 @@ fn a_server_with_one_fault_is_found_to_have_that_one() {
 #[test]
 fn every_skip_comes_with_its_reason() {
     let server = faulty::start(Fault::IgnoresSettings);
-    let report = probe(&request(&server.address), Depth::Semantics);
+    let report = probe(&request(&server.address), ProbeDepth::Semantics);
     let json = json(&report);
     assert_eq!(json["semantics"]["small_windows"], "no");
     let reason = json["reasons"]["small_windows"].as_str().unwrap();
@@ -135,7 +140,7 @@ fn every_skip_comes_with_its_reason() {
 fn calls_are_counted_as_the_server_counts_them_even_where_checks_fail() {
     for fault in [Fault::ClosesOnUnknownMethod, Fault::EndsLateCallsEarly] {
         let server = faulty::start(fault);
-        let report = probe(&request(&server.address), Depth::Semantics);
+        let report = probe(&request(&server.address), ProbeDepth::Semantics);
         assert_eq!(report.calls_made, server.answered.load(Ordering::SeqCst));
     }
 }
@@ -143,15 +148,15 @@ fn calls_are_counted_as_the_server_counts_them_even_where_checks_fail() {
 #[test]
 fn a_server_that_falls_silent_fails_every_check_and_hides_none() {
     let (skips, unchecked) = missing(Fault::SilentAfterTheFirst);
-    assert_eq!(skips, Check::ALL);
+    assert_eq!(skips, SemanticsCheck::ALL);
     assert_eq!(unchecked, []);
 }
 
 #[test]
 fn a_reply_that_is_no_message_fails_the_call_and_what_builds_on_it() {
     let server = faulty::start(Fault::GarbledReply);
-    let report = probe(&request(&server.address), Depth::Semantics);
-    assert!(matches!(report.call.result, Err(Failure::Reply(_))));
+    let report = probe(&request(&server.address), ProbeDepth::Semantics);
+    assert!(matches!(report.call.result, Err(VerifyError::Reply(_))));
     let failure = report.failure().unwrap();
     assert!(
         failure.starts_with("the reply is no helloworld.HelloReply"),
@@ -171,8 +176,8 @@ fn where_nobody_listens_nothing_is_made_or_checked() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let report = probe(&request(&target), Depth::Semantics);
-    let refused = Failure::Connect(ConnectError::Refused {
+    let report = probe(&request(&target), ProbeDepth::Semantics);
+    let refused = VerifyError::Connect(ConnectError::Refused {
         address: target.clone(),
     });
     assert_eq!(report.call.result, Err(refused));
@@ -186,7 +191,7 @@ fn another_status_than_ok_is_told_with_its_words() {
     let server = honest::start(false);
     let mut request = request(&server.local_address().to_string());
     request.messages = vec![b"\xff".to_vec()];
-    let report = probe(&request, Depth::Call);
+    let report = probe(&request, ProbeDepth::Call);
     let failure = report.failure().unwrap();
     assert!(failure.starts_with("the call ended with INTERNAL"));
     assert_eq!(json(&report)["call"]["status"], "INTERNAL");
@@ -209,7 +214,7 @@ fn reflection_gives_the_schema_that_the_file_gives() {
     let from_file = request(&target);
     assert_eq!(reflected.messages, from_file.messages);
     assert_eq!(reflected.method.path, from_file.method.path);
-    let report = probe(&reflected, Depth::Call);
+    let report = probe(&reflected, ProbeDepth::Call);
     assert!(report.call.result.is_ok());
     server.stop();
     assert_eq!(server.join().unwrap().calls.served(), report.calls_made);

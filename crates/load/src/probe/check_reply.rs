@@ -1,42 +1,43 @@
-//! What came of one call of a check.
+//! The reply to one call of a check.
 
+use super::check::CheckOutcome;
 use bookend_wire::flow::Window;
 use bookend_wire::grpc::{Assembler, Code, percent};
 use bookend_wire::{ErrorCode, HeaderList};
 
-/// The largest message that is put together: what our own request may have been echoed as, and
-/// what a client of the usual limit would take.
+/// The largest message that is assembled: the default limit of gRPC clients, and more than an echo of
+/// our own request.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
 /// How the server ended a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ReplyEnd {
     /// With trailers: the code of `grpc-status` if it was there, and `grpc-message`.
     Trailers(Option<Code>, String),
     /// With RST_STREAM.
     Reset(ErrorCode),
 }
 
-/// What came of one call, so far.
+/// What has come of one call so far.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct CheckReply {
     /// What the server may still send on this stream.
     pub window: Option<Window>,
-    pub end: Option<End>,
+    pub end: Option<ReplyEnd>,
     http_status: Option<String>,
     assembler: Assembler,
     body_bytes: usize,
     messages: usize,
-    is_foul: bool,
+    is_malformed: bool,
 }
 
-impl Reply {
-    /// Octets of the body so far.
+impl CheckReply {
+    /// Bytes of the body so far.
     pub fn body_bytes(&self) -> usize {
         self.body_bytes
     }
 
-    pub fn block(&mut self, fields: &HeaderList, end_stream: bool) {
+    pub fn header_block(&mut self, fields: &HeaderList, end_stream: bool) {
         if self.http_status.is_none() {
             let status = fields.find(b":status").unwrap_or_default();
             if !status.starts_with(b"1") {
@@ -46,7 +47,7 @@ impl Reply {
         if end_stream {
             let code = fields.find(b"grpc-status").map(Code::parse);
             let message = percent::decode(fields.find(b"grpc-message").unwrap_or_default());
-            self.end_with(End::Trailers(code, message));
+            self.end_with(ReplyEnd::Trailers(code, message));
         }
     }
 
@@ -56,34 +57,38 @@ impl Reply {
         let pushed = self
             .assembler
             .push(data, MAX_MESSAGE_BYTES, |_| *messages += 1);
-        self.is_foul |= pushed.is_err();
+        self.is_malformed |= pushed.is_err();
         if end_stream {
-            self.end_with(End::Trailers(None, String::new()));
+            self.end_with(ReplyEnd::Trailers(None, String::new()));
         }
     }
 
     pub fn reset(&mut self, code: ErrorCode) {
-        self.end_with(End::Reset(code));
+        self.end_with(ReplyEnd::Reset(code));
     }
 
-    /// What comes behind an end, such as the reset of a request that nobody read, changes nothing.
-    fn end_with(&mut self, end: End) {
+    /// What follows the end, such as the reset of a request that the server has not read, changes
+    /// nothing.
+    fn end_with(&mut self, end: ReplyEnd) {
         self.end.get_or_insert(end);
     }
 
     /// The status that the server gave the call, if it gave one.
     pub fn code(&self) -> Option<Code> {
         match &self.end {
-            Some(End::Trailers(code, _)) => *code,
+            Some(ReplyEnd::Trailers(code, _)) => *code,
             _ => None,
         }
     }
 
-    /// Whether the call succeeded as gRPC wants it: status OK, whole messages, at least one.
-    ///
-    /// # Errors
-    /// What came instead, in a few words.
-    pub fn is_good(&self) -> Result<(), String> {
+    /// Supported if the call succeeded as gRPC demands: status OK, whole messages, at least one. Else
+    /// what came instead, in a few words.
+    pub fn outcome(&self) -> CheckOutcome {
+        self.check_success()
+            .map_or_else(CheckOutcome::Unsupported, |()| CheckOutcome::Supported)
+    }
+
+    fn check_success(&self) -> Result<(), String> {
         if self.code() != Some(Code::Ok) {
             return Err(self.describe());
         }
@@ -91,28 +96,28 @@ impl Reply {
             Some("200") => {}
             other => return Err(format!("HTTP status {}", other.unwrap_or("missing"))),
         }
-        if self.is_foul || !self.assembler.is_empty() {
+        if self.is_malformed || !self.assembler.is_empty() {
             return Err("a message was cut off or malformed".to_owned());
         }
-        match self.messages {
-            0 => Err("OK without a message".to_owned()),
-            _ => Ok(()),
+        if self.messages == 0 {
+            return Err("OK without a message".to_owned());
         }
+        Ok(())
     }
 
     /// How the call ended, in a few words.
     pub fn describe(&self) -> String {
         match &self.end {
             None => "no end".to_owned(),
-            Some(End::Reset(code)) => format!("reset with {code}"),
-            Some(End::Trailers(None, _)) => match self.http_status.as_deref() {
+            Some(ReplyEnd::Reset(code)) => format!("reset with {code}"),
+            Some(ReplyEnd::Trailers(None, _)) => match self.http_status.as_deref() {
                 Some("200") | None => "ended without grpc-status".to_owned(),
                 Some(status) => format!("HTTP status {status} without grpc-status"),
             },
-            Some(End::Trailers(Some(code), message)) if message.is_empty() => {
+            Some(ReplyEnd::Trailers(Some(code), message)) if message.is_empty() => {
                 format!("answered {code}")
             }
-            Some(End::Trailers(Some(code), message)) => format!("answered {code}: {message}"),
+            Some(ReplyEnd::Trailers(Some(code), message)) => format!("answered {code}: {message}"),
         }
     }
 }

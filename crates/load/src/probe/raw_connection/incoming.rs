@@ -1,17 +1,22 @@
-//! What comes from the server.
+//! Frames from the server.
 
-use super::{Broken, Conversation, Refill};
+use super::{CheckError, RawConnection, WindowRefill};
 use bookend_wire::ErrorCode;
 use bookend_wire::flow::Window;
 use bookend_wire::frame::{FrameHeader, flag, kind, write_frame};
 
-/// What a stream's window is opened by once it is known to be kept: more than any reply here has.
+/// What a stream's window is opened by once the server is known to respect it: more than any reply
+/// of a check has.
 const WIDE_WINDOW_BYTES: u32 = 1 << 24;
 
-impl Conversation {
-    pub(super) fn frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
-        if !self.greeted && (header.kind != kind::SETTINGS || header.has(flag::ACK)) {
-            return Err(Broken::Foul("the first frame is not SETTINGS"));
+impl RawConnection {
+    pub(super) fn receive_frame(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+    ) -> Result<(), CheckError> {
+        if !self.settings_received && (header.kind != kind::SETTINGS || header.has(flag::ACK)) {
+            return Err(CheckError::Violation("the first frame is not SETTINGS"));
         }
         match header.kind {
             kind::DATA => self.data(header, payload),
@@ -31,7 +36,7 @@ impl Conversation {
         }
     }
 
-    fn settings(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn settings(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         if header.has(flag::ACK) {
             self.acknowledged = true;
             if let Some(table_bytes) = self.own_table_bytes {
@@ -41,22 +46,22 @@ impl Conversation {
         }
         let before_bytes = i64::from(self.peer.initial_window_bytes);
         let applied = self.peer.apply(payload);
-        applied.map_err(|error| Broken::Foul(error.reason))?;
+        applied.map_err(|error| CheckError::Violation(error.reason))?;
         let difference_bytes = i64::from(self.peer.initial_window_bytes) - before_bytes;
         for window in self.stream_send_windows.values_mut() {
             window
                 .shift(difference_bytes)
-                .map_err(|_| Broken::Foul("SETTINGS moved a window past 2^31-1"))?;
+                .map_err(|_| CheckError::Violation("SETTINGS moved a window past 2^31-1"))?;
         }
         let table_bytes = self.peer.header_table_bytes as usize;
         self.encoder.set_peer_limit(table_bytes);
-        self.greeted = true;
+        self.settings_received = true;
         let mut acknowledgement = Vec::new();
         write_frame(&mut acknowledgement, kind::SETTINGS, flag::ACK, 0, &[]);
         self.write(&acknowledgement)
     }
 
-    fn ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         if header.has(flag::ACK) {
             self.pong = payload.try_into().ok();
             return Ok(());
@@ -66,18 +71,18 @@ impl Conversation {
         self.write(&pong)
     }
 
-    fn goaway(&mut self, payload: &[u8]) -> Result<(), Broken> {
+    fn goaway(&mut self, payload: &[u8]) -> Result<(), CheckError> {
         let code = ErrorCode(number_at(payload, 4)?);
         if code == ErrorCode::NO_ERROR {
             return Ok(());
         }
         let text = String::from_utf8_lossy(payload.get(8..).unwrap_or_default());
-        Err(Broken::GoingAway(code, text.into_owned()))
+        Err(CheckError::GoingAway(code, text.into_owned()))
     }
 
-    fn window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn window_update(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         let increment_bytes = number_at(payload, 0)? & 0x7fff_ffff;
-        let overflow = Broken::Foul("WINDOW_UPDATE moved a window past 2^31-1");
+        let overflow = CheckError::Violation("WINDOW_UPDATE moved a window past 2^31-1");
         let window = match header.stream_id {
             0 => Some(&mut self.send_window),
             id => self.stream_send_windows.get_mut(&id),
@@ -88,23 +93,23 @@ impl Conversation {
         }
     }
 
-    fn headers(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn headers(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         let mut block = without_padding(header, payload)?;
         if header.has(flag::PRIORITY) {
-            let short = Broken::Foul("HEADERS too short for its priority");
+            let short = CheckError::Violation("HEADERS too short for its priority");
             block = block.get(5..).ok_or(short)?;
         }
         let end_stream = header.has(flag::END_STREAM);
         self.block(header, end_stream, block.to_vec())
     }
 
-    fn continuation(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn continuation(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         match self.open_block.take() {
             Some((stream_id, end_stream, mut block)) if stream_id == header.stream_id => {
                 block.extend_from_slice(payload);
                 self.block(header, end_stream, block)
             }
-            _ => Err(Broken::Foul("CONTINUATION without HEADERS")),
+            _ => Err(CheckError::Violation("CONTINUATION without HEADERS")),
         }
     }
 
@@ -113,19 +118,19 @@ impl Conversation {
         header: FrameHeader,
         end_stream: bool,
         block: Vec<u8>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), CheckError> {
         if !header.has(flag::END_HEADERS) {
             self.open_block = Some((header.stream_id, end_stream, block));
             return Ok(());
         }
         let decoded = self.decoder.decode(&block, &mut self.fields);
-        decoded.map_err(|error| Broken::Foul(error.rule()))?;
+        decoded.map_err(|error| CheckError::Violation(error.rule()))?;
         let reply = self.replies.entry(header.stream_id).or_default();
-        reply.block(&self.fields, end_stream);
+        reply.header_block(&self.fields, end_stream);
         Ok(())
     }
 
-    fn data(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
+    fn data(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CheckError> {
         let stream_id = header.stream_id;
         let data = without_padding(header, payload)?;
         let own_window_bytes = self.own_window_bytes;
@@ -141,17 +146,17 @@ impl Conversation {
             return Ok(());
         }
         self.data_frames += 1;
-        self.give_back(stream_id, payload.len() as u32)
+        self.refill_windows(stream_id, payload.len() as u32)
     }
 
-    fn give_back(&mut self, stream_id: u32, bytes: u32) -> Result<(), Broken> {
+    fn refill_windows(&mut self, stream_id: u32, bytes: u32) -> Result<(), CheckError> {
         let stream_bytes = match &mut self.refill {
-            Refill::AtOnce => bytes,
-            Refill::OctetByOctet { frames: 0 } => {
-                self.refill = Refill::AtOnce;
+            WindowRefill::AtOnce => bytes,
+            WindowRefill::ByteByByte { frames: 0 } => {
+                self.refill = WindowRefill::AtOnce;
                 WIDE_WINDOW_BYTES
             }
-            Refill::OctetByOctet { frames } => {
+            WindowRefill::ByteByByte { frames } => {
                 *frames -= 1;
                 1
             }
@@ -178,14 +183,14 @@ impl Conversation {
     }
 }
 
-fn number_at(payload: &[u8], start: usize) -> Result<u32, Broken> {
-    let octets = payload.get(start..).and_then(<[u8]>::first_chunk::<4>);
-    octets
-        .map(|octets| u32::from_be_bytes(*octets))
-        .ok_or(Broken::Foul("a frame shorter than its fields"))
+fn number_at(payload: &[u8], start: usize) -> Result<u32, CheckError> {
+    let bytes = payload.get(start..).and_then(<[u8]>::first_chunk::<4>);
+    bytes
+        .map(|bytes| u32::from_be_bytes(*bytes))
+        .ok_or(CheckError::Violation("a frame shorter than its fields"))
 }
 
-fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Broken> {
+fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], CheckError> {
     if !header.has(flag::PADDED) {
         return Ok(payload);
     }
@@ -193,5 +198,5 @@ fn without_padding(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Broken>
         let length = rest.len().checked_sub(usize::from(pad_bytes))?;
         rest.get(..length)
     });
-    unpadded.ok_or(Broken::Foul("padding longer than its frame"))
+    unpadded.ok_or(CheckError::Violation("padding longer than its frame"))
 }

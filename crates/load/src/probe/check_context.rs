@@ -1,0 +1,35 @@
+//! What every check works with: the request, connections of its own, and how long these may take.
+
+use super::check_request::CheckRequest;
+use super::raw_connection::{CheckError, Destination, RawConnection};
+use super::request::ProbeRequest;
+use std::time::Duration;
+
+/// What the checks of one thread share.
+pub(super) struct CheckContext<'a> {
+    pub request: &'a ProbeRequest,
+    pub destination: Destination<'a>,
+    /// How long one connection of a check may take in all.
+    pub timeout: Duration,
+    /// Calls sent whole on all connections so far.
+    pub calls_sent: u64,
+}
+
+impl CheckContext<'_> {
+    /// The request as a client library would send it.
+    pub fn plain(&self) -> CheckRequest {
+        CheckRequest::plain(self.request)
+    }
+
+    /// Runs `exchange` on a new connection, and counts its calls however it ends.
+    pub fn on_connection<T>(
+        &mut self,
+        settings: &[(u16, u32)],
+        exchange: impl FnOnce(&mut RawConnection) -> Result<T, CheckError>,
+    ) -> Result<T, CheckError> {
+        let mut connection = RawConnection::open(self.destination, settings, self.timeout)?;
+        let result = exchange(&mut connection);
+        self.calls_sent += connection.calls_sent;
+        result
+    }
+}
