@@ -16,7 +16,7 @@ use std::thread;
 
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
-use bookend_server::io::{Stopper, Wait, raise_descriptor_limit};
+use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{Bound, Io, Limits, Server, Statistics};
 use clap::{Args, ValueEnum};
@@ -171,9 +171,9 @@ fn run(
         Some(config) => server.tls(failed_handshakes::tell(config, note)?),
         None => server,
     };
-    stop_on_signals(server.stopper())?;
+    stop_on_signals(server.shutdown_handle())?;
     if is_of_the_lab {
-        stop_at_end_of_input(server.stopper());
+        stop_at_end_of_input(server.shutdown_handle());
     }
     note(&format!("{} ({})", server.local_address(), server.chosen()));
     tell(&format!("ready {}", server.port().unwrap_or_default()));
@@ -225,7 +225,7 @@ fn threads(arguments: &ServeArguments) -> Result<usize, String> {
 }
 
 /// The first signal lets calls come to their end, the second one does not.
-fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
+fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new()
         .name("signals".into())
@@ -233,20 +233,20 @@ fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
             let mut signals = signals.forever();
             if signals.next().is_some() {
                 note("stopping; once more ends the calls that go on");
-                stopper.stop();
+                shutdown.stop();
             }
             if signals.next().is_some() {
-                stopper.stop_now();
+                shutdown.stop_now();
             }
         })?;
     Ok(())
 }
 
-fn stop_at_end_of_input(stopper: Stopper) {
+fn stop_at_end_of_input(shutdown: ShutdownHandle) {
     thread::spawn(move || {
         // What is written to us means nothing; an error ends the input as well.
         let _ = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
-        stopper.stop();
+        shutdown.stop();
     });
 }
 

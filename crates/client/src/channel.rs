@@ -283,12 +283,12 @@ impl From<io::Error> for ChannelError {
     }
 }
 
-fn driver_options(options: &ChannelOptions) -> bookend_io::Options {
-    bookend_io::Options {
+fn driver_options(options: &ChannelOptions) -> bookend_io::IoOptions {
+    bookend_io::IoOptions {
         connect_timeout_ns: nanoseconds(options.connection.connect_timeout),
         backlog_limit_bytes: BACKLOG_LIMIT_BYTES,
         counts_busy_time: false,
-        ..bookend_io::Options::default()
+        ..bookend_io::IoOptions::default()
     }
 }
 

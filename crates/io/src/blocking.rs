@@ -1,4 +1,4 @@
-//! The blocking driver: one thread, one session at a time.
+//! The blocking driver: one thread, one connection at a time.
 //!
 //! Where nothing else can happen the thread sits in a plain read, which costs one system call less
 //! a turn than asking first. It asks first (`ppoll` on the socket and the waker) while the shard
@@ -10,15 +10,15 @@
 use crate::address::Target;
 use crate::clock::{clock_ns, timespec};
 use crate::connection::{Connection, Read, Readiness};
-use crate::exchange::{Fate, LINGER_NS};
+use crate::context::Connect;
+use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel;
 use crate::mailbox::Mailbox;
-use crate::options::{Options, Wait};
-use crate::serve::Seats;
+use crate::options::{IoOptions, Wait};
+use crate::serve::WorkerSlots;
 use crate::shard::{Closed, Opened, Shard};
 use crate::socket;
-use crate::statistics::Statistics;
-use crate::turn::Connect;
+use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use rustix::event::{PollFd, PollFlags};
@@ -34,12 +34,12 @@ use std::time::Duration;
 pub const TICK_NS: u64 = 100_000_000;
 
 /// Runs a client's shard until it stops or is stopped. [`Shard::woken`] is called once first; there
-/// it asks for its connection with [`crate::Turn::connect`], one at a time: a second one ends in
-/// [`Closed::NotConnected`].
+/// it asks for its connection with [`crate::IoContext::connect`], one at a time: a second one ends
+/// in [`Closed::NotConnected`].
 ///
 /// # Errors
 /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
-pub fn run<S: Shard>(shard: S, waker: Waker, options: Options) -> io::Result<(S, Statistics)> {
+pub fn run<S: Shard>(shard: S, waker: Waker, options: IoOptions) -> io::Result<(S, IoStatistics)> {
     Driver::new(shard, waker, options, Until::Stopped).run()
 }
 
@@ -52,10 +52,10 @@ pub fn connect_and_run<S: Shard>(
     target: impl Into<Target>,
     shard: S,
     waker: Waker,
-    options: Options,
-) -> io::Result<(S, Statistics)> {
+    options: IoOptions,
+) -> io::Result<(S, IoStatistics)> {
     let mut driver = Driver::new(shard, waker, options, Until::Alone);
-    driver.worker.turn.connect(target, 0);
+    driver.worker.io.connect(target, 0);
     driver.run()
 }
 
@@ -67,8 +67,8 @@ pub fn run_accepted<S: Shard>(
     socket: impl Into<OwnedFd>,
     shard: S,
     waker: Waker,
-    options: Options,
-) -> io::Result<(S, Statistics)> {
+    options: IoOptions,
+) -> io::Result<(S, IoStatistics)> {
     let socket = socket.into();
     socket::send_at_once(&socket)?;
     prepare(&socket)?;
@@ -79,21 +79,21 @@ pub fn run_accepted<S: Shard>(
 
 /// Where a blocking thread of a server gets one connection after another.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct WorkerSlot {
     pub number: usize,
     pub arrivals: Mailbox<OwnedFd>,
-    pub seats: Arc<Seats>,
+    pub slots: Arc<WorkerSlots>,
 }
 
-/// Runs the shard for the connections that come to `seat`, until it stops or is stopped.
-pub(crate) fn run_seat<S: Shard>(
-    seat: Seat,
+/// Runs the shard for the connections that come to `slot`, until it stops or is stopped.
+pub(crate) fn run_slot<S: Shard>(
+    slot: WorkerSlot,
     shard: S,
     waker: Waker,
-    options: Options,
-) -> io::Result<(S, Statistics)> {
+    options: IoOptions,
+) -> io::Result<(S, IoStatistics)> {
     let mut driver = Driver::new(shard, waker, options, Until::Stopped);
-    driver.seat = Some(seat);
+    driver.slot = Some(slot);
     driver.run()
 }
 
@@ -111,33 +111,33 @@ struct Driver<S> {
     until: Until,
     connection: Option<Connection>,
     connect_by_ns: Option<u64>,
-    seat: Option<Seat>,
+    slot: Option<WorkerSlot>,
 }
 
 impl<S: Shard> Driver<S> {
-    fn new(shard: S, waker: Waker, options: Options, until: Until) -> Self {
+    fn new(shard: S, waker: Waker, options: IoOptions, until: Until) -> Self {
         let worker = Worker::start(shard, waker, options);
         Self {
             worker,
             until,
             connection: None,
             connect_by_ns: None,
-            seat: None,
+            slot: None,
         }
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(session) = self.worker.admit() else {
-            return self.leave_seat();
+        let Some(id) = self.worker.admit() else {
+            return self.leave_slot();
         };
-        self.connection = Some(Connection::new(socket, session, None));
-        self.worker.turn.begin();
+        self.connection = Some(Connection::new(socket, id, None));
+        self.worker.io.begin();
         self.worker
             .shard
-            .opened(session, Opened::Accepted, &mut self.worker.turn);
+            .opened(id, Opened::Accepted, &mut self.worker.io);
     }
 
-    fn run(mut self) -> io::Result<(S, Statistics)> {
+    fn run(mut self) -> io::Result<(S, IoStatistics)> {
         loop {
             self.settle();
             if self.may_leave() {
@@ -160,25 +160,25 @@ impl<S: Shard> Driver<S> {
     }
 
     /// Takes the connection that the acceptor has sent here. It sends the next one only after
-    /// [`Seats::leave`].
+    /// [`WorkerSlots::leave`].
     fn take_arrival(&mut self) {
-        let Some(seat) = &self.seat else { return };
+        let Some(slot) = &self.slot else { return };
         let mut arrived = Vec::new();
-        seat.arrivals.drain_into(&mut arrived);
+        slot.arrivals.drain_into(&mut arrived);
         for socket in arrived {
             match prepare(&socket) {
                 Ok(()) => self.open_accepted(socket),
                 Err(_) => {
-                    self.worker.turn.statistics.accept_errors += 1;
-                    self.leave_seat();
+                    self.worker.io.statistics.accept_errors += 1;
+                    self.leave_slot();
                 }
             }
         }
     }
 
-    fn leave_seat(&self) {
-        if let Some(seat) = &self.seat {
-            seat.seats.leave(seat.number);
+    fn leave_slot(&self) {
+        if let Some(slot) = &self.slot {
+            slot.slots.leave(slot.number);
         }
     }
 
@@ -190,8 +190,8 @@ impl<S: Shard> Driver<S> {
         };
         timeout_ns.is_none_or(|timeout_ns| timeout_ns >= TICK_NS)
             && !connection.blocked
-            && connection.wants_to_read(&self.worker.turn, self.worker.options.backlog_limit_bytes)
-            && !self.worker.shard.awaits_others()
+            && connection.wants_to_read(&self.worker.io, self.worker.options.backlog_limit_bytes)
+            && !self.worker.shard.has_outstanding()
     }
 
     #[inline]
@@ -199,8 +199,8 @@ impl<S: Shard> Driver<S> {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        let Worker { buffer, turn, .. } = &mut self.worker;
-        let read = connection.read(buffer, RecvFlags::empty(), turn);
+        let Worker { buffer, io, .. } = &mut self.worker;
+        let read = connection.read(buffer, RecvFlags::empty(), io);
         self.worker.end_wait(!matches!(read, Read::Nothing));
         let fate = connection.handle(read, &mut self.worker);
         self.conclude(fate);
@@ -238,9 +238,9 @@ impl<S: Shard> Driver<S> {
     }
 
     fn interest(&self, connection: &Connection) -> PollFlags {
-        let Worker { turn, options, .. } = &self.worker;
+        let Worker { io, options, .. } = &self.worker;
         let mut interest = PollFlags::empty();
-        let reads = connection.wants_to_read(turn, options.backlog_limit_bytes);
+        let reads = connection.wants_to_read(io, options.backlog_limit_bytes);
         interest.set(PollFlags::IN, reads);
         interest.set(PollFlags::OUT, connection.wants_to_write());
         interest
@@ -264,9 +264,9 @@ impl<S: Shard> Driver<S> {
     /// Whether attempts are all it takes: without a connection to read from, the kernel is asked.
     #[inline]
     fn spins(&self) -> bool {
-        let Worker { turn, options, .. } = &self.worker;
+        let Worker { io, options, .. } = &self.worker;
         let reads =
-            |connection: &Connection| connection.wants_to_read(turn, options.backlog_limit_bytes);
+            |connection: &Connection| connection.wants_to_read(io, options.backlog_limit_bytes);
         options.wait == Wait::Spin && self.connection.as_ref().is_some_and(reads)
     }
 
@@ -294,8 +294,8 @@ impl<S: Shard> Driver<S> {
     /// Does what the shard has asked for since the last wait.
     #[inline]
     fn settle(&mut self) {
-        if self.worker.turn.has_work() {
-            for connect in self.worker.turn.take_connects() {
+        if self.worker.io.has_work() {
+            for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
             self.worker.tell_writable();
@@ -305,20 +305,20 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn attend(&mut self) {
-        while let Some((session, wishes)) = self.worker.turn.next_touched() {
+        while let Some((id, pending)) = self.worker.io.next_touched() {
             match &mut self.connection {
-                Some(connection) if connection.exchange.session == session => {
-                    let fate = connection.grant(wishes, &mut self.worker);
+                Some(connection) if connection.exchange.id == id => {
+                    let fate = connection.grant(pending, &mut self.worker);
                     self.conclude(fate);
                 }
-                _ => self.worker.withdraw(session, wishes),
+                _ => self.worker.withdraw(id, pending),
             }
         }
     }
 
     #[inline]
-    fn conclude(&mut self, fate: Fate) {
-        if let Fate::Gone(why) = fate {
+    fn conclude(&mut self, fate: ConnectionStatus) {
+        if let ConnectionStatus::Gone(why) = fate {
             self.close(why);
         }
     }
@@ -329,33 +329,29 @@ impl<S: Shard> Driver<S> {
         };
         self.connect_by_ns = None;
         let lingers = matches!(why, Closed::Us) && connection.exchange.may_have_unread_bytes();
-        let session = connection.exchange.session;
-        self.worker.close(session, connection.exchange.told(why));
+        let id = connection.exchange.id;
+        self.worker.close(id, connection.exchange.told(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }
-        self.worker.turn.release(session.index);
-        self.leave_seat();
+        self.worker.io.release(id.index);
+        self.leave_slot();
     }
 
     fn connect(&mut self, connect: Connect) {
-        let Connect {
-            session,
-            target,
-            token,
-        } = connect;
+        let Connect { id, target, token } = connect;
         let begun = match &self.connection {
-            // The seat's own connections come from its acceptor, at any time.
-            None if self.seat.is_none() => socket::begin_connect(&target),
+            // The slot's own connections come from its acceptor, at any time.
+            None if self.slot.is_none() => socket::begin_connect(&target),
             _ => Err(only_one()),
         };
         match begun {
             Ok(socket) => {
-                self.connection = Some(Connection::new(socket, session, Some(token)));
+                self.connection = Some(Connection::new(socket, id, Some(token)));
                 let timeout_ns = self.worker.options.connect_timeout_ns;
                 self.connect_by_ns = Some(clock_ns().saturating_add(timeout_ns));
             }
-            Err(error) => self.worker.refuse(session, token, error),
+            Err(error) => self.worker.refuse(id, token, error),
         }
     }
 
@@ -368,16 +364,16 @@ impl<S: Shard> Driver<S> {
         if let Err(error) = ended {
             return self.close(Closed::Failed(error));
         }
-        let session = connection.exchange.session;
+        let id = connection.exchange.id;
         let Some(token) = connection.exchange.connecting.take() else {
             return;
         };
         self.connect_by_ns = None;
         self.worker.has_worked();
-        self.worker.turn.begin();
+        self.worker.io.begin();
         self.worker
             .shard
-            .opened(session, Opened::Connected(token), &mut self.worker.turn);
+            .opened(id, Opened::Connected(token), &mut self.worker.io);
         let fate = connection.write(&mut self.worker);
         self.conclude(fate);
     }
@@ -386,7 +382,7 @@ impl<S: Shard> Driver<S> {
         let Some(by_ns) = self.connect_by_ns else {
             return;
         };
-        if by_ns <= self.worker.turn.now_ns() {
+        if by_ns <= self.worker.io.now_ns() {
             self.close(Closed::Failed(io::ErrorKind::TimedOut.into()));
         }
     }
@@ -395,16 +391,16 @@ impl<S: Shard> Driver<S> {
     fn may_leave(&mut self) -> bool {
         let connection = &self.connection;
         let alone = connection.is_none() && self.until == Until::Alone;
-        let written = |turn: &crate::Turn| {
+        let written = |io: &crate::IoContext| {
             connection
                 .as_ref()
-                .is_none_or(|connection| turn.unwritten(connection.exchange.session).is_empty())
+                .is_none_or(|connection| io.unwritten(connection.exchange.id).is_empty())
         };
-        self.worker.may_leave(written) || (alone && !self.worker.turn.has_work())
+        self.worker.may_leave(written) || (alone && !self.worker.io.has_work())
     }
 
     /// Closes what is still open and gives the shard back.
-    fn finish(mut self) -> (S, Statistics) {
+    fn finish(mut self) -> (S, IoStatistics) {
         self.close(Closed::Us);
         self.worker.finish()
     }
@@ -443,7 +439,7 @@ fn readiness(flags: PollFlags) -> Readiness {
 
 /// Reads and writes so far.
 fn moves<S>(worker: &Worker<S>) -> u64 {
-    worker.turn.statistics.reads + worker.turn.statistics.writes
+    worker.io.statistics.reads + worker.io.statistics.writes
 }
 
 fn only_one() -> io::Error {

@@ -20,7 +20,7 @@ pub enum ByteStream {
     /// To a unix socket.
     Unix(UnixStream),
     /// To either, inside of TLS.
-    Tls(Box<tls::Stream<ByteStream>>),
+    Tls(Box<tls::TlsStream<ByteStream>>),
 }
 
 impl ByteStream {
@@ -49,7 +49,7 @@ impl ByteStream {
         self.set_read_timeout(Some(patience))?;
         self.set_write_timeout(Some(patience))?;
         let deadline = Instant::now() + patience;
-        let stream = tls::Stream::connect(self, connector, || Instant::now() < deadline)?;
+        let stream = tls::TlsStream::connect(self, connector, || Instant::now() < deadline)?;
         let stream = Self::Tls(Box::new(stream));
         stream.set_read_timeout(None)?;
         stream.set_write_timeout(None)?;

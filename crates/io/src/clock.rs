@@ -4,7 +4,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Nanoseconds of `CLOCK_MONOTONIC`: the clock of [`crate::Turn::now_ns`] and of
+/// Nanoseconds of `CLOCK_MONOTONIC`: the clock of [`crate::IoContext::now_ns`] and of
 /// [`crate::Shard::next_deadline`]. Never zero on a machine that has booted.
 ///
 /// Answered by the kernel's shared page (vDSO) without a system call.

@@ -1,10 +1,10 @@
 //! One socket of a driver that reads and writes itself, and how far it is.
 
-use crate::exchange::{Ending, Exchange, Fate};
+use crate::context::{IoContext, PendingOps};
+use crate::exchange::{ConnectionStatus, Ending, Exchange};
 use crate::kernel;
-use crate::shard::{Closed, Session, Shard};
+use crate::shard::{Closed, ConnectionId, Shard};
 use crate::socket;
-use crate::turn::{Turn, Wishes};
 use crate::worker::Worker;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -47,18 +47,18 @@ pub(crate) enum Read {
 }
 
 impl Connection {
-    pub fn new(socket: OwnedFd, session: Session, connecting: Option<u64>) -> Self {
+    pub fn new(socket: OwnedFd, id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
             socket,
-            exchange: Exchange::new(session, connecting),
+            exchange: Exchange::new(id, connecting),
             blocked: false,
         }
     }
 
     /// Whether the next bytes are wanted.
     #[inline]
-    pub fn wants_to_read(&self, turn: &Turn, backlog_limit_bytes: usize) -> bool {
-        let unwritten = || turn.unwritten(self.exchange.session).len();
+    pub fn wants_to_read(&self, io: &IoContext, backlog_limit_bytes: usize) -> bool {
+        let unwritten = || io.unwritten(self.exchange.id).len();
         self.exchange.wants_to_read() && (!self.blocked || unwritten() <= backlog_limit_bytes)
     }
 
@@ -70,51 +70,59 @@ impl Connection {
 
     /// Writes and reads, once each, as far as the socket lets it.
     #[inline]
-    pub fn advance<S: Shard>(&mut self, ready: Readiness, worker: &mut Worker<S>) -> Fate {
+    pub fn advance<S: Shard>(
+        &mut self,
+        ready: Readiness,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
         if self.blocked
             && ready.writable
-            && let Fate::Gone(why) = self.write(worker)
+            && let ConnectionStatus::Gone(why) = self.write(worker)
         {
-            return Fate::Gone(why);
+            return ConnectionStatus::Gone(why);
         }
-        if self.wants_to_read(&worker.turn, worker.options.backlog_limit_bytes) {
+        if self.wants_to_read(&worker.io, worker.options.backlog_limit_bytes) {
             if !ready.readable && !ready.broken {
-                return Fate::Alive;
+                return ConnectionStatus::Alive;
             }
-            let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn);
-            worker.turn.begin();
+            let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io);
+            worker.io.begin();
             let is_last = ready.ended && matches!(read, Read::Bytes(_));
             let fate = self.handle(read, worker);
             if is_last && self.exchange.drained && self.exchange.wants_to_read() {
                 // The next read would only say so.
-                return self.exchange.end(Ending::Peer, &worker.turn);
+                return self.exchange.end(Ending::Peer, &worker.io);
             }
             return fate;
         }
         if ready.broken {
-            return Fate::Gone(Closed::Failed(socket::pending_error(&self.socket)));
+            return ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&self.socket)));
         }
-        Fate::Alive
+        ConnectionStatus::Alive
     }
 
     /// Does what the shard has asked for, and writes what is in the output.
     #[inline]
-    pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
-        if let Fate::Gone(why) = self.exchange.grant_end(wishes, &self.socket) {
-            return Fate::Gone(why);
+    pub fn grant<S: Shard>(
+        &mut self,
+        pending: PendingOps,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
+        if let ConnectionStatus::Gone(why) = self.exchange.grant_end(pending, &self.socket) {
+            return ConnectionStatus::Gone(why);
         }
-        if wishes.resume
-            && let Fate::Gone(why) = self.resume(&mut worker.shard, &mut worker.turn)
+        if pending.resume
+            && let ConnectionStatus::Gone(why) = self.resume(&mut worker.shard, &mut worker.io)
         {
-            return Fate::Gone(why);
+            return ConnectionStatus::Gone(why);
         }
-        if wishes.close
-            && let Fate::Gone(why) = self.exchange.end(Ending::Us, &worker.turn)
+        if pending.close
+            && let ConnectionStatus::Gone(why) = self.exchange.end(Ending::Us, &worker.io)
         {
-            return Fate::Gone(why);
+            return ConnectionStatus::Gone(why);
         }
         if self.blocked {
-            Fate::Alive
+            ConnectionStatus::Alive
         } else {
             self.write(worker)
         }
@@ -122,7 +130,7 @@ impl Connection {
 
     /// Reads once, behind what the last call left over.
     #[inline]
-    pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, turn: &mut Turn) -> Read {
+    pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, io: &mut IoContext) -> Read {
         let leftover = self.exchange.leftover();
         let kept = leftover.len();
         buffer[..kept].copy_from_slice(leftover);
@@ -132,8 +140,8 @@ impl Connection {
             Ok(0) => Read::End,
             Ok(count) => {
                 self.exchange.drained = count < space_bytes;
-                turn.statistics.reads += 1;
-                turn.statistics.received_bytes += count as u64;
+                io.statistics.reads += 1;
+                io.statistics.received_bytes += count as u64;
                 Read::Bytes(kept + count)
             }
             Err(Errno::AGAIN | Errno::INTR) => Read::Nothing,
@@ -143,59 +151,61 @@ impl Connection {
 
     /// Acts on a read.
     #[inline]
-    pub fn handle<S: Shard>(&mut self, read: Read, worker: &mut Worker<S>) -> Fate {
+    pub fn handle<S: Shard>(&mut self, read: Read, worker: &mut Worker<S>) -> ConnectionStatus {
         let Worker {
-            shard,
-            turn,
-            buffer,
-            ..
+            shard, io, buffer, ..
         } = worker;
         match read {
-            Read::Bytes(count) => self.deliver(&buffer[..count], shard, turn),
-            Read::Nothing => Fate::Alive,
-            Read::End => self.exchange.end(Ending::Peer, turn),
-            Read::Failed(error) => Fate::Gone(Closed::Failed(error.into())),
+            Read::Bytes(count) => self.deliver(&buffer[..count], shard, io),
+            Read::Nothing => ConnectionStatus::Alive,
+            Read::End => self.exchange.end(Ending::Peer, io),
+            Read::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
         }
     }
 
     /// Presents bytes to the shard and keeps what it leaves over.
     #[inline]
-    fn deliver<S: Shard>(&mut self, bytes: &[u8], shard: &mut S, turn: &mut Turn) -> Fate {
+    fn deliver<S: Shard>(
+        &mut self,
+        bytes: &[u8],
+        shard: &mut S,
+        io: &mut IoContext,
+    ) -> ConnectionStatus {
         let Self {
             socket,
             exchange,
             blocked,
             ..
         } = self;
-        let session = exchange.session;
-        let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
-        exchange.deliver(bytes, shard, turn, early)
+        let id = exchange.id;
+        let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
+        exchange.deliver(bytes, shard, io, early)
     }
 
     /// Goes on reading, first with what was left over when the shard paused.
-    fn resume<S: Shard>(&mut self, shard: &mut S, turn: &mut Turn) -> Fate {
+    fn resume<S: Shard>(&mut self, shard: &mut S, io: &mut IoContext) -> ConnectionStatus {
         let Self {
             socket,
             exchange,
             blocked,
             ..
         } = self;
-        let session = exchange.session;
-        let early = |turn: &mut Turn| write_early(socket, session, blocked, turn);
-        exchange.resume(shard, turn, early)
+        let id = exchange.id;
+        let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
+        exchange.resume(shard, io, early)
     }
 
     /// Writes once what is in the output.
     #[inline]
-    pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> Fate {
-        let session = self.exchange.session;
+    pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
+        let id = self.exchange.id;
         if self.exchange.connecting.is_some() {
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
-        let turn = &mut worker.turn;
-        let bytes = turn.unwritten(session);
+        let io = &mut worker.io;
+        let bytes = io.unwritten(id);
         if bytes.is_empty() {
-            turn.reclaim(session);
+            io.reclaim(id);
             return self.exchange.ended();
         }
         let sent = match self.exchange.is_ours_to_end() {
@@ -203,53 +213,50 @@ impl Connection {
             false => kernel::send(&self.socket, bytes),
         };
         match sent {
-            Ok(count) => self.blocked = !turn.took(session, count),
+            Ok(count) => self.blocked = !io.took(id, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
             Err(error) => return self.hear_out(error, worker),
         }
         if self.blocked {
             self.exchange.drained &= !self.exchange.is_ending();
-            turn.promise_writable(session);
-            return Fate::Alive;
+            io.promise_writable(id);
+            return ConnectionStatus::Alive;
         }
         self.exchange.ended()
     }
 
     /// Nothing can be written any more, but the peer's last words (why it went) may wait.
     #[cold]
-    fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> Fate {
+    fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> ConnectionStatus {
         for _ in 0..LAST_READS_MAX {
             if !self.exchange.wants_to_read() {
                 break;
             }
-            match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.turn) {
+            match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io) {
                 Read::Bytes(count) => {
                     let Worker {
-                        shard,
-                        turn,
-                        buffer,
-                        ..
+                        shard, io, buffer, ..
                     } = worker;
-                    if let Fate::Gone(why) = self.deliver(&buffer[..count], shard, turn) {
-                        return Fate::Gone(why);
+                    if let ConnectionStatus::Gone(why) = self.deliver(&buffer[..count], shard, io) {
+                        return ConnectionStatus::Gone(why);
                     }
                 }
                 Read::Nothing | Read::End | Read::Failed(_) => break,
             }
         }
-        Fate::Gone(Closed::Failed(error.into()))
+        ConnectionStatus::Gone(Closed::Failed(error.into()))
     }
 }
 
 /// Writes in the middle of what one read brought. What goes wrong is seen by the write that ends
 /// the turn.
 #[inline]
-fn write_early(socket: &OwnedFd, session: Session, blocked: &mut bool, turn: &mut Turn) {
-    let bytes = turn.unwritten(session);
+fn write_early(socket: &OwnedFd, id: ConnectionId, blocked: &mut bool, io: &mut IoContext) {
+    let bytes = io.unwritten(id);
     if !bytes.is_empty()
         && !*blocked
         && let Ok(count) = kernel::send(socket, bytes)
     {
-        *blocked = !turn.took(session, count);
+        *blocked = !io.took(id, count);
     }
 }

@@ -1,12 +1,12 @@
 //! Giving up after a while.
 
+use crate::context::IoContext;
 use crate::kernel::Grows;
-use crate::shard::Session;
-use crate::turn::Turn;
+use crate::shard::ConnectionId;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 
-/// What a driver of many sessions does not wait for any longer than that.
+/// What a driver of many connections does not wait for any longer than that.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     connects: Timeouts,
@@ -18,7 +18,7 @@ pub(crate) struct Deadlines {
 /// What a driver has to do because the time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// Give up the connect of the session of that index.
+    /// Give up the connect of the connection of that index.
     Connect(u32),
     /// Close the connection of that index, which has been read on for long enough.
     Linger(u32),
@@ -29,30 +29,30 @@ pub(crate) enum Due {
 /// One of a driver's sockets, and what is waited for.
 pub(crate) trait Waits {
     /// Whose it is.
-    fn session(&self) -> Session;
+    fn id(&self) -> ConnectionId;
     /// Whether its connect has not ended yet.
     fn awaits_connect(&self) -> bool;
     /// Whether it is closed for the shard, and read on so that the peer gets our last bytes.
     fn lingers(&self) -> bool;
 }
 
-/// The entry of the session of that key, unless that is gone.
+/// The entry of the connection of that key, unless that is gone.
 #[inline]
 pub(crate) fn entry_of<E: Waits>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
     let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (entry.session().key() == key).then_some(entry)
+    (entry.id().key() == key).then_some(entry)
 }
 
 impl Deadlines {
     /// A connect has begun that may take until then. Fails where there is no memory: who is to be
     /// given up must not be left waiting for ever.
-    pub fn connect_by(&mut self, by_ns: u64, session: Session) -> Result<(), Errno> {
-        self.connects.push(by_ns, session)
+    pub fn connect_by(&mut self, by_ns: u64, id: ConnectionId) -> Result<(), Errno> {
+        self.connects.push(by_ns, id)
     }
 
     /// A closed connection is to be read on until then. Fails where there is no memory.
-    pub fn linger_until(&mut self, until_ns: u64, session: Session) -> Result<(), Errno> {
-        self.lingers.push(until_ns, session)
+    pub fn linger_until(&mut self, until_ns: u64, id: ConnectionId) -> Result<(), Errno> {
+        self.lingers.push(until_ns, id)
     }
 
     /// The listener is to be left alone until then.
@@ -87,9 +87,9 @@ impl Deadlines {
 
     /// What is due, one thing at a time.
     #[inline]
-    pub fn pop_due<E: Waits>(&mut self, entries: &mut [Option<E>], turn: &Turn) -> Option<Due> {
+    pub fn pop_due<E: Waits>(&mut self, entries: &mut [Option<E>], io: &IoContext) -> Option<Due> {
         let next_ns = self.next_ns(entries)?;
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         match next_ns <= now_ns {
             true => self.pop(now_ns),
             false => None,
@@ -115,9 +115,9 @@ impl Deadlines {
 struct Timeouts(VecDeque<(u64, u64)>);
 
 impl Timeouts {
-    fn push(&mut self, at_ns: u64, session: Session) -> Result<(), Errno> {
+    fn push(&mut self, at_ns: u64, id: ConnectionId) -> Result<(), Errno> {
         self.0.try_grow(1)?;
-        self.0.push_back((at_ns, session.key()));
+        self.0.push_back((at_ns, id.key()));
         Ok(())
     }
 
@@ -146,13 +146,13 @@ mod tests {
     use super::*;
 
     struct Socket {
-        session: Session,
+        id: ConnectionId,
         connects: bool,
     }
 
     impl Waits for Socket {
-        fn session(&self) -> Session {
-            self.session
+        fn id(&self) -> ConnectionId {
+            self.id
         }
         fn awaits_connect(&self) -> bool {
             self.connects
@@ -162,36 +162,36 @@ mod tests {
         }
     }
 
-    fn session(index: u32) -> Session {
-        Session {
+    fn id(index: u32) -> ConnectionId {
+        ConnectionId {
             index,
             generation: 7,
         }
     }
 
     fn socket(index: u32, connects: bool) -> Option<Socket> {
-        let session = session(index);
-        Some(Socket { session, connects })
+        let id = id(index);
+        Some(Socket { id, connects })
     }
 
     /// A turn long after all that is awaited in these tests.
-    fn late() -> Turn {
-        let turn = Turn::default();
-        assert!(turn.now_ns() > 1_000);
-        turn
+    fn late() -> IoContext {
+        let io = IoContext::default();
+        assert!(io.now_ns() > 1_000);
+        io
     }
 
     #[test]
     fn what_no_longer_matters_wakes_nobody() {
         let mut entries = [None, socket(1, true), socket(2, true)];
         let mut deadlines = Deadlines::default();
-        deadlines.connect_by(10, session(1)).unwrap();
-        deadlines.connect_by(20, session(2)).unwrap();
+        deadlines.connect_by(10, id(1)).unwrap();
+        deadlines.connect_by(20, id(2)).unwrap();
         assert_eq!(deadlines.next_ns(&mut entries), Some(10));
         entries[1].as_mut().unwrap().connects = false;
         assert_eq!(deadlines.next_ns(&mut entries), Some(20));
         let next_generation = 8;
-        entries[2].as_mut().unwrap().session.generation = next_generation;
+        entries[2].as_mut().unwrap().id.generation = next_generation;
         assert_eq!(deadlines.next_ns(&mut entries), None);
         assert_eq!(deadlines.pop_due(&mut entries, &late()), None);
     }
@@ -201,9 +201,9 @@ mod tests {
         let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
         let mut deadlines = Deadlines::default();
         deadlines.accept_at(10);
-        deadlines.linger_until(20, session(2)).unwrap();
-        deadlines.connect_by(30, session(0)).unwrap();
-        deadlines.connect_by(u64::MAX, session(1)).unwrap();
+        deadlines.linger_until(20, id(2)).unwrap();
+        deadlines.connect_by(30, id(0)).unwrap();
+        deadlines.connect_by(u64::MAX, id(1)).unwrap();
         let mut told = Vec::new();
         while let Some(due) = deadlines.pop_due(&mut entries, &late()) {
             told.push(due);

@@ -1,17 +1,17 @@
-//! The epoll driver: one thread, any number of sessions.
+//! The epoll driver: one thread, any number of connections.
 
 mod connecting;
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Readiness};
 use crate::deadlines::{Deadlines, Due, Waits, entry_of};
-use crate::exchange::{Fate, LINGER_NS};
+use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
-use crate::options::Options;
-use crate::shard::{Closed, Opened, Session, Shard};
-use crate::statistics::Statistics;
+use crate::options::IoOptions;
+use crate::shard::{Closed, ConnectionId, Opened, Shard};
+use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use rustix::event::Timespec;
@@ -25,7 +25,7 @@ use std::mem;
 /// Sockets that one wait reports: what does not fit is reported by the next one, first come first.
 const EVENTS_MAX: usize = 256;
 
-/// Connections accepted before the sessions have their turn again.
+/// Connections accepted before the connections have their turn again.
 const ACCEPTS_A_TURN: usize = 64;
 
 /// What a connection is taken to be ready for that nobody has asked about.
@@ -47,7 +47,7 @@ const WAKER_KEY: u64 = u64::MAX - 1;
 pub struct Epoll {
     poll: OwnedFd,
     waker: Waker,
-    options: Options,
+    options: IoOptions,
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
 }
@@ -57,7 +57,7 @@ impl Epoll {
     ///
     /// # Errors
     /// The machine's: no descriptor can be had, or the kernel is older than Linux 5.11.
-    pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
+    pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
         let poll = kernel::epoll_create()?;
         kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;
         match kernel::epoll_wait(&poll, &mut Vec::with_capacity(1), Some(&timespec(0))) {
@@ -94,7 +94,7 @@ impl Epoll {
     ///
     /// # Errors
     /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
-    pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, Statistics)> {
+    pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, IoStatistics)> {
         let mut driver = Driver {
             worker: Worker::start(shard, self.waker, self.options),
             poll: self.poll,
@@ -112,7 +112,7 @@ impl Epoll {
 struct Driver<S> {
     worker: Worker<S>,
     poll: OwnedFd,
-    /// By [`Session::index`].
+    /// By [`ConnectionId::index`].
     entries: Vec<Option<Entry>>,
     deadlines: Deadlines,
     listener: Option<Listener>,
@@ -191,16 +191,16 @@ impl<S: Shard> Driver<S> {
     /// As `conclude`, where output may follow at once: what the socket is watched for is settled
     /// when that is written.
     #[inline]
-    fn conclude_before_output(&mut self, index: u32, fate: Fate) {
+    fn conclude_before_output(&mut self, index: u32, fate: ConnectionStatus) {
         match fate {
-            Fate::Alive if self.worker.turn.is_touched(index) => {}
+            ConnectionStatus::Alive if self.worker.io.is_touched(index) => {}
             fate => self.conclude(index, fate),
         }
     }
 
     /// Does what the shard has asked for since the last wait.
     fn settle(&mut self) {
-        if self.worker.turn.has_work() {
+        if self.worker.io.has_work() {
             self.worker.tell_writable();
         }
         self.attend();
@@ -212,32 +212,32 @@ impl<S: Shard> Driver<S> {
     #[inline]
     fn attend(&mut self) {
         self.grant_wishes();
-        if self.worker.turn.has_connects() {
-            for connect in self.worker.turn.take_connects() {
+        if self.worker.io.has_connects() {
+            for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
             self.grant_wishes();
         }
     }
 
-    /// Looks after the sessions of which the shard has asked something.
+    /// Looks after the connections of which the shard has asked something.
     #[inline]
     fn grant_wishes(&mut self) {
-        while let Some((session, wishes)) = self.worker.turn.next_touched() {
-            let Some(entry) = entry_of(&mut self.entries, session.key()) else {
-                self.worker.withdraw(session, wishes);
+        while let Some((id, pending)) = self.worker.io.next_touched() {
+            let Some(entry) = entry_of(&mut self.entries, id.key()) else {
+                self.worker.withdraw(id, pending);
                 continue;
             };
-            let fate = entry.connection.grant(wishes, &mut self.worker);
-            self.conclude(session.index, fate);
+            let fate = entry.connection.grant(pending, &mut self.worker);
+            self.conclude(id.index, fate);
         }
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, fate: Fate) {
+    fn conclude(&mut self, index: u32, fate: ConnectionStatus) {
         match fate {
-            Fate::Alive => self.update_interest(index),
-            Fate::Gone(why) => self.close(index, why),
+            ConnectionStatus::Alive => self.update_interest(index),
+            ConnectionStatus::Gone(why) => self.close(index, why),
         }
     }
 
@@ -246,19 +246,19 @@ impl<S: Shard> Driver<S> {
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
             return;
         };
-        let Worker { turn, options, .. } = &self.worker;
+        let Worker { io, options, .. } = &self.worker;
         let mut interest = EventFlags::empty();
         interest.set(
             TO_READ,
             entry.lingering
                 || entry
                     .connection
-                    .wants_to_read(turn, options.backlog_limit_bytes),
+                    .wants_to_read(io, options.backlog_limit_bytes),
         );
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = entry.connection.exchange.session.key();
+            let key = entry.connection.exchange.id.key();
             let socket = &entry.connection.socket;
             if let Err(error) = kernel::epoll_modify(&self.poll, socket, key, interest) {
                 self.lose(index, error);
@@ -279,10 +279,10 @@ impl<S: Shard> Driver<S> {
         let Some(mut entry) = self.entries[index as usize].take() else {
             return;
         };
-        let session = entry.connection.exchange.session;
+        let id = entry.connection.exchange.id;
         let lingers = matches!(why, Closed::Us)
             && entry.connection.exchange.may_have_unread_bytes()
-            && self.may_linger(session);
+            && self.may_linger(id);
         let why = entry.connection.exchange.told(why);
         if lingers {
             let _ = kernel::shut_down(&entry.connection.socket);
@@ -290,18 +290,18 @@ impl<S: Shard> Driver<S> {
             entry.connection.blocked = false;
             self.entries[index as usize] = Some(entry);
             self.update_interest(index);
-            self.worker.close(session, why);
+            self.worker.close(id, why);
             return;
         }
         drop(entry);
-        self.worker.close(session, why);
-        self.worker.turn.release(index);
+        self.worker.close(id, why);
+        self.worker.io.release(index);
     }
 
     /// Sees to it that a connection that is read on ends in time.
-    fn may_linger(&mut self, session: Session) -> bool {
-        let until_ns = self.worker.turn.now_ns() + LINGER_NS;
-        self.deadlines.linger_until(until_ns, session).is_ok()
+    fn may_linger(&mut self, id: ConnectionId) -> bool {
+        let until_ns = self.worker.io.now_ns() + LINGER_NS;
+        self.deadlines.linger_until(until_ns, id).is_ok()
     }
 
     /// Drops what comes on a connection that we have closed, until the peer has closed it too.
@@ -318,7 +318,7 @@ impl<S: Shard> Driver<S> {
 
     fn forget(&mut self, index: u32) {
         self.entries[index as usize] = None;
-        self.worker.turn.release(index);
+        self.worker.io.release(index);
     }
 
     fn accept(&mut self) {
@@ -340,14 +340,14 @@ impl<S: Shard> Driver<S> {
 
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
-        self.worker.turn.statistics.accept_errors += 1;
+        self.worker.io.statistics.accept_errors += 1;
         self.put_off_accept();
         // Where this fails, events go on to come, and are left alone.
         let _ = self.watch_listener(EventFlags::empty());
     }
 
     fn put_off_accept(&mut self) {
-        let at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
         self.deadlines.accept_at(at_ns);
     }
 
@@ -366,17 +366,17 @@ impl<S: Shard> Driver<S> {
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(session) = self.worker.admit() else {
+        let Some(id) = self.worker.admit() else {
             return;
         };
-        if self.register(socket, session, None, TO_READ).is_err() {
-            return self.worker.turn_away(session);
+        if self.register(socket, id, None, TO_READ).is_err() {
+            return self.worker.turn_away(id);
         }
-        self.worker.turn.begin();
+        self.worker.io.begin();
         self.worker
             .shard
-            .opened(session, Opened::Accepted, &mut self.worker.turn);
-        self.hear_first(session.index);
+            .opened(id, Opened::Accepted, &mut self.worker.io);
+        self.hear_first(id.index);
     }
 
     /// Reads what has come with a connection: a client that does not wait for our greeting is
@@ -385,8 +385,8 @@ impl<S: Shard> Driver<S> {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
-        let Worker { turn, options, .. } = &self.worker;
-        let unwritten = turn.unwritten(entry.connection.exchange.session);
+        let Worker { io, options, .. } = &self.worker;
+        let unwritten = io.unwritten(entry.connection.exchange.id);
         if unwritten.len() > options.backlog_limit_bytes {
             return;
         }
@@ -409,18 +409,18 @@ impl<S: Shard> Driver<S> {
     fn register(
         &mut self,
         socket: OwnedFd,
-        session: Session,
+        id: ConnectionId,
         connecting: Option<u64>,
         interest: EventFlags,
     ) -> io::Result<()> {
-        let index = session.index as usize;
+        let index = id.index as usize;
         if self.entries.len() <= index {
             let missing = index + 1 - self.entries.len();
             self.entries.try_grow(missing)?;
             self.entries.resize_with(index + 1, || None);
         }
-        kernel::epoll_add(&self.poll, &socket, session.key(), interest)?;
-        let connection = Connection::new(socket, session, connecting);
+        kernel::epoll_add(&self.poll, &socket, id.key(), interest)?;
+        let connection = Connection::new(socket, id, connecting);
         self.entries[index] = Some(Entry {
             connection,
             interest,
@@ -432,7 +432,7 @@ impl<S: Shard> Driver<S> {
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.turn) {
+        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.io) {
             self.expire_one(due);
         }
     }
@@ -450,13 +450,13 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        if self.worker.turn.stopping() {
+        if self.worker.io.stopping() {
             self.stop_accepting();
         }
         let entries = &self.entries;
-        self.worker.may_leave(|turn| {
+        self.worker.may_leave(|io| {
             let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
-            live.all(|entry| turn.unwritten(entry.connection.exchange.session).is_empty())
+            live.all(|entry| io.unwritten(entry.connection.exchange.id).is_empty())
         })
     }
 
@@ -472,11 +472,11 @@ impl<S: Shard> Driver<S> {
             self.open_accepted(socket);
             self.attend();
         });
-        self.worker.turn.statistics.accept_errors += errors;
+        self.worker.io.statistics.accept_errors += errors;
     }
 
     /// Closes what is still open and gives the shard back.
-    fn finish(mut self) -> (S, Statistics) {
+    fn finish(mut self) -> (S, IoStatistics) {
         for index in 0..self.entries.len() {
             match &self.entries[index] {
                 Some(entry) if !entry.lingering => self.close(index as u32, Closed::Us),
@@ -489,8 +489,8 @@ impl<S: Shard> Driver<S> {
 
 impl Waits for Entry {
     #[inline]
-    fn session(&self) -> Session {
-        self.connection.exchange.session
+    fn id(&self) -> ConnectionId {
+        self.connection.exchange.id
     }
 
     fn awaits_connect(&self) -> bool {

@@ -1,9 +1,9 @@
-//! A session as its shard sees it, whichever way its bytes come and go: what every driver does.
+//! A connection as its shard sees it, whichever way its bytes come and go: what every driver does.
 
+use crate::context::{IoContext, PendingOps};
 use crate::kernel::Grows;
-use crate::shard::{Closed, Session, Shard, Then};
+use crate::shard::{AfterRead, Closed, ConnectionId, Shard};
 use crate::socket;
-use crate::turn::{Turn, Wishes};
 use rustix::fd::AsFd;
 use rustix::io::Errno;
 use std::io;
@@ -12,7 +12,8 @@ use std::mem;
 /// What one read can bring, and the largest piece of input a shard may ask to see whole.
 ///
 /// A quarter of a MiB holds a thousand small calls, stays in a core's second-level cache and is the
-/// point beyond which larger reads bought nothing. There is one a thread, shared by its sessions.
+/// point beyond which larger reads bought nothing. There is one a thread, shared by its
+/// connections.
 pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 
 /// How long a connection that we closed is read on, and what comes dropped, so that the kernel does
@@ -20,13 +21,13 @@ pub const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 /// 5 s between two reads; a benchmark's peers answer in a round trip.
 pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 
-/// A session between two partial frames keeps this much; 10,000 of them keep 5 MiB.
+/// A connection between two partial frames keeps this much; 10,000 of them keep 5 MiB.
 const LEFTOVER_CAPACITY_KEPT: usize = 512;
 
-/// A session and how far it is.
+/// A connection and how far it is.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    pub session: Session,
+    pub id: ConnectionId,
     /// Asked for, not there yet: the token.
     pub connecting: Option<u64>,
     paused: bool,
@@ -46,15 +47,15 @@ pub(crate) enum Ending {
 
 /// Whether a connection goes on.
 #[must_use]
-pub(crate) enum Fate {
+pub(crate) enum ConnectionStatus {
     Alive,
     Gone(Closed),
 }
 
 impl Exchange {
-    pub fn new(session: Session, connecting: Option<u64>) -> Self {
+    pub fn new(id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
-            session,
+            id,
             connecting,
             paused: false,
             ending: None,
@@ -113,28 +114,28 @@ impl Exchange {
         &mut self,
         bytes: &[u8],
         shard: &mut S,
-        turn: &mut Turn,
-        write_early: impl FnMut(&mut Turn),
-    ) -> Fate {
-        let (rest, then) = self.offer(bytes, shard, turn, write_early);
+        io: &mut IoContext,
+        write_early: impl FnMut(&mut IoContext),
+    ) -> ConnectionStatus {
+        let (rest, after) = self.offer(bytes, shard, io, write_early);
         if let Err(error) = self.keep(rest) {
-            return Fate::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Gone(Closed::Failed(error.into()));
         }
-        match then {
-            Then::Continue | Then::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
-                Fate::Gone(stuck())
+        match after {
+            AfterRead::Continue | AfterRead::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
+                ConnectionStatus::Gone(stuck())
             }
-            Then::Continue | Then::Again => Fate::Alive,
-            Then::Pause => {
+            AfterRead::Continue | AfterRead::Again => ConnectionStatus::Alive,
+            AfterRead::Pause => {
                 self.paused = true;
                 self.drained = false;
-                Fate::Alive
+                ConnectionStatus::Alive
             }
-            Then::Close => self.end(Ending::Us, turn),
-            Then::BreakOff => {
+            AfterRead::Close => self.end(Ending::Us, io),
+            AfterRead::LingeringClose => {
                 // The peer may be saying more than what was read.
                 self.drained = false;
-                self.end(Ending::Us, turn)
+                self.end(Ending::Us, io)
             }
         }
     }
@@ -145,18 +146,18 @@ impl Exchange {
         &self,
         bytes: &'a [u8],
         shard: &mut S,
-        turn: &mut Turn,
-        mut write_early: impl FnMut(&mut Turn),
-    ) -> (&'a [u8], Then) {
+        io: &mut IoContext,
+        mut write_early: impl FnMut(&mut IoContext),
+    ) -> (&'a [u8], AfterRead) {
         let mut rest = bytes;
         loop {
-            let received = shard.received(self.session, rest, turn);
+            let received = shard.received(self.id, rest, io);
             rest = &rest[received.consumed.min(rest.len())..];
             let goes_on = received.consumed > 0 && !rest.is_empty();
-            if received.then != Then::Again || !goes_on {
-                return (rest, received.then);
+            if received.after != AfterRead::Again || !goes_on {
+                return (rest, received.after);
             }
-            write_early(turn);
+            write_early(io);
         }
     }
 
@@ -177,45 +178,46 @@ impl Exchange {
     pub fn resume<S: Shard>(
         &mut self,
         shard: &mut S,
-        turn: &mut Turn,
-        write_early: impl FnMut(&mut Turn),
-    ) -> Fate {
+        io: &mut IoContext,
+        write_early: impl FnMut(&mut IoContext),
+    ) -> ConnectionStatus {
         if !mem::take(&mut self.paused) || self.leftover.is_empty() {
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
         let leftover = mem::take(&mut self.leftover);
-        self.deliver(&leftover, shard, turn, write_early)
+        self.deliver(&leftover, shard, io, write_early)
     }
 
-    /// Ends a session at once where the shard wishes that: before its connect has ended, or with a
-    /// reset.
+    /// Ends a connection at once where the shard wishes that: before its connect has ended, or with
+    /// a reset.
     #[inline]
-    pub fn grant_end(&mut self, wishes: Wishes, socket: impl AsFd) -> Fate {
-        if wishes.close && self.connecting.is_some() {
-            return Fate::Gone(Closed::Us);
+    pub fn grant_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {
+        if pending.close && self.connecting.is_some() {
+            return ConnectionStatus::Gone(Closed::Us);
         }
-        if wishes.abort {
+        if pending.abort {
             self.drained = true;
             socket::reset_on_close(socket);
-            return Fate::Gone(Closed::Us);
+            return ConnectionStatus::Gone(Closed::Us);
         }
-        Fate::Alive
+        ConnectionStatus::Alive
     }
 
     /// Reads no more; the connection is gone once the output is written.
-    pub fn end(&mut self, ending: Ending, turn: &Turn) -> Fate {
+    pub fn end(&mut self, ending: Ending, io: &IoContext) -> ConnectionStatus {
         let ending = *self.ending.get_or_insert(ending);
-        match turn.has_output(self.session) {
-            false => Fate::Gone(ending.into()),
-            true => Fate::Alive,
+        match io.has_output(self.id) {
+            false => ConnectionStatus::Gone(ending.into()),
+            true => ConnectionStatus::Alive,
         }
     }
 
     /// The output is written: was that what the connection still had to do?
     #[inline]
-    pub fn ended(&self) -> Fate {
-        self.ending
-            .map_or(Fate::Alive, |ending| Fate::Gone(ending.into()))
+    pub fn ended(&self) -> ConnectionStatus {
+        self.ending.map_or(ConnectionStatus::Alive, |ending| {
+            ConnectionStatus::Gone(ending.into())
+        })
     }
 }
 

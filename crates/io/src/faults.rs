@@ -12,7 +12,7 @@ use std::thread;
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// It is not made, and ends with this error.
     Error(Errno),
     /// It is made, with one byte.
@@ -31,7 +31,7 @@ pub struct Point {
     /// How many fail in a row.
     pub times: u64,
     /// How they fail.
-    pub fault: Fault,
+    pub fault: InjectedFault,
 }
 
 /// Points that are armed, and the count of what the threads do that they choose. Disarmed when it
@@ -93,21 +93,21 @@ impl Drop for Armed {
 /// Whether a call is to go ahead.
 pub(crate) fn meet(call: Call) -> Result<(), Errno> {
     match strike(call) {
-        Some(Fault::Error(error)) => Err(error),
-        Some(Fault::Short) | None => Ok(()),
+        Some(InjectedFault::Error(error)) => Err(error),
+        Some(InjectedFault::Short) | None => Ok(()),
     }
 }
 
 /// Whether a call is to go ahead, and with how many bytes.
 pub(crate) fn shorten(call: Call, bytes: usize) -> Result<usize, Errno> {
     match strike(call) {
-        Some(Fault::Error(error)) => Err(error),
-        Some(Fault::Short) => Ok(bytes.min(1)),
+        Some(InjectedFault::Error(error)) => Err(error),
+        Some(InjectedFault::Short) => Ok(bytes.min(1)),
         None => Ok(bytes),
     }
 }
 
-fn strike(call: Call) -> Option<Fault> {
+fn strike(call: Call) -> Option<InjectedFault> {
     if !IS_ARMED.load(Ordering::Acquire) {
         return None;
     }

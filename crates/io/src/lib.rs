@@ -6,9 +6,10 @@
 //! on.
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
-//! - [`Uring`] does the same with io_uring: one system call a turn, for however many sessions.
+//! - [`Uring`] does the same with io_uring: one system call a turn, for however many connections.
 //! - [`blocking`] runs a shard with one connection at a time, in two system calls a turn.
-//! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a [`Stopper`].
+//! - [`serve`] puts a server together: a [`Listener`], threads, a shard on each, a
+//!   [`ShutdownHandle`].
 //! - [`tls`] stands between a driver and a shard, and neither knows.
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
 //! - [`ByteStream`] is a connection for who needs no driver.
@@ -23,14 +24,14 @@
 //! struct Echo;
 //!
 //! impl Shard for Echo {
-//!     fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-//!         turn.output(session).extend_from_slice(bytes);
-//!         Received { consumed: bytes.len(), then: Then::Continue }
+//!     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+//!         io.output(id).extend_from_slice(bytes);
+//!         Received { consumed: bytes.len(), after: AfterRead::Continue }
 //!     }
-//!     fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
-//!     fn writable(&mut self, _: Session, _: &mut Turn) {}
-//!     fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
-//!     fn woken(&mut self, _: &mut Turn) {}
+//!     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
+//!     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
+//!     fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {}
+//!     fn woken(&mut self, _: &mut IoContext) {}
 //!     fn next_deadline(&self) -> Option<u64> {
 //!         None
 //!     }
@@ -38,8 +39,8 @@
 //!
 //! let listener = listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))?;
 //! let address = listener.local_address().clone();
-//! let stopper = Stopper::new();
-//! let options = ServeOptions::new(stopper.clone());
+//! let shutdown = ShutdownHandle::new();
+//! let options = ServeOptions::new(shutdown.clone());
 //! let server = std::thread::spawn(move || serve(listener, &options, |_| Echo));
 //!
 //! let mut client = std::net::TcpStream::connect(address)?;
@@ -48,7 +49,7 @@
 //! client.read_exact(&mut answer)?;
 //! assert_eq!(&answer, b"hello");
 //!
-//! stopper.stop();
+//! shutdown.stop();
 //! let statistics = server.join().expect("no shard panics")?;
 //! assert_eq!((statistics.accepted, statistics.sent_bytes), (1, 5));
 //! # Ok::<(), std::io::Error>(())
@@ -59,6 +60,7 @@ pub mod blocking;
 mod byte_stream;
 mod clock;
 mod connection;
+mod context;
 mod deadlines;
 mod epoll;
 mod exchange;
@@ -72,13 +74,12 @@ mod options;
 mod ring;
 mod serve;
 mod shard;
+mod shutdown;
 pub mod simulated;
 mod socket;
 mod socket_file;
 mod statistics;
-mod stopper;
 pub mod tls;
-mod turn;
 mod uring;
 mod usage;
 mod waker;
@@ -87,6 +88,7 @@ mod worker;
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
+pub use context::IoContext;
 pub use epoll::Epoll;
 pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
@@ -95,13 +97,12 @@ pub use machine::{
 };
 pub use mailbox::Mailbox;
 pub use options::{
-    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, LAST_WORDS_NS, Options, Wait,
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, IoOptions, LAST_WORDS_NS, Wait,
 };
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
-pub use shard::{Closed, Opened, Received, Session, Shard, Then};
-pub use statistics::Statistics;
-pub use stopper::Stopper;
-pub use turn::Turn;
+pub use shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
+pub use shutdown::ShutdownHandle;
+pub use statistics::IoStatistics;
 pub use uring::{Uring, UringRefusal};
 pub use usage::{Usage, usage};
-pub use waker::{HeldSignals, Waker};
+pub use waker::{WakeBatch, Waker};

@@ -15,7 +15,7 @@ pub enum Wait {
 /// (1 + 2 + 4 seconds, RFC 6298), short enough that a dead target is named within a run.
 pub const CONNECT_TIMEOUT_NS: u64 = 10_000_000_000;
 
-/// Unwritten output beyond which a session is not read any more. As large as the kernel's usual
+/// Unwritten output beyond which a connection is not read any more. As large as the kernel's usual
 /// send buffer grows under load, so that only a peer that does not read ever meets it.
 pub const BACKLOG_LIMIT_BYTES: usize = 1 << 20;
 
@@ -31,21 +31,21 @@ pub const LAST_WORDS_NS: u64 = 250_000_000;
 
 /// What a driver can be told. Start from the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct IoOptions {
     /// How to wait.
     pub wait: Wait,
     /// How long a connection may take to be made, nanoseconds.
     pub connect_timeout_ns: u64,
-    /// Unwritten output beyond which a session is not read any more, bytes.
+    /// Unwritten output beyond which a connection is not read any more, bytes.
     pub backlog_limit_bytes: usize,
     /// How long to go on after a stop while the shard awaits something, nanoseconds.
     pub drain_ns: u64,
-    /// Whether to count [`crate::Statistics::busy_ns`]: two readings of the clock a turn, which a
+    /// Whether to count [`crate::IoStatistics::busy_ns`]: two readings of the clock a turn, which a
     /// server that nobody asks for its busy time can save.
     pub counts_busy_time: bool,
 }
 
-impl Default for Options {
+impl Default for IoOptions {
     fn default() -> Self {
         Self {
             wait: Wait::Sleep,

@@ -46,7 +46,7 @@ const COMPLETIONS_MAX: u32 = 4096;
 const LAST_WAIT_NS: u64 = 100_000_000;
 const LAST_WAITS_MAX: u32 = 20;
 
-/// Operations that a session has in flight at most: connect or receive, send, watch, and the
+/// Operations that a connection has in flight at most: connect or receive, send, watch, and the
 /// cancelling of each.
 const OPERATIONS_A_SESSION: usize = 6;
 
@@ -54,7 +54,7 @@ const OPERATIONS_A_SESSION: usize = 6;
 pub(crate) struct Ring {
     io: IoUring,
     buffers: Buffers,
-    /// What is being sent, by session.
+    /// What is being sent, by connection.
     lent: Vec<Lent>,
     /// What has found no place in the submission queue.
     overflow: VecDeque<squeue::Entry>,
@@ -100,13 +100,13 @@ impl Ring {
         kernel::ring_register(|| self.io.submitter().register_enable_rings())
     }
 
-    /// Makes room for so many sessions.
-    pub fn make_room(&mut self, sessions: usize) -> Result<(), Errno> {
-        let missing = sessions.saturating_sub(self.lent.len());
+    /// Makes room for so many connections.
+    pub fn make_room(&mut self, connections: usize) -> Result<(), Errno> {
+        let missing = connections.saturating_sub(self.lent.len());
         if missing > 0 {
             self.lent.try_grow(missing)?;
-            self.lent.resize_with(sessions, Lent::default);
-            let operations = sessions * OPERATIONS_A_SESSION;
+            self.lent.resize_with(connections, Lent::default);
+            let operations = connections * OPERATIONS_A_SESSION;
             let additional = operations.saturating_sub(self.overflow.len());
             self.overflow.try_grow(additional)?;
         }
@@ -128,51 +128,51 @@ impl Ring {
     }
 
     /// Says when a connect has ended.
-    pub fn await_connect(&mut self, session: u32, socket: impl AsFd) {
+    pub fn await_connect(&mut self, index: u32, socket: impl AsFd) {
         let entry = opcode::PollAdd::new(fd(socket), libc::POLLOUT as u32);
-        self.push(Operation::Connect(session), entry.build());
+        self.push(Operation::Connect(index), entry.build());
     }
 
     /// Says when a connection breaks that is not read.
-    pub fn watch(&mut self, session: u32, socket: impl AsFd) {
+    pub fn watch(&mut self, index: u32, socket: impl AsFd) {
         // A break is always reported.
         let entry = opcode::PollAdd::new(fd(socket), 0);
-        self.push(Operation::Watch(session), entry.build());
+        self.push(Operation::Watch(index), entry.build());
     }
 
     /// Reads until [`Event::Received`] says that it does not go on.
-    pub fn receive(&mut self, session: u32, socket: impl AsFd) {
+    pub fn receive(&mut self, index: u32, socket: impl AsFd) {
         let entry = opcode::RecvMulti::new(fd(socket), buffers::GROUP);
-        self.push(Operation::Receive(session), entry.build());
+        self.push(Operation::Receive(index), entry.build());
     }
 
     /// Sends once, as [`Event::Sent`] says. [`Ring::send_rest`] goes on where it ended, and
     /// [`Ring::take_lent`] gives the bytes back.
-    pub fn send(&mut self, session: u32, socket: impl AsFd, bytes: Vec<u8>) {
-        let lent = &mut self.lent[session as usize];
-        assert!(!lent.in_flight, "one send of a session at a time");
+    pub fn send(&mut self, index: u32, socket: impl AsFd, bytes: Vec<u8>) {
+        let lent = &mut self.lent[index as usize];
+        assert!(!lent.in_flight, "one send of a connection at a time");
         lent.bytes = bytes;
         lent.sent_bytes = 0;
-        self.send_rest(session, socket);
+        self.send_rest(index, socket);
     }
 
     /// Sends once what is left.
-    pub fn send_rest(&mut self, session: u32, socket: impl AsFd) {
-        let lent = &mut self.lent[session as usize];
-        assert!(!lent.in_flight, "one send of a session at a time");
+    pub fn send_rest(&mut self, index: u32, socket: impl AsFd) {
+        let lent = &mut self.lent[index as usize];
+        assert!(!lent.in_flight, "one send of a connection at a time");
         let left = &lent.bytes[lent.sent_bytes..];
         let length = match kernel::send_length(left.len()) {
             Ok(length) => u32::try_from(length).unwrap_or(u32::MAX),
-            Err(error) => return self.detour.fail(Operation::Send(session), error),
+            Err(error) => return self.detour.fail(Operation::Send(index), error),
         };
         let entry = opcode::Send::new(fd(socket), left.as_ptr(), length).flags(libc::MSG_NOSIGNAL);
         lent.in_flight = true;
-        self.push(Operation::Send(session), entry.build());
+        self.push(Operation::Send(index), entry.build());
     }
 
     /// The bytes that were sent, for another use.
-    pub fn take_lent(&mut self, session: u32) -> Vec<u8> {
-        let lent = &mut self.lent[session as usize];
+    pub fn take_lent(&mut self, index: u32) -> Vec<u8> {
+        let lent = &mut self.lent[index as usize];
         assert!(!lent.in_flight, "the kernel still reads them");
         mem::take(&mut lent.bytes)
     }
@@ -248,8 +248,8 @@ impl Ring {
         let answer = Answer::from(self.io.completion().next()?);
         if !answer.goes_on() && answer.operation != Operation::Cancel {
             self.in_flight -= 1;
-            if let Operation::Send(session) = answer.operation {
-                self.lent[session as usize].in_flight = false;
+            if let Operation::Send(index) = answer.operation {
+                self.lent[index as usize].in_flight = false;
             }
         }
         Some(answer)
@@ -265,23 +265,23 @@ impl Ring {
                 goes_on,
             },
             Operation::Call => Event::Called { goes_on },
-            Operation::Connect(session) => Event::Connected {
-                session,
+            Operation::Connect(index) => Event::Connected {
+                index,
                 result: answer.result(),
             },
-            Operation::Watch(session) => Event::Watched {
-                session,
+            Operation::Watch(index) => Event::Watched {
+                index,
                 result: answer.result(),
             },
-            Operation::Receive(session) => Event::Received {
-                session,
+            Operation::Receive(index) => Event::Received {
+                index,
                 result: self.received(answer),
                 left_more: answer.left_more(),
                 goes_on,
             },
-            Operation::Send(session) => Event::Sent {
-                session,
-                result: self.sent(session, answer),
+            Operation::Send(index) => Event::Sent {
+                index,
+                result: self.sent(index, answer),
             },
         };
         Some(event)
@@ -300,9 +300,9 @@ impl Ring {
 
     /// How many bytes went, and how many are left.
     #[inline]
-    fn sent(&mut self, session: u32, answer: Answer) -> Result<(usize, usize), Errno> {
+    fn sent(&mut self, index: u32, answer: Answer) -> Result<(usize, usize), Errno> {
         let count = answer.result()? as usize;
-        let lent = &mut self.lent[session as usize];
+        let lent = &mut self.lent[index as usize];
         lent.sent_bytes += count;
         Ok((count, lent.bytes.len() - lent.sent_bytes))
     }
@@ -328,7 +328,7 @@ impl Ring {
     #[inline]
     fn enqueue(&mut self, entry: squeue::Entry) {
         if !self.overflow.is_empty() || !self.submit(&entry) {
-            // There is room since the session was registered: see `make_room`.
+            // There is room since the connection was registered: see `make_room`.
             self.overflow.push_back(entry);
         }
     }

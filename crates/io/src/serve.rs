@@ -1,21 +1,21 @@
 //! Putting a server together: a listener, threads, a shard on each.
 
 mod acceptor;
-mod crew;
 mod event_loop;
-mod seats;
 mod spread;
+mod thread_pool;
 mod threads;
+mod worker_slots;
 
-pub(crate) use seats::Seats;
+pub(crate) use worker_slots::WorkerSlots;
 
 use crate::address::Address;
 use crate::listener::Listener;
 use crate::machine;
-use crate::options::Options;
+use crate::options::IoOptions;
 use crate::shard::Shard;
-use crate::statistics::Statistics;
-use crate::stopper::Stopper;
+use crate::shutdown::ShutdownHandle;
+use crate::statistics::IoStatistics;
 use crate::uring::UringRefusal;
 use crate::waker::Waker;
 use event_loop::EventLoop;
@@ -61,9 +61,9 @@ pub struct ServeOptions {
     /// epoll and io_uring; [`Io::Auto`] then is epoll for all connections.
     pub reuse_port: bool,
     /// Ends it.
-    pub stopper: Stopper,
+    pub shutdown: ShutdownHandle,
     /// What each driver is told.
-    pub driver: Options,
+    pub driver: IoOptions,
 }
 
 /// Which driver a shard runs on.
@@ -91,16 +91,16 @@ pub struct ShardPlace {
 impl ServeOptions {
     /// As many threads as the process has processors, unpinned, [`Io::Auto`], busy time uncounted:
     /// a server's processor time is the kernel's to tell.
-    pub fn new(stopper: Stopper) -> Self {
+    pub fn new(shutdown: ShutdownHandle) -> Self {
         Self {
             io: Io::default(),
             threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             cpus: Vec::new(),
             reuse_port: false,
-            stopper,
-            driver: Options {
+            shutdown,
+            driver: IoOptions {
                 counts_busy_time: false,
-                ..Options::default()
+                ..IoOptions::default()
             },
         }
     }
@@ -192,8 +192,8 @@ impl fmt::Display for Driver {
     }
 }
 
-/// Accepts from `listener` and serves until the options' [`Stopper`] is called, then joins every
-/// thread and says what all of them did together.
+/// Accepts from `listener` and serves until the options' [`ShutdownHandle`] is called, then joins
+/// every thread and says what all of them did together.
 ///
 /// `make_shard` is called on each thread for the shard that runs there. [`Io::Auto`], [`Io::Epoll`]
 /// and [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise
@@ -210,7 +210,7 @@ pub fn serve<S: Shard>(
     listener: Listener,
     options: &ServeOptions,
     make_shard: impl Fn(ShardPlace) -> S + Sync,
-) -> io::Result<Statistics> {
+) -> io::Result<IoStatistics> {
     options.check_reuse_port(&listener)?;
     let is_alone = options.threads == NonZeroUsize::MIN;
     match options.io {
@@ -219,7 +219,7 @@ pub fn serve<S: Shard>(
             spread::serve(listener, options, &make_shard)
         }
         Io::Auto | Io::Blocking | Io::Epoll | Io::Uring => {
-            crew::serve(listener, options, &make_shard)
+            thread_pool::serve(listener, options, &make_shard)
         }
     }
 }
@@ -228,12 +228,12 @@ fn serve_alone<S: Shard>(
     listener: Listener,
     options: &ServeOptions,
     make_shard: impl Fn(ShardPlace) -> S,
-) -> io::Result<Statistics> {
+) -> io::Result<IoStatistics> {
     options.pin(0)?;
     let mut place = ShardPlace {
         thread: 0,
         driver: options.event_loop(),
-        waker: options.stopper.waker()?,
+        waker: options.shutdown.waker()?,
     };
     let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
     driver.run(make_shard(place))
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_choice_is_said_in_words() {
-        let mut options = ServeOptions::new(Stopper::new());
+        let mut options = ServeOptions::new(ShutdownHandle::new());
         options.threads = NonZeroUsize::new(3).unwrap();
         let said = |io| {
             ServeOptions {

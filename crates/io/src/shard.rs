@@ -1,18 +1,18 @@
 //! What one thread owns, and what it is told. See docs/shard.md.
 
-use crate::turn::Turn;
+use crate::context::IoContext;
 use std::io;
 
 /// A connection of this shard. Stale values (of a connection that is gone) find nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Session {
+pub struct ConnectionId {
     /// Dense index: shards keep their own state in a `Vec` by it.
     pub index: u32,
     /// Raised each time the index is used again.
     pub generation: u32,
 }
 
-impl Session {
+impl ConnectionId {
     /// What the kernel gives back with an event: tells a connection from the next one at its index.
     #[inline]
     pub(crate) fn key(self) -> u64 {
@@ -25,7 +25,7 @@ impl Session {
 pub enum Opened {
     /// A listener accepted it.
     Accepted,
-    /// [`Turn::connect`] made it; the token that was given there.
+    /// [`IoContext::connect`] made it; the token that was given there.
     Connected(u64),
 }
 
@@ -44,20 +44,20 @@ pub enum Closed {
 
 /// What is to happen after the bytes were handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterRead {
     /// Read on.
     Continue,
     /// There may be more in the bytes: write what is in the output, so that the peer can go on
     /// meanwhile, and call again with the rest. Only together with bytes that were used up.
     Again,
-    /// Read no more until [`Turn::resume`].
+    /// Read no more until [`IoContext::resume`].
     Pause,
     /// Write what is in the output, then close. The peer has nothing more to say: what it would say
     /// all the same may cost it our last bytes.
     Close,
-    /// As [`Then::Close`], in the middle of what the peer says: so that our last bytes reach it,
-    /// what still comes is read and dropped for a while.
-    BreakOff,
+    /// As [`AfterRead::Close`], in the middle of what the peer says: so that our last bytes reach
+    /// it, what still comes is read and dropped for a while.
+    LingeringClose,
 }
 
 /// The answer of [`Shard::received`].
@@ -66,25 +66,25 @@ pub struct Received {
     /// Bytes used up from the front. The rest is presented again with more behind it.
     pub consumed: usize,
     /// What the driver does next.
-    pub then: Then,
+    pub after: AfterRead,
 }
 
-/// One thread's share of the work: its sessions, its timers, its counters.
+/// One thread's share of the work: its connections, its timers, its counters.
 pub trait Shard {
     /// A connection is there.
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn);
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext);
     /// Bytes have come; they begin with what the last call left over.
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received;
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received;
     /// Output that could not be written at once has now been written whole.
-    fn writable(&mut self, session: Session, turn: &mut Turn);
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext);
     /// The connection is gone.
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn);
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext);
     /// A deadline has passed, another thread has called, or the driver is stopping.
-    fn woken(&mut self, turn: &mut Turn);
+    fn woken(&mut self, io: &mut IoContext);
     /// When [`Shard::woken`] is wanted, nanoseconds of the driver's clock.
     fn next_deadline(&self) -> Option<u64>;
     /// Answers from other threads are outstanding.
-    fn awaits_others(&self) -> bool {
+    fn has_outstanding(&self) -> bool {
         false
     }
 }

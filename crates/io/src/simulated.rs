@@ -6,17 +6,17 @@
 //! backlog, gets what it left over again with more behind it, and is told when its output is
 //! written.
 
+use crate::context::{Connect, IoContext, PendingOps};
 use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
-use crate::shard::{Closed, Opened, Session, Shard, Then};
-use crate::turn::{Connect, Turn, Wishes};
+use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Shard};
 use std::mem;
 
-/// What the network takes of a session's output although the peer reads nothing: a socket's usual
-/// first send buffer.
+/// What the network takes of a connection's output although the peer reads nothing: a socket's
+/// usual first send buffer.
 pub const SOCKET_BYTES: usize = 16 << 10;
 
-/// How a session ended, as its peer sees it.
+/// How a connection ended, as its peer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// All that was written can be read, then comes the end.
@@ -29,17 +29,17 @@ pub enum End {
 #[derive(Debug)]
 pub struct Simulated<S> {
     shard: S,
-    turn: Turn,
+    io: IoContext,
     now_ns: u64,
     peers: Vec<Option<Peer>>,
     /// Connections that the shard has asked for and that are not there.
     dialled: Vec<Connect>,
 }
 
-/// One session as its peer and the network have it.
+/// One connection as its peer and the network have it.
 #[derive(Debug)]
 struct Peer {
-    session: Session,
+    id: ConnectionId,
     /// Sent by the peer and not read by the driver.
     sent: Vec<u8>,
     /// Presented to the shard, which used up what stood before it.
@@ -56,7 +56,7 @@ impl<S: Shard> Simulated<S> {
     pub fn new(shard: S, now_ns: u64) -> Self {
         let mut simulated = Self {
             shard,
-            turn: Turn::default(),
+            io: IoContext::default(),
             now_ns,
             peers: Vec::new(),
             dialled: Vec::new(),
@@ -76,35 +76,35 @@ impl<S: Shard> Simulated<S> {
     }
 
     /// A peer has connected.
-    pub fn accept(&mut self) -> Session {
-        let session = self.turn.reserve();
-        self.join(session, Opened::Accepted);
-        session
+    pub fn accept(&mut self) -> ConnectionId {
+        let id = self.io.reserve();
+        self.join(id, Opened::Accepted);
+        id
     }
 
     /// The connection is there that the shard asked for first, if it has asked for one.
-    pub fn connect(&mut self) -> Option<Session> {
+    pub fn connect(&mut self) -> Option<ConnectionId> {
         if self.dialled.is_empty() {
             return None;
         }
-        let Connect { session, token, .. } = self.dialled.remove(0);
-        self.join(session, Opened::Connected(token));
-        Some(session)
+        let Connect { id, token, .. } = self.dialled.remove(0);
+        self.join(id, Opened::Connected(token));
+        Some(id)
     }
 
     /// All connections are there that the shard has asked for so far.
-    pub fn connect_all(&mut self) -> Vec<Session> {
+    pub fn connect_all(&mut self) -> Vec<ConnectionId> {
         let asked_for = 0..self.dialled.len();
         asked_for.filter_map(|_| self.connect()).collect()
     }
 
-    fn join(&mut self, session: Session, how: Opened) {
-        let index = session.index as usize;
+    fn join(&mut self, id: ConnectionId, how: Opened) {
+        let index = id.index as usize;
         if self.peers.len() <= index {
             self.peers.resize_with(index + 1, || None);
         }
         self.peers[index] = Some(Peer {
-            session,
+            id,
             sent: Vec::new(),
             leftover: Vec::new(),
             socket: Vec::new(),
@@ -113,21 +113,21 @@ impl<S: Shard> Simulated<S> {
             end: None,
         });
         self.begin_turn();
-        self.shard.opened(session, how, &mut self.turn);
+        self.shard.opened(id, how, &mut self.io);
         self.settle();
     }
 
     /// The peer sends no more.
-    pub fn hang_up(&mut self, session: Session) {
-        if self.end(session).is_none() {
-            self.end_with(session, End::Closed, Closed::Peer);
+    pub fn hang_up(&mut self, id: ConnectionId) {
+        if self.end(id).is_none() {
+            self.end_with(id, End::Closed, Closed::Peer);
             self.settle();
         }
     }
 
     /// The peer sends `bytes`. Those that the driver does not read wait.
-    pub fn give(&mut self, session: Session, bytes: &[u8]) {
-        if let Some(peer) = self.peer(session).filter(|peer| peer.end.is_none()) {
+    pub fn give(&mut self, id: ConnectionId, bytes: &[u8]) {
+        if let Some(peer) = self.peer(id).filter(|peer| peer.end.is_none()) {
             peer.sent.extend_from_slice(bytes);
             self.settle();
         }
@@ -135,16 +135,16 @@ impl<S: Shard> Simulated<S> {
 
     /// The peer sends `bytes`, which are on their way until something else happens: so that what
     /// several peers send comes at once.
-    pub fn give_later(&mut self, session: Session, bytes: &[u8]) {
-        if let Some(peer) = self.peer(session).filter(|peer| peer.end.is_none()) {
+    pub fn give_later(&mut self, id: ConnectionId, bytes: &[u8]) {
+        if let Some(peer) = self.peer(id).filter(|peer| peer.end.is_none()) {
             peer.sent.extend_from_slice(bytes);
         }
     }
 
     /// The peer reads up to `most` bytes of what the shard has written.
-    pub fn take(&mut self, session: Session, most: usize) -> Vec<u8> {
+    pub fn take(&mut self, id: ConnectionId, most: usize) -> Vec<u8> {
         let mut taken = Vec::new();
-        while let Some(peer) = self.peer(session) {
+        while let Some(peer) = self.peer(id) {
             let count = peer.socket.len().min(most - taken.len());
             taken.extend_from_slice(&peer.socket[..count]);
             peer.socket.drain(..count);
@@ -157,20 +157,20 @@ impl<S: Shard> Simulated<S> {
     }
 
     /// Bytes that the peer has sent and the driver has not read.
-    pub fn unread_bytes(&self, session: Session) -> usize {
-        let peer = self.peers.get(session.index as usize);
+    pub fn unread_bytes(&self, id: ConnectionId) -> usize {
+        let peer = self.peers.get(id.index as usize);
         peer.and_then(|peer| peer.as_ref())
             .map_or(0, |peer| peer.sent.len() + peer.leftover.len())
     }
 
     /// Bytes that the shard has put out and the network has not taken.
-    pub fn unwritten_bytes(&self, session: Session) -> usize {
-        self.turn.unwritten(session).len()
+    pub fn unwritten_bytes(&self, id: ConnectionId) -> usize {
+        self.io.unwritten(id).len()
     }
 
-    /// Whether and how the session has ended.
-    pub fn end(&self, session: Session) -> Option<End> {
-        self.peers.get(session.index as usize)?.as_ref()?.end
+    /// Whether and how the connection has ended.
+    pub fn end(&self, id: ConnectionId) -> Option<End> {
+        self.peers.get(id.index as usize)?.as_ref()?.end
     }
 
     /// Lets time pass, and every deadline on the way.
@@ -186,49 +186,49 @@ impl<S: Shard> Simulated<S> {
     /// Another thread has called.
     pub fn wake(&mut self) {
         self.begin_turn();
-        self.shard.woken(&mut self.turn);
+        self.shard.woken(&mut self.io);
         self.settle();
     }
 
     /// Has the shard say goodbye.
     pub fn stop(&mut self) {
-        self.turn.stop();
+        self.io.stop();
         self.wake();
     }
 
     /// The time for what goes on after [`Simulated::stop`] has passed.
     pub fn end_drain(&mut self) {
-        self.turn.end_drain();
+        self.io.end_drain();
         self.wake();
     }
 
     /// Whether a driver that is stopping would leave now: the shard awaits nothing, and the network
     /// has all that it wrote.
     pub fn may_leave(&self) -> bool {
-        let sessions = self.peers.iter().flatten().map(|peer| peer.session);
-        let mut unwritten = sessions.filter(|session| !self.turn.unwritten(*session).is_empty());
-        !self.turn.has_work() && !self.shard.awaits_others() && unwritten.next().is_none()
+        let connections = self.peers.iter().flatten().map(|peer| peer.id);
+        let mut unwritten = connections.filter(|id| !self.io.unwritten(*id).is_empty());
+        !self.io.has_work() && !self.shard.has_outstanding() && unwritten.next().is_none()
     }
 
     fn begin_turn(&mut self) {
-        self.turn.stand_at(self.now_ns);
+        self.io.stand_at(self.now_ns);
     }
 
-    fn peer(&mut self, session: Session) -> Option<&mut Peer> {
-        let peer = self.peers.get_mut(session.index as usize)?.as_mut()?;
-        (peer.session == session).then_some(peer)
+    fn peer(&mut self, id: ConnectionId) -> Option<&mut Peer> {
+        let peer = self.peers.get_mut(id.index as usize)?.as_mut()?;
+        (peer.id == id).then_some(peer)
     }
 
     /// Goes on until nothing is left to do before time passes or a peer does something.
     fn settle(&mut self) {
         loop {
             self.attend();
-            let written = self.turn.take_writable();
+            let written = self.io.take_writable();
             let any_written = !written.is_empty();
-            for session in written {
+            for id in written {
                 self.begin_turn();
-                if self.turn.is_live(session) {
-                    self.shard.writable(session, &mut self.turn);
+                if self.io.is_live(id) {
+                    self.shard.writable(id, &mut self.io);
                 }
             }
             let mut any_read = false;
@@ -238,9 +238,9 @@ impl<S: Shard> Simulated<S> {
             let is_due = (self.shard.next_deadline()).is_some_and(|due| due <= self.now_ns);
             if is_due {
                 self.begin_turn();
-                self.shard.woken(&mut self.turn);
+                self.shard.woken(&mut self.io);
             }
-            if !(any_written || any_read || is_due || self.turn.has_work()) {
+            if !(any_written || any_read || is_due || self.io.has_work()) {
                 return;
             }
         }
@@ -248,27 +248,27 @@ impl<S: Shard> Simulated<S> {
 
     /// Does what the shard has asked for, and writes.
     fn attend(&mut self) {
-        self.dialled.append(&mut self.turn.take_connects());
-        while let Some((session, wishes)) = self.turn.next_touched() {
-            self.grant(session, wishes);
+        self.dialled.append(&mut self.io.take_connects());
+        while let Some((id, pending)) = self.io.next_touched() {
+            self.grant(id, pending);
         }
         for index in 0..self.peers.len() {
             self.write(index);
         }
     }
 
-    fn grant(&mut self, session: Session, wishes: Wishes) {
-        let Some(peer) = self.peer(session) else {
+    fn grant(&mut self, id: ConnectionId, pending: PendingOps) {
+        let Some(peer) = self.peer(id) else {
             return;
         };
-        peer.closing |= wishes.close;
-        if wishes.abort {
-            return self.end_with(session, End::Reset, Closed::Us);
+        peer.closing |= pending.close;
+        if pending.abort {
+            return self.end_with(id, End::Reset, Closed::Us);
         }
-        if wishes.resume && mem::take(&mut peer.paused) {
+        if pending.resume && mem::take(&mut peer.paused) {
             let leftover = mem::take(&mut peer.leftover);
             if !leftover.is_empty() {
-                self.deliver(session, &leftover);
+                self.deliver(id, &leftover);
             }
         }
     }
@@ -280,22 +280,22 @@ impl<S: Shard> Simulated<S> {
         if peer.end.is_some() {
             return;
         }
-        let session = peer.session;
-        let unwritten = self.turn.unwritten(session);
+        let id = peer.id;
+        let unwritten = self.io.unwritten(id);
         let count = unwritten.len().min(SOCKET_BYTES - peer.socket.len());
         peer.socket.extend_from_slice(&unwritten[..count]);
         let is_whole = count == unwritten.len();
         let closes = peer.closing && is_whole;
         if count > 0 {
-            self.turn.took(session, count);
+            self.io.took(id, count);
         } else if is_whole {
-            self.turn.reclaim(session);
+            self.io.reclaim(id);
         }
         if !is_whole {
-            self.turn.promise_writable(session);
+            self.io.promise_writable(id);
         }
         if closes {
-            self.end_with(session, End::Closed, Closed::Us);
+            self.end_with(id, End::Closed, Closed::Us);
         }
     }
 
@@ -304,7 +304,7 @@ impl<S: Shard> Simulated<S> {
         let Some(Some(peer)) = self.peers.get_mut(index) else {
             return false;
         };
-        let backlog_bytes = self.turn.unwritten(peer.session).len();
+        let backlog_bytes = self.io.unwritten(peer.id).len();
         let is_open = peer.end.is_none() && !peer.closing && !peer.paused;
         if !is_open || peer.sent.is_empty() || backlog_bytes > BACKLOG_LIMIT_BYTES {
             return false;
@@ -316,42 +316,42 @@ impl<S: Shard> Simulated<S> {
         let mut bytes = mem::take(&mut peer.leftover);
         bytes.extend_from_slice(&peer.sent[..count]);
         peer.sent.drain(..count);
-        let session = peer.session;
+        let id = peer.id;
         self.begin_turn();
-        self.deliver(session, &bytes);
+        self.deliver(id, &bytes);
         true
     }
 
-    fn deliver(&mut self, session: Session, bytes: &[u8]) {
+    fn deliver(&mut self, id: ConnectionId, bytes: &[u8]) {
         let mut rest = bytes;
-        let then = loop {
-            let received = self.shard.received(session, rest, &mut self.turn);
+        let after = loop {
+            let received = self.shard.received(id, rest, &mut self.io);
             rest = &rest[received.consumed.min(rest.len())..];
             let goes_on = received.consumed > 0 && !rest.is_empty();
-            if received.then != Then::Again || !goes_on {
-                break received.then;
+            if received.after != AfterRead::Again || !goes_on {
+                break received.after;
             }
-            self.write(session.index as usize);
+            self.write(id.index as usize);
         };
-        let Some(peer) = self.peer(session) else {
+        let Some(peer) = self.peer(id) else {
             return;
         };
         peer.leftover.extend_from_slice(rest);
-        peer.paused = then == Then::Pause;
-        peer.closing |= matches!(then, Then::Close | Then::BreakOff);
+        peer.paused = after == AfterRead::Pause;
+        peer.closing |= matches!(after, AfterRead::Close | AfterRead::LingeringClose);
         assert!(
             rest.len() < RECEIVE_BUFFER_BYTES || peer.paused || peer.closing,
             "the receive buffer is full and nothing in it can be used"
         );
     }
 
-    fn end_with(&mut self, session: Session, end: End, why: Closed) {
-        if let Some(peer) = self.peer(session) {
+    fn end_with(&mut self, id: ConnectionId, end: End, why: Closed) {
+        if let Some(peer) = self.peer(id) {
             peer.end = Some(end);
             peer.sent.clear();
             peer.leftover = Vec::new();
-            self.turn.retire(session);
-            self.shard.closed(session, why, &mut self.turn);
+            self.io.retire(id);
+            self.shard.closed(id, why, &mut self.io);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::{AddAssign, Sub};
 ///
 /// Subtract an earlier snapshot from a later one to leave a warm-up out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct IoStatistics {
     /// Times that the driver woke up and had something to do.
     pub turns: u64,
     /// Reads that brought bytes.
@@ -22,7 +22,7 @@ pub struct Statistics {
     /// Epoll: from each wake-up until the next wait. io_uring: the same, sends included; reads that
     /// the kernel makes while the thread waits are not. Blocking: from the return of a read until
     /// the entry of the next one, so the copying inside the read is not in it. 0 where
-    /// [`crate::Options::counts_busy_time`] is false.
+    /// [`crate::IoOptions::counts_busy_time`] is false.
     pub busy_ns: u64,
     /// Connections accepted.
     pub accepted: u64,
@@ -31,7 +31,7 @@ pub struct Statistics {
     pub accept_errors: u64,
 }
 
-impl Statistics {
+impl IoStatistics {
     /// Combines two counts field by field.
     fn combine(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self {
@@ -47,13 +47,13 @@ impl Statistics {
     }
 }
 
-impl AddAssign for Statistics {
+impl AddAssign for IoStatistics {
     fn add_assign(&mut self, other: Self) {
         *self = self.combine(other, |mine, theirs| mine + theirs);
     }
 }
 
-impl Sub for Statistics {
+impl Sub for IoStatistics {
     type Output = Self;
 
     /// What happened between an earlier snapshot and this one.
@@ -68,24 +68,24 @@ mod tests {
 
     #[test]
     fn a_warm_up_is_left_out_by_subtracting() {
-        let warm_up = Statistics {
+        let warm_up = IoStatistics {
             reads: 3,
             busy_ns: 70,
-            ..Statistics::default()
+            ..IoStatistics::default()
         };
         let mut whole = warm_up;
-        whole += Statistics {
+        whole += IoStatistics {
             reads: 2,
             busy_ns: 30,
-            ..Statistics::default()
+            ..IoStatistics::default()
         };
         let window = whole - warm_up;
         assert_eq!(
             window,
-            Statistics {
+            IoStatistics {
                 reads: 2,
                 busy_ns: 30,
-                ..Statistics::default()
+                ..IoStatistics::default()
             }
         );
     }

@@ -5,13 +5,13 @@
 //! is one copy of it for all drivers, and without it there is not a branch more. `docs/tls.md` says
 //! how to use it from the command line.
 //!
-//! HTTP/2 is what it is for: both ends offer `h2` by ALPN and nothing else, and a session is opened
-//! for the shard inside once that is agreed on.
+//! HTTP/2 is what it is for: both ends offer `h2` by ALPN and nothing else, and a connection is
+//! opened for the shard inside once that is agreed on.
 //!
 //! # Memory
-//! A session keeps no buffer of its own while nothing is under way: half records stay where the
+//! A connection keeps no buffer of its own while nothing is under way: half records stay where the
 //! driver keeps half frames, and what is decrypted or to be encrypted stands in two buffers of the
-//! thread. What a session keeps are its keys and what rustls needs to know, a few KiB
+//! thread. What a connection keeps are its keys and what rustls needs to know, a few KiB
 //! (`crates/io/tests/tls_memory.rs` counts it).
 
 mod config;
@@ -27,8 +27,8 @@ mod unverified;
 
 pub use config::{ClientConfig, Connector, ServerConfig, Trust};
 pub use connectors::Connectors;
-pub use fault::Fault;
+pub use fault::TlsFault;
 pub use handshakes::{HANDSHAKE_TIMEOUT_NS, Handshakes};
 pub use pem::{Authorities, ConfigError, Identity, PemPart};
 pub use secured::Secured;
-pub use stream::Stream;
+pub use stream::TlsStream;

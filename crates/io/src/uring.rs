@@ -1,8 +1,8 @@
-//! The io_uring driver: one thread, any number of sessions, one system call a turn.
+//! The io_uring driver: one thread, any number of connections, one system call a turn.
 //!
 //! The kernel accepts and reads of itself, into buffers of its choice. What the shard makes of all
 //! that has come in a turn is sent by the same call that waits for the next turn. A turn ends early
-//! when many sessions have something to send: the peers of the first go on meanwhile.
+//! when many connections have something to send: the peers of the first go on meanwhile.
 
 mod accepting;
 mod entry;
@@ -10,17 +10,17 @@ mod refusal;
 
 pub use refusal::UringRefusal;
 
+use crate::context::Connect;
 use crate::deadlines::{Deadlines, Due, Waits, entry_of};
-use crate::exchange::{Fate, LINGER_NS};
+use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
-use crate::options::Options;
+use crate::options::IoOptions;
 use crate::ring::{Event, Filled, Ring};
-use crate::shard::{Closed, Opened, Session, Shard};
+use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
-use crate::statistics::Statistics;
-use crate::turn::Connect;
+use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
 use accepting::Acceptor;
@@ -33,8 +33,8 @@ use std::mem;
 use std::thread;
 use std::time::Duration;
 
-/// Sessions whose output is handed over together. More of them would save little of a system call
-/// each, and the first would wait for the last.
+/// Connections whose output is handed over together. More of them would save little of a system
+/// call each, and the first would wait for the last.
 const SENDS_A_TURN: usize = 64;
 
 /// How long a driver rests that the kernel has no memory for its operations.
@@ -44,7 +44,7 @@ const ENTER_BACK_OFF: Duration = Duration::from_millis(10);
 pub struct Uring {
     ring: Ring,
     waker: Waker,
-    options: Options,
+    options: IoOptions,
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
 }
@@ -55,7 +55,7 @@ impl Uring {
     /// # Errors
     /// The machine's: no descriptor or memory can be had, the kernel is older than Linux 6.1, or
     /// io_uring is not allowed here. [`UringRefusal::of`] tells the last two from the others.
-    pub fn new(waker: Waker, options: Options) -> io::Result<Self> {
+    pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
         Ok(Self {
             ring: Ring::new()?,
             waker,
@@ -82,7 +82,7 @@ impl Uring {
     ///
     /// # Errors
     /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
-    pub fn run<S: Shard>(mut self, shard: S) -> io::Result<(S, Statistics)> {
+    pub fn run<S: Shard>(mut self, shard: S) -> io::Result<(S, IoStatistics)> {
         self.ring.enable()?;
         let mut driver = Driver {
             ring: self.ring,
@@ -105,9 +105,9 @@ struct Driver<S> {
     ring: Ring,
     worker: Worker<S>,
     turn_number: u64,
-    /// By [`Session::index`].
+    /// By [`ConnectionId::index`].
     entries: Vec<Option<Entry>>,
-    /// Indices of the sessions that may have output.
+    /// Indices of the connections that may have output.
     to_write: Vec<u32>,
     deadlines: Deadlines,
     acceptor: Option<Acceptor>,
@@ -176,17 +176,17 @@ impl<S: Shard> Driver<S> {
     fn on_event(&mut self, event: Event) {
         match event {
             Event::Received {
-                session,
+                index,
                 result,
                 left_more,
                 goes_on,
-            } => self.on_received(session, result, left_more, goes_on),
-            Event::Sent { session, result } => self.on_sent(session, result),
+            } => self.on_received(index, result, left_more, goes_on),
+            Event::Sent { index, result } => self.on_sent(index, result),
             Event::Called { goes_on: true } => {}
             Event::Called { goes_on: false } => self.ring.listen(self.worker.waker.event()),
             Event::Accepted { result, goes_on } => self.on_accepted(result, goes_on),
-            Event::Connected { session, result } => self.on_connected(session, result),
-            Event::Watched { session, result } => self.on_watched(session, result),
+            Event::Connected { index, result } => self.on_connected(index, result),
+            Event::Watched { index, result } => self.on_watched(index, result),
         }
     }
 
@@ -202,7 +202,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let is_live = entry.stage == Stage::Live;
-        let mut fate = Fate::Alive;
+        let mut fate = ConnectionStatus::Alive;
         let end = match result {
             Ok(Some(filled)) => {
                 if is_live {
@@ -217,7 +217,7 @@ impl<S: Shard> Driver<S> {
         };
         if !goes_on {
             entry.receiving = Receiving::No;
-            if is_live && matches!(fate, Fate::Alive) {
+            if is_live && matches!(fate, ConnectionStatus::Alive) {
                 fate = entry.receiving_ended(end, &mut self.worker);
             } else if entry.stage == Stage::Lingering && end != End::Interrupted {
                 return self.forget(index);
@@ -235,12 +235,12 @@ impl<S: Shard> Driver<S> {
         let fate = match result {
             _ if entry.stage != Stage::Live => {
                 entry.drop_lent(ring, worker);
-                Fate::Alive
+                ConnectionStatus::Alive
             }
             Ok(counts) => entry.sent(counts, self.turn_number, ring, worker),
             Err(error) => entry.not_sent(error, ring, worker),
         };
-        if !entry.is_sending() && worker.turn.has_output(entry.exchange.session) {
+        if !entry.is_sending() && worker.io.has_output(entry.exchange.id) {
             self.queue(index);
         }
         self.conclude(index, fate);
@@ -255,16 +255,16 @@ impl<S: Shard> Driver<S> {
         entry.is_half_closed |= result.is_ok() && !is_broken;
         let is_unread = entry.stage == Stage::Live && entry.receiving == Receiving::No;
         let fate = match is_broken && is_unread {
-            true => Fate::Gone(Closed::Failed(socket::pending_error(&entry.socket))),
-            false => Fate::Alive,
+            true => ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&entry.socket))),
+            false => ConnectionStatus::Alive,
         };
         self.conclude(index, fate);
     }
 
     /// Does what the shard has asked for since the last wait.
     fn settle(&mut self) {
-        if self.worker.turn.has_work() {
-            for connect in self.worker.turn.take_connects() {
+        if self.worker.io.has_work() {
+            for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
             self.worker.tell_writable();
@@ -276,21 +276,21 @@ impl<S: Shard> Driver<S> {
         }
     }
 
-    /// Looks after the sessions of which the shard has asked something.
+    /// Looks after the connections of which the shard has asked something.
     #[inline]
     fn attend(&mut self) {
-        while let Some((session, wishes)) = self.worker.turn.next_touched() {
-            let Some(entry) = entry_of(&mut self.entries, session.key()) else {
-                self.worker.withdraw(session, wishes);
+        while let Some((id, pending)) = self.worker.io.next_touched() {
+            let Some(entry) = entry_of(&mut self.entries, id.key()) else {
+                self.worker.withdraw(id, pending);
                 continue;
             };
-            let fate = entry.grant(wishes, &mut self.worker);
-            self.queue(session.index);
-            self.conclude(session.index, fate);
+            let fate = entry.grant(pending, &mut self.worker);
+            self.queue(id.index);
+            self.conclude(id.index, fate);
         }
     }
 
-    /// Notes that a session may have output.
+    /// Notes that a connection may have output.
     #[inline]
     fn queue(&mut self, index: u32) {
         if let Some(Some(entry)) = self.entries.get_mut(index as usize)
@@ -319,8 +319,8 @@ impl<S: Shard> Driver<S> {
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, fate: Fate) {
-        if let Fate::Gone(why) = fate {
+    fn conclude(&mut self, index: u32, fate: ConnectionStatus) {
+        if let ConnectionStatus::Gone(why) = fate {
             return self.close(index, why);
         }
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
@@ -336,22 +336,22 @@ impl<S: Shard> Driver<S> {
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
             return;
         };
-        let session = entry.exchange.session;
+        let id = entry.exchange.id;
         let why = entry.exchange.told(why);
-        let until_ns = self.worker.turn.now_ns() + LINGER_NS;
+        let until_ns = self.worker.io.now_ns() + LINGER_NS;
         entry.forget_input();
         if matches!(why, Closed::Us)
             && entry.exchange.may_have_unread_bytes()
-            && self.deadlines.linger_until(until_ns, session).is_ok()
+            && self.deadlines.linger_until(until_ns, id).is_ok()
         {
             let _ = kernel::shut_down(&entry.socket);
             entry.stage = Stage::Lingering;
             entry.steer(&mut self.ring, &self.worker);
-            return self.worker.close(session, why);
+            return self.worker.close(id, why);
         }
         entry.stage = Stage::Gone;
         entry.cancel(&mut self.ring);
-        self.worker.close(session, why);
+        self.worker.close(id, why);
         self.sweep(index);
     }
 
@@ -364,28 +364,24 @@ impl<S: Shard> Driver<S> {
         }
     }
 
-    /// Closes the socket of a session that is gone, once nothing is in flight for it.
+    /// Closes the socket of a connection that is gone, once nothing is in flight for it.
     fn sweep(&mut self, index: u32) {
         let is_free = |entry: &mut Entry| !entry.has_something_in_flight();
         if self.entries[index as usize].take_if(is_free).is_some() {
-            self.worker.turn.release(index);
+            self.worker.io.release(index);
         }
     }
 
     fn connect(&mut self, connect: Connect) {
-        let Connect {
-            session,
-            target,
-            token,
-        } = connect;
+        let Connect { id, target, token } = connect;
         let timeout_ns = self.worker.options.connect_timeout_ns;
-        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
+        let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
         let begun = socket::begin_connect(&target).and_then(|socket| {
-            self.deadlines.connect_by(by_ns, session)?;
-            Ok(self.register(socket, session, Some(token))?)
+            self.deadlines.connect_by(by_ns, id)?;
+            Ok(self.register(socket, id, Some(token))?)
         });
         if let Err(error) = begun {
-            self.worker.refuse(session, token, error);
+            self.worker.refuse(id, token, error);
         }
     }
 
@@ -405,36 +401,34 @@ impl<S: Shard> Driver<S> {
             return self.close(index, Closed::Failed(error));
         }
         if let Some(token) = entry.exchange.connecting.take() {
-            let session = entry.exchange.session;
-            self.open(session, Opened::Connected(token));
+            let id = entry.exchange.id;
+            self.open(id, Opened::Connected(token));
         }
     }
 
-    fn open(&mut self, session: Session, how: Opened) {
-        self.worker
-            .shard
-            .opened(session, how, &mut self.worker.turn);
-        self.queue(session.index);
-        self.conclude(session.index, Fate::Alive);
+    fn open(&mut self, id: ConnectionId, how: Opened) {
+        self.worker.shard.opened(id, how, &mut self.worker.io);
+        self.queue(id.index);
+        self.conclude(id.index, ConnectionStatus::Alive);
     }
 
     fn register(
         &mut self,
         socket: OwnedFd,
-        session: Session,
+        id: ConnectionId,
         connecting: Option<u64>,
     ) -> Result<(), Errno> {
-        let index = session.index as usize;
+        let index = id.index as usize;
         if self.entries.len() <= index {
             let missing = index + 1 - self.entries.len();
             self.entries.try_grow(missing)?;
             self.ring.make_room(index + 1)?;
             self.entries.resize_with(index + 1, || None);
         }
-        let entry = self.entries[index].insert(Entry::new(socket, session, connecting));
+        let entry = self.entries[index].insert(Entry::new(socket, id, connecting));
         if connecting.is_some() {
             entry.is_connecting = true;
-            self.ring.await_connect(session.index, &entry.socket);
+            self.ring.await_connect(id.index, &entry.socket);
         }
         Ok(())
     }
@@ -442,7 +436,7 @@ impl<S: Shard> Driver<S> {
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.turn) {
+        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.io) {
             self.expire_one(due);
         }
     }
@@ -460,18 +454,18 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn may_leave(&mut self) -> bool {
-        if self.worker.turn.stopping() {
+        if self.worker.io.stopping() {
             self.stop_accepting();
         }
         let (acceptor, entries) = (&self.acceptor, &self.entries);
-        self.worker.may_leave(|turn| {
+        self.worker.may_leave(|io| {
             let mut live = entries.iter().flatten();
-            acceptor.is_none() && live.all(|entry| !turn.has_output(entry.exchange.session))
+            acceptor.is_none() && live.all(|entry| !io.has_output(entry.exchange.id))
         })
     }
 
     /// Closes what is still open and gives the shard back.
-    fn finish(mut self) -> (S, Statistics) {
+    fn finish(mut self) -> (S, IoStatistics) {
         for index in 0..self.entries.len() {
             match &self.entries[index] {
                 Some(entry) if entry.stage == Stage::Live => self.close(index as u32, Closed::Us),
@@ -485,8 +479,8 @@ impl<S: Shard> Driver<S> {
 
 impl Waits for Entry {
     #[inline]
-    fn session(&self) -> Session {
-        self.exchange.session
+    fn id(&self) -> ConnectionId {
+        self.exchange.id
     }
 
     fn awaits_connect(&self) -> bool {

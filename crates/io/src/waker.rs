@@ -27,12 +27,12 @@ thread_local! {
 /// both share a processor, the kernel lets the woken thread go first: each value would be handled,
 /// and written, by itself. Who holds signals back must not wait for those to whom they go.
 #[derive(Debug)]
-pub struct HeldSignals {
+pub struct WakeBatch {
     is_outermost: bool,
     of_this_thread: PhantomData<*const ()>,
 }
 
-impl HeldSignals {
+impl WakeBatch {
     /// Begins to hold back. Only the outermost one of a thread lets go.
     pub fn begin() -> Self {
         let is_outermost = HELD.with_borrow_mut(|held| {
@@ -47,7 +47,7 @@ impl HeldSignals {
     }
 }
 
-impl Drop for HeldSignals {
+impl Drop for WakeBatch {
     fn drop(&mut self) {
         if self.is_outermost {
             let held = HELD.take().unwrap_or_default();
@@ -113,7 +113,7 @@ impl Waker {
     }
 
     /// Asks the driver to end: [`crate::Shard::woken`] is called with
-    /// [`crate::Turn::stopping`] true, and the loop ends when the output is written.
+    /// [`crate::IoContext::stopping`] true, and the loop ends when the output is written.
     pub fn stop(&self) {
         self.0.stopping.store(true, Ordering::Release);
         self.wake();
@@ -210,9 +210,9 @@ mod tests {
     #[test]
     fn signals_are_held_back_until_the_outermost_lets_go() {
         let waker = Waker::new().unwrap();
-        let outermost = HeldSignals::begin();
+        let outermost = WakeBatch::begin();
         assert!(waker.fall_asleep());
-        drop(HeldSignals::begin());
+        drop(WakeBatch::begin());
         waker.wake();
         assert_eq!(signals(&waker), 0);
         drop(outermost);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_one_thread_holds_back_another_does_not() {
         let waker = Waker::new().unwrap();
-        let _held = HeldSignals::begin();
+        let _held = WakeBatch::begin();
         assert!(waker.fall_asleep());
         let other = waker.clone();
         std::thread::spawn(move || other.wake()).join().unwrap();

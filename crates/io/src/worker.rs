@@ -1,13 +1,13 @@
 //! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
+use crate::context::{IoContext, PendingOps};
 use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::machine;
-use crate::options::{LAST_WORDS_NS, Options, Wait};
-use crate::shard::{Closed, Session, Shard};
+use crate::options::{IoOptions, LAST_WORDS_NS, Wait};
+use crate::shard::{Closed, ConnectionId, Shard};
 use crate::socket;
-use crate::statistics::Statistics;
-use crate::turn::{Turn, Wishes};
+use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use std::io;
 use std::mem;
@@ -15,10 +15,10 @@ use std::mem;
 /// One thread's shard and what every driver keeps about it.
 pub(crate) struct Worker<S> {
     pub shard: S,
-    pub turn: Turn,
+    pub io: IoContext,
     pub buffer: Box<[u8]>,
     pub waker: Waker,
-    pub options: Options,
+    pub options: IoOptions,
     leave_at_ns: Option<u64>,
     woke_at_ns: u64,
     worked: bool,
@@ -27,11 +27,11 @@ pub(crate) struct Worker<S> {
 
 impl<S: Shard> Worker<S> {
     /// Sets a shard up on the calling thread and wakes it for the first time.
-    pub fn start(shard: S, waker: Waker, options: Options) -> Self {
+    pub fn start(shard: S, waker: Waker, options: IoOptions) -> Self {
         machine::sharpen_timers();
         let mut worker = Self {
             shard,
-            turn: Turn::default(),
+            io: IoContext::default(),
             buffer: vec![0; RECEIVE_BUFFER_BYTES].into(),
             waker,
             options,
@@ -40,7 +40,7 @@ impl<S: Shard> Worker<S> {
             worked: true,
             called: false,
         };
-        worker.shard.woken(&mut worker.turn);
+        worker.shard.woken(&mut worker.io);
         worker
     }
 
@@ -49,7 +49,7 @@ impl<S: Shard> Worker<S> {
     #[inline]
     pub fn begin_wait(&mut self, own_deadline_ns: Option<u64>) -> Option<u64> {
         let now_ns = self.account();
-        if self.options.wait == Wait::Spin || self.turn.has_work() {
+        if self.options.wait == Wait::Spin || self.io.has_work() {
             return Some(0);
         }
         let deadlines = [
@@ -67,12 +67,12 @@ impl<S: Shard> Worker<S> {
         if !mem::take(&mut self.worked) {
             return None;
         }
-        self.turn.statistics.turns += 1;
+        self.io.statistics.turns += 1;
         if !self.options.counts_busy_time {
             return None;
         }
         let now_ns = clock_ns();
-        self.turn.statistics.busy_ns += now_ns - self.woke_at_ns;
+        self.io.statistics.busy_ns += now_ns - self.woke_at_ns;
         Some(now_ns)
     }
 
@@ -81,9 +81,9 @@ impl<S: Shard> Worker<S> {
     pub fn end_wait(&mut self, worked: bool) {
         self.worked = worked;
         self.called = self.waker.wake_up();
-        self.turn.begin();
+        self.io.begin();
         if self.options.counts_busy_time {
-            self.woke_at_ns = self.turn.now_ns();
+            self.woke_at_ns = self.io.now_ns();
         }
     }
 
@@ -97,38 +97,38 @@ impl<S: Shard> Worker<S> {
     #[inline]
     pub fn rouse(&mut self) -> bool {
         let due = match self.shard.next_deadline() {
-            Some(deadline_ns) => deadline_ns <= self.turn.now_ns(),
+            Some(deadline_ns) => deadline_ns <= self.io.now_ns(),
             None => false,
         };
         let called = mem::take(&mut self.called);
         if called || due {
             self.worked = true;
             if self.waker.is_stopping() {
-                self.turn.stop();
+                self.io.stop();
             }
-            self.turn.begin();
-            self.shard.woken(&mut self.turn);
+            self.io.begin();
+            self.shard.woken(&mut self.io);
         }
         called
     }
 
     /// Whether the driver is to leave its loop; `written` says whether the kernel has all output.
     #[inline]
-    pub fn may_leave(&mut self, written: impl FnOnce(&Turn) -> bool) -> bool {
-        self.turn.stopping() && self.has_drained(written)
+    pub fn may_leave(&mut self, written: impl FnOnce(&IoContext) -> bool) -> bool {
+        self.io.stopping() && self.has_drained(written)
     }
 
     #[cold]
-    fn has_drained(&mut self, written: impl FnOnce(&Turn) -> bool) -> bool {
+    fn has_drained(&mut self, written: impl FnOnce(&IoContext) -> bool) -> bool {
         let now_ns = clock_ns();
         let leave_at_ns = *self
             .leave_at_ns
             .get_or_insert(now_ns.saturating_add(self.options.drain_ns));
-        let idle = !self.turn.has_work() && !self.shard.awaits_others();
-        if idle && written(&self.turn) {
+        let idle = !self.io.has_work() && !self.shard.has_outstanding();
+        if idle && written(&self.io) {
             return true;
         }
-        if self.turn.drain_is_over() {
+        if self.io.drain_is_over() {
             return now_ns >= leave_at_ns;
         }
         if now_ns >= leave_at_ns || self.waker.is_hurried() {
@@ -141,69 +141,69 @@ impl<S: Shard> Worker<S> {
     /// What the shard awaits has not come in time: it may say so to its peers.
     fn end_drain(&mut self) {
         self.worked = true;
-        self.turn.end_drain();
-        self.turn.begin();
-        self.shard.woken(&mut self.turn);
+        self.io.end_drain();
+        self.io.begin();
+        self.shard.woken(&mut self.io);
     }
 
     /// Tells the shard which outputs have been written whole since the last turn.
     pub fn tell_writable(&mut self) {
-        for session in self.turn.take_writable() {
-            if self.turn.is_live(session) {
-                self.shard.writable(session, &mut self.turn);
+        for id in self.io.take_writable() {
+            if self.io.is_live(id) {
+                self.shard.writable(id, &mut self.io);
             }
         }
     }
 
-    /// The session of a connection that was accepted. `None` where there is no memory for it, which
-    /// is counted.
+    /// The connection of a connection that was accepted. `None` where there is no memory for it,
+    /// which is counted.
     #[inline]
-    pub fn admit(&mut self) -> Option<Session> {
-        let session = self.turn.try_reserve().ok();
-        let statistics = &mut self.turn.statistics;
-        match session {
+    pub fn admit(&mut self) -> Option<ConnectionId> {
+        let id = self.io.try_reserve().ok();
+        let statistics = &mut self.io.statistics;
+        match id {
             Some(_) => statistics.accepted += 1,
             None => statistics.accept_errors += 1,
         }
-        session
+        id
     }
 
     /// A connection that was admitted lacks something to be served; the shard has not seen it.
     #[cold]
-    pub fn turn_away(&mut self, session: Session) {
-        self.turn.retire(session);
-        self.turn.release(session.index);
-        self.turn.statistics.accept_errors += 1;
+    pub fn turn_away(&mut self, id: ConnectionId) {
+        self.io.retire(id);
+        self.io.release(id.index);
+        self.io.statistics.accept_errors += 1;
     }
 
     /// Tells the shard that a connection it asked for could not be made.
-    pub fn refuse(&mut self, session: Session, token: u64, error: io::Error) {
-        self.close(session, Closed::NotConnected(token, error));
-        self.turn.release(session.index);
+    pub fn refuse(&mut self, id: ConnectionId, token: u64, error: io::Error) {
+        self.close(id, Closed::NotConnected(token, error));
+        self.io.release(id.index);
     }
 
     /// Gives up a connect that has not begun, if the shard wishes it.
     #[cold]
-    pub fn withdraw(&mut self, session: Session, wishes: Wishes) {
-        if (wishes.close || wishes.abort)
-            && let Some(token) = self.turn.withdraw_connect(session)
+    pub fn withdraw(&mut self, id: ConnectionId, pending: PendingOps) {
+        if (pending.close || pending.abort)
+            && let Some(token) = self.io.withdraw_connect(id)
         {
-            self.refuse(session, token, socket::given_up());
+            self.refuse(id, token, socket::given_up());
         }
     }
 
-    /// Tells the shard that a connection is gone. From here on its session finds nobody.
-    pub fn close(&mut self, session: Session, why: Closed) {
-        self.turn.retire(session);
-        self.shard.closed(session, why, &mut self.turn);
+    /// Tells the shard that a connection is gone. From here on its connection finds nobody.
+    pub fn close(&mut self, id: ConnectionId, why: Closed) {
+        self.io.retire(id);
+        self.shard.closed(id, why, &mut self.io);
     }
 
     /// The shard and what was counted.
-    pub fn finish(mut self) -> (S, Statistics) {
-        for connect in self.turn.take_connects() {
-            self.refuse(connect.session, connect.token, socket::given_up());
+    pub fn finish(mut self) -> (S, IoStatistics) {
+        for connect in self.io.take_connects() {
+            self.refuse(connect.id, connect.token, socket::given_up());
         }
         self.begin_wait(None);
-        (self.shard, self.turn.statistics())
+        (self.shard, self.io.statistics())
     }
 }

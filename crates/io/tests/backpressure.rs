@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{BACKLOG_LIMIT_BYTES, Options, RECEIVE_BUFFER_BYTES, Session, Then};
+use bookend_io::{AfterRead, BACKLOG_LIMIT_BYTES, ConnectionId, IoOptions, RECEIVE_BUFFER_BYTES};
 use std::io::{Read, Write};
 use std::sync::mpsc::channel;
 use support::*;
@@ -12,15 +12,15 @@ use support::*;
 const MORE_THAN_THE_KERNEL_HOLDS: usize = 32 << 20;
 
 #[test]
-fn a_session_with_too_much_unwritten_output_is_not_read() {
+fn a_connection_with_too_much_unwritten_output_is_not_read() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| match event {
-            Event::Opened(session, _) => {
-                let output = stage.turn.output(*session);
+        let server = accepting(kind, IoOptions::default(), |event, stage| match event {
+            Event::Opened(id, _) => {
+                let output = stage.io.output(*id);
                 output.extend_from_slice(&pattern(MORE_THAN_THE_KERNEL_HOLDS));
             }
-            Event::Received(session, _) => {
-                assert!(stage.turn.backlog(*session) <= BACKLOG_LIMIT_BYTES);
+            Event::Received(id, _) => {
+                assert!(stage.io.backlog(*id) <= BACKLOG_LIMIT_BYTES);
             }
             _ => {}
         });
@@ -30,10 +30,10 @@ fn a_session_with_too_much_unwritten_output_is_not_read() {
         client.read_exact(&mut answer).unwrap();
         assert!(answer == pattern(MORE_THAN_THE_KERNEL_HOLDS), "{kind:?}");
 
-        let session = server.opened();
+        let id = server.opened();
         let told = [server.next(), server.next()];
-        assert!(told.contains(&Event::Received(session, b"not yet".to_vec())));
-        assert!(told.contains(&Event::Writable(session)));
+        assert!(told.contains(&Event::Received(id, b"not yet".to_vec())));
+        assert!(told.contains(&Event::Writable(id)));
         server.stop();
     }
 }
@@ -44,18 +44,15 @@ fn a_producer_that_heeds_the_backlog_needs_little_memory() {
     const CHUNKS: usize = 512;
     for kind in KINDS {
         let mut left = CHUNKS;
-        let server = accepting(kind, Options::default(), move |event, stage| {
-            if let Event::Opened(session, _) | Event::Writable(session) = event {
-                while left > 0 && stage.turn.backlog(*session) == 0 {
-                    stage
-                        .turn
-                        .output(*session)
-                        .extend_from_slice(&[left as u8; CHUNK]);
+        let server = accepting(kind, IoOptions::default(), move |event, stage| {
+            if let Event::Opened(id, _) | Event::Writable(id) = event {
+                while left > 0 && stage.io.backlog(*id) == 0 {
+                    stage.io.output(*id).extend_from_slice(&[left as u8; CHUNK]);
                     left -= 1;
                 }
-                assert!(stage.turn.output(*session).capacity() <= 4 * CHUNK);
-                if left == 0 && stage.turn.backlog(*session) == 0 {
-                    stage.turn.close(*session);
+                assert!(stage.io.output(*id).capacity() <= 4 * CHUNK);
+                if left == 0 && stage.io.backlog(*id) == 0 {
+                    stage.io.close(*id);
                 }
             }
         });
@@ -74,20 +71,17 @@ fn two_ends_that_write_before_they_read_do_not_lock_up() {
     const REQUESTS: usize = 12 << 20;
     for server_kind in KINDS {
         for client_kind in KINDS {
-            let server = accepting(server_kind, Options::default(), echo);
+            let server = accepting(server_kind, IoOptions::default(), echo);
             let client = connecting(
                 client_kind,
                 // The client's whole output is its backlog, and it has to read meanwhile.
-                Options {
+                IoOptions {
                     backlog_limit_bytes: REQUESTS,
-                    ..Options::default()
+                    ..IoOptions::default()
                 },
                 dialling(server.address, |event, stage| {
-                    if let Event::Opened(session, _) = event {
-                        stage
-                            .turn
-                            .output(*session)
-                            .extend_from_slice(&pattern(REQUESTS));
+                    if let Event::Opened(id, _) = event {
+                        stage.io.output(*id).extend_from_slice(&pattern(REQUESTS));
                     }
                 }),
             );
@@ -99,39 +93,43 @@ fn two_ends_that_write_before_they_read_do_not_lock_up() {
 }
 
 #[test]
-fn a_session_that_paused_is_not_read_until_it_resumes() {
+fn a_connection_that_paused_is_not_read_until_it_resumes() {
     for kind in KINDS {
         let mut resumed = false;
-        let mut session: Option<Session> = None;
-        let server = accepting(kind, Options::default(), move |event, stage| match event {
-            Event::Received(_, _) if !resumed => {
-                stage.consumed = Some(1);
-                stage.then = Then::Pause;
-                *stage.awaits_others = true;
-            }
-            Event::Opened(opened, _) => session = Some(*opened),
-            Event::Woken { .. } => {
-                if let Some(session) = session {
-                    resumed = true;
-                    stage.turn.resume(session);
+        let mut id: Option<ConnectionId> = None;
+        let server = accepting(
+            kind,
+            IoOptions::default(),
+            move |event, stage| match event {
+                Event::Received(_, _) if !resumed => {
+                    stage.consumed = Some(1);
+                    stage.after = AfterRead::Pause;
+                    *stage.has_outstanding = true;
                 }
-            }
-            _ => {}
-        });
+                Event::Opened(opened, _) => id = Some(*opened),
+                Event::Woken { .. } => {
+                    if let Some(id) = id {
+                        resumed = true;
+                        stage.io.resume(id);
+                    }
+                }
+                _ => {}
+            },
+        );
         let mut client = peer(server.address);
-        let session = server.opened();
+        let id = server.opened();
         client.write_all(b"ab").unwrap();
-        assert_eq!(server.next(), Event::Received(session, b"ab".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"ab".to_vec()));
         client.write_all(b"cd").unwrap();
 
         server.waker.wake();
         let told = server.find(|event| *event != Event::Woken { stopping: false });
         assert_eq!(
             told,
-            Event::Received(session, b"b".to_vec()),
+            Event::Received(id, b"b".to_vec()),
             "the rest, without a new read"
         );
-        assert_eq!(server.next(), Event::Received(session, b"cd".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"cd".to_vec()));
         server.stop();
     }
 }
@@ -140,15 +138,19 @@ fn a_session_that_paused_is_not_read_until_it_resumes() {
 fn the_deadline_of_a_shard_is_kept_while_its_peer_does_not_read() {
     for kind in KINDS {
         let (due, was_due) = channel();
-        let server = accepting(kind, Options::default(), move |event, stage| match event {
-            Event::Opened(session, _) => {
-                let output = stage.turn.output(*session);
-                output.extend_from_slice(&pattern(MORE_THAN_THE_KERNEL_HOLDS));
-                *stage.deadline_ns = Some(stage.turn.now_ns() + 1_000_000);
-            }
-            Event::Woken { .. } if stage.deadline_ns.take().is_some() => due.send(()).unwrap(),
-            _ => {}
-        });
+        let server = accepting(
+            kind,
+            IoOptions::default(),
+            move |event, stage| match event {
+                Event::Opened(id, _) => {
+                    let output = stage.io.output(*id);
+                    output.extend_from_slice(&pattern(MORE_THAN_THE_KERNEL_HOLDS));
+                    *stage.deadline_ns = Some(stage.io.now_ns() + 1_000_000);
+                }
+                Event::Woken { .. } if stage.deadline_ns.take().is_some() => due.send(()).unwrap(),
+                _ => {}
+            },
+        );
         let client = peer(server.address);
         was_due.recv().unwrap();
         drop(client);
@@ -157,9 +159,9 @@ fn the_deadline_of_a_shard_is_kept_while_its_peer_does_not_read() {
 }
 
 #[test]
-fn a_shard_that_can_use_nothing_of_a_full_buffer_loses_the_session() {
+fn a_shard_that_can_use_nothing_of_a_full_buffer_loses_the_connection() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |_, stage| {
+        let server = accepting(kind, IoOptions::default(), |_, stage| {
             stage.consumed = Some(0)
         });
         let mut client = peer(server.address);

@@ -3,8 +3,8 @@
 mod support;
 
 use bookend_io::{
-    Closed, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace, Stopper, Then,
-    Turn, listen, serve,
+    AfterRead, Closed, ConnectionId, IoContext, IoOptions, Opened, Received, ServeOptions, Shard,
+    ShardPlace, ShutdownHandle, listen, serve,
 };
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
@@ -17,17 +17,17 @@ use support::*;
 fn waits_and_says_goodbye(overs: Arc<AtomicU64>) -> impl FnMut(&Event, &mut Stage) + Send {
     let mut open = None;
     move |event, stage| match event {
-        Event::Opened(session, _) => {
-            open = Some(*session);
-            *stage.awaits_others = true;
+        Event::Opened(id, _) => {
+            open = Some(*id);
+            *stage.has_outstanding = true;
         }
-        Event::Woken { .. } if stage.turn.drain_is_over() => {
+        Event::Woken { .. } if stage.io.drain_is_over() => {
             overs.fetch_add(1, Ordering::SeqCst);
-            if let Some(session) = open.take() {
-                stage.turn.output(session).extend_from_slice(b"last words");
-                stage.turn.close(session);
+            if let Some(id) = open.take() {
+                stage.io.output(id).extend_from_slice(b"last words");
+                stage.io.close(id);
             }
-            *stage.awaits_others = false;
+            *stage.has_outstanding = false;
         }
         _ => echo(event, stage),
     }
@@ -37,9 +37,9 @@ fn waits_and_says_goodbye(overs: Arc<AtomicU64>) -> impl FnMut(&Event, &mut Stag
 fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
-        let options = Options {
+        let options = IoOptions {
             drain_ns: 300_000_000,
-            ..Options::default()
+            ..IoOptions::default()
         };
         let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
         let mut client = peer(server.address);
@@ -62,9 +62,9 @@ fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
 fn who_is_hurried_does_not_wait_for_the_drain() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
-        let options = Options {
+        let options = IoOptions {
             drain_ns: u64::MAX,
-            ..Options::default()
+            ..IoOptions::default()
         };
         let server = accepting(kind, options, waits_and_says_goodbye(Arc::clone(&overs)));
         let mut client = peer(server.address);
@@ -85,8 +85,8 @@ fn a_shard_that_awaits_nothing_hears_of_no_drain() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&overs);
-        let server = accepting(kind, Options::default(), move |_, stage| {
-            seen.fetch_add(u64::from(stage.turn.drain_is_over()), Ordering::SeqCst);
+        let server = accepting(kind, IoOptions::default(), move |_, stage| {
+            seen.fetch_add(u64::from(stage.io.drain_is_over()), Ordering::SeqCst);
         });
         let client = peer(server.address);
         server.opened();
@@ -103,30 +103,30 @@ struct OnceEach {
 }
 
 impl Shard for OnceEach {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {
         self.open += 1;
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        turn.output(session).extend_from_slice(bytes);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        io.output(id).extend_from_slice(bytes);
         Received {
             consumed: bytes.len(),
-            then: Then::Close,
+            after: AfterRead::Close,
         }
     }
 
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {
+    fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {
         self.open -= 1;
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
-    fn woken(&mut self, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
+    fn woken(&mut self, _: &mut IoContext) {}
 
     fn next_deadline(&self) -> Option<u64> {
         None
     }
 
-    fn awaits_others(&self) -> bool {
+    fn has_outstanding(&self) -> bool {
         self.open > 0
     }
 }
@@ -140,12 +140,12 @@ fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() 
             let mut clients: Vec<_> = (0..CLIENTS)
                 .map(|_| peer(listener.local_address().tcp().unwrap()))
                 .collect();
-            let stopper = Stopper::new();
-            let mut options = ServeOptions::new(stopper.clone());
+            let shutdown = ShutdownHandle::new();
+            let mut options = ServeOptions::new(shutdown.clone());
             options.io = io;
             options.threads = NonZeroUsize::new(threads).unwrap();
             options.driver.drain_ns = u64::MAX;
-            stopper.stop();
+            shutdown.stop();
             let make = move |place: ShardPlace| {
                 assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
                 OnceEach::default()

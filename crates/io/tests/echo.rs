@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{Opened, Options, Then, Wait};
+use bookend_io::{AfterRead, IoOptions, Opened, Wait};
 use std::io::{Read, Write};
 use support::*;
 
@@ -10,19 +10,19 @@ use support::*;
 fn bytes_go_there_and_back_between_all_pairs_of_drivers() {
     for server_kind in KINDS {
         for client_kind in KINDS {
-            let server = accepting(server_kind, Options::default(), echo);
+            let server = accepting(server_kind, IoOptions::default(), echo);
             let client = connecting(
                 client_kind,
-                Options::default(),
+                IoOptions::default(),
                 dialling(server.address, hello),
             );
-            let session = client.opened();
+            let id = client.opened();
             assert_eq!(
                 client.received(5),
                 b"hello",
                 "{client_kind:?} to {server_kind:?}"
             );
-            assert_eq!(session.generation, 0);
+            assert_eq!(id.generation, 0);
             let sent = client.stop();
             let echoed = server.stop();
             assert_eq!(
@@ -38,25 +38,25 @@ fn bytes_go_there_and_back_between_all_pairs_of_drivers() {
 }
 
 fn hello(event: &Event, stage: &mut Stage) {
-    if let Event::Opened(session, how) = event {
+    if let Event::Opened(id, how) = event {
         assert_eq!(*how, Opened::Connected(7), "the token comes back");
-        stage.turn.output(*session).extend_from_slice(b"hello");
+        stage.io.output(*id).extend_from_slice(b"hello");
     }
 }
 
 #[test]
 fn output_given_before_the_connection_is_there_goes_out_first() {
     for kind in KINDS {
-        let server = accepting(Kind::Epoll, Options::default(), listens);
+        let server = accepting(Kind::Epoll, IoOptions::default(), listens);
         let target = server.address;
         let mut started = false;
-        let client = connecting(kind, Options::default(), move |event, stage| {
+        let client = connecting(kind, IoOptions::default(), move |event, stage| {
             if !std::mem::replace(&mut started, true) {
-                let session = stage.turn.connect(target, 1);
-                stage.turn.output(session).extend_from_slice(b"early ");
+                let id = stage.io.connect(target, 1);
+                stage.io.output(id).extend_from_slice(b"early ");
             }
-            if let Event::Opened(session, _) = event {
-                stage.turn.output(*session).extend_from_slice(b"late");
+            if let Event::Opened(id, _) = event {
+                stage.io.output(*id).extend_from_slice(b"late");
             }
         });
         assert_eq!(server.received(10), b"early late");
@@ -68,7 +68,7 @@ fn output_given_before_the_connection_is_there_goes_out_first() {
 #[test]
 fn a_peer_that_sends_byte_by_byte_is_understood() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), frames_of_four);
+        let server = accepting(kind, IoOptions::default(), frames_of_four);
         let mut client = peer(server.address);
         client.set_nodelay(true).unwrap();
         let message = pattern(40);
@@ -87,12 +87,9 @@ fn a_peer_that_sends_byte_by_byte_is_understood() {
 
 /// Echoes whole frames of four bytes and leaves the rest.
 fn frames_of_four(event: &Event, stage: &mut Stage) {
-    if let Event::Received(session, bytes) = event {
+    if let Event::Received(id, bytes) = event {
         let whole = bytes.len() / 4 * 4;
-        stage
-            .turn
-            .output(*session)
-            .extend_from_slice(&bytes[..whole]);
+        stage.io.output(*id).extend_from_slice(&bytes[..whole]);
         stage.consumed = Some(whole);
     }
 }
@@ -100,24 +97,24 @@ fn frames_of_four(event: &Event, stage: &mut Stage) {
 /// Echoes one frame of four bytes at a time and asks for the rest.
 fn one_frame_at_a_time(event: &Event, stage: &mut Stage) {
     frames_of_four(event, stage);
-    if let Event::Received(session, bytes) = event
+    if let Event::Received(id, bytes) = event
         && bytes.len() > 4
     {
-        stage.turn.output(*session).truncate(4);
+        stage.io.output(*id).truncate(4);
         stage.consumed = Some(4);
-        stage.then = Then::Again;
+        stage.after = AfterRead::Again;
     }
 }
 
 #[test]
 fn answers_to_a_part_of_a_read_are_written_before_the_rest_is_handled() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), one_frame_at_a_time);
+        let server = accepting(kind, IoOptions::default(), one_frame_at_a_time);
         let mut client = peer(server.address);
-        let session = server.opened();
+        let id = server.opened();
         client.write_all(b"one!two!six!t").unwrap();
         for rest in ["one!two!six!t", "two!six!t", "six!t", "t"] {
-            assert_eq!(server.next(), Event::Received(session, rest.into()));
+            assert_eq!(server.next(), Event::Received(id, rest.into()));
         }
         let mut answer = [0; 12];
         client.read_exact(&mut answer).unwrap();
@@ -130,15 +127,15 @@ fn answers_to_a_part_of_a_read_are_written_before_the_rest_is_handled() {
 #[test]
 fn what_is_left_over_comes_again_with_more_behind_it() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), frames_of_four);
+        let server = accepting(kind, IoOptions::default(), frames_of_four);
         let mut client = peer(server.address);
-        let session = server.opened();
+        let id = server.opened();
         client.write_all(b"one").unwrap();
-        assert_eq!(server.next(), Event::Received(session, b"one".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"one".to_vec()));
         client.write_all(b"!two").unwrap();
-        assert_eq!(server.next(), Event::Received(session, b"one!two".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"one!two".to_vec()));
         client.write_all(b"!").unwrap();
-        assert_eq!(server.next(), Event::Received(session, b"two!".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"two!".to_vec()));
         server.stop();
     }
 }
@@ -146,9 +143,9 @@ fn what_is_left_over_comes_again_with_more_behind_it() {
 #[test]
 fn a_spinning_driver_does_the_same() {
     for kind in KINDS {
-        let options = Options {
+        let options = IoOptions {
             wait: Wait::Spin,
-            ..Options::default()
+            ..IoOptions::default()
         };
         let server = accepting(kind, options, echo);
         let client = connecting(kind, options, dialling(server.address, hello));
@@ -166,12 +163,12 @@ fn a_spinning_driver_does_the_same() {
 fn a_driver_tells_its_shard_what_it_has_counted() {
     for kind in KINDS {
         let mut seen = 0;
-        let server = accepting(kind, Options::default(), move |event, stage| {
+        let server = accepting(kind, IoOptions::default(), move |event, stage| {
             echo(event, stage);
             if let Event::Received(_, bytes) = event {
                 seen += bytes.len() as u64;
-                assert_eq!(stage.turn.statistics().received_bytes, seen);
-                assert!(stage.turn.now_ns() <= stage.turn.clock_ns());
+                assert_eq!(stage.io.statistics().received_bytes, seen);
+                assert!(stage.io.now_ns() <= stage.io.clock_ns());
             }
         });
         let mut client = peer(server.address);

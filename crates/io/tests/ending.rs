@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{Options, Session, Then, Wait};
+use bookend_io::{AfterRead, ConnectionId, IoOptions, Wait};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::sync::mpsc::channel;
@@ -13,13 +13,13 @@ const MORE_THAN_ONE_WRITE: usize = 16 << 20;
 #[test]
 fn closing_writes_everything_first() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| {
-            if let Event::Received(session, _) = event {
+        let server = accepting(kind, IoOptions::default(), |event, stage| {
+            if let Event::Received(id, _) = event {
                 stage
-                    .turn
-                    .output(*session)
+                    .io
+                    .output(*id)
                     .extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
-                stage.then = Then::Close;
+                stage.after = AfterRead::Close;
             }
         });
         let mut client = peer(server.address);
@@ -35,10 +35,10 @@ fn closing_writes_everything_first() {
 #[test]
 fn who_is_broken_off_may_go_on_sending_and_gets_the_last_bytes() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| {
-            if let Event::Received(session, _) = event {
-                stage.turn.output(*session).extend_from_slice(b"enough");
-                stage.then = Then::BreakOff;
+        let server = accepting(kind, IoOptions::default(), |event, stage| {
+            if let Event::Received(id, _) = event {
+                stage.io.output(*id).extend_from_slice(b"enough");
+                stage.after = AfterRead::LingeringClose;
             }
         });
         let mut client = peer(server.address);
@@ -58,12 +58,12 @@ fn who_is_broken_off_may_go_on_sending_and_gets_the_last_bytes() {
 #[test]
 fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| {
-            if let Event::Received(session, _) = event {
-                stage.turn.output(*session).extend_from_slice(b"enough");
-                stage.turn.close(*session);
+        let server = accepting(kind, IoOptions::default(), |event, stage| {
+            if let Event::Received(id, _) = event {
+                stage.io.output(*id).extend_from_slice(b"enough");
+                stage.io.close(*id);
                 stage.consumed = Some(1);
-                stage.then = Then::Pause;
+                stage.after = AfterRead::Pause;
             }
         });
         let mut client = peer(server.address);
@@ -82,15 +82,15 @@ fn the_last_bytes_reach_a_peer_that_goes_on_sending() {
 
 #[test]
 fn aborting_drops_the_output_and_resets() {
-    for (kind, then) in KINDS
-        .map(|kind| [(kind, Then::Continue), (kind, Then::Pause)])
+    for (kind, after) in KINDS
+        .map(|kind| [(kind, AfterRead::Continue), (kind, AfterRead::Pause)])
         .concat()
     {
-        let server = accepting(kind, Options::default(), move |event, stage| {
-            if let Event::Received(session, _) = event {
-                stage.then = then;
-                stage.turn.output(*session).extend_from_slice(b"never sent");
-                stage.turn.abort(*session);
+        let server = accepting(kind, IoOptions::default(), move |event, stage| {
+            if let Event::Received(id, _) = event {
+                stage.after = after;
+                stage.io.output(*id).extend_from_slice(b"never sent");
+                stage.io.abort(*id);
             }
         });
         let mut client = peer(server.address);
@@ -105,11 +105,11 @@ fn aborting_drops_the_output_and_resets() {
 #[test]
 fn a_peer_that_has_said_all_still_gets_its_answer() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), |event, stage| {
-            if let Event::Received(session, _) = event {
+        let server = accepting(kind, IoOptions::default(), |event, stage| {
+            if let Event::Received(id, _) = event {
                 stage
-                    .turn
-                    .output(*session)
+                    .io
+                    .output(*id)
                     .extend_from_slice(&pattern(MORE_THAN_ONE_WRITE));
             }
         });
@@ -132,13 +132,13 @@ fn a_reset_is_told_as_one() {
             (true, Wait::Sleep),
             (true, Wait::Spin),
         ] {
-            let options = Options {
+            let options = IoOptions {
                 wait,
-                ..Options::default()
+                ..IoOptions::default()
             };
             let server = accepting(kind, options, move |_, stage| {
                 if paused {
-                    stage.then = Then::Pause;
+                    stage.after = AfterRead::Pause;
                 }
             });
             let mut client = peer(server.address);
@@ -159,27 +159,31 @@ fn a_reset_is_told_as_one() {
 fn a_peers_last_words_are_heard_when_writing_to_it_fails() {
     for kind in KINDS {
         let (gone, is_gone) = channel();
-        let mut session: Option<Session> = None;
-        let server = accepting(kind, Options::default(), move |event, stage| match event {
-            Event::Opened(opened, _) => {
-                session = Some(*opened);
-                *stage.awaits_others = true;
-            }
-            Event::Woken { stopping: false } => {
-                if let Some(session) = session {
-                    is_gone.recv().unwrap();
-                    stage.turn.output(session).extend_from_slice(b"too late");
+        let mut id: Option<ConnectionId> = None;
+        let server = accepting(
+            kind,
+            IoOptions::default(),
+            move |event, stage| match event {
+                Event::Opened(opened, _) => {
+                    id = Some(*opened);
+                    *stage.has_outstanding = true;
                 }
-            }
-            _ => {}
-        });
+                Event::Woken { stopping: false } => {
+                    if let Some(id) = id {
+                        is_gone.recv().unwrap();
+                        stage.io.output(id).extend_from_slice(b"too late");
+                    }
+                }
+                _ => {}
+            },
+        );
         let mut client = peer(server.address);
-        let session = server.opened();
+        let id = server.opened();
         server.waker.wake();
         client.write_all(b"goodbye").unwrap();
         reset(client);
         gone.send(()).unwrap();
-        assert_eq!(server.next(), Event::Received(session, b"goodbye".to_vec()));
+        assert_eq!(server.next(), Event::Received(id, b"goodbye".to_vec()));
         assert!(matches!(server.closed(), Why::Failed(_)));
         server.stop();
     }
@@ -189,7 +193,7 @@ fn a_peers_last_words_are_heard_when_writing_to_it_fails() {
 fn a_connect_that_is_refused_ends_with_its_token() {
     let nobody = TcpListener::bind(loopback()).unwrap().local_addr().unwrap();
     for kind in KINDS {
-        let client = connecting(kind, Options::default(), dialling(nobody, listens));
+        let client = connecting(kind, IoOptions::default(), dialling(nobody, listens));
         assert_eq!(
             client.closed(),
             Why::NotConnected(7, ErrorKind::ConnectionRefused)
@@ -203,9 +207,9 @@ fn a_connect_that_takes_too_long_is_given_up() {
     // A listener whose queue is full answers no further connection.
     let full = full_listener();
     for kind in KINDS {
-        let options = Options {
+        let options = IoOptions {
             connect_timeout_ns: 20_000_000,
-            ..Options::default()
+            ..IoOptions::default()
         };
         let client = connecting(kind, options, dialling(full.address, listens));
         assert_eq!(
@@ -221,7 +225,7 @@ fn a_connect_that_takes_too_long_is_given_up() {
 fn a_connect_still_under_way_when_its_driver_ends_is_told() {
     let full = full_listener();
     for kind in KINDS {
-        let client = connecting(kind, Options::default(), dialling(full.address, listens));
+        let client = connecting(kind, IoOptions::default(), dialling(full.address, listens));
         client.find(|event| *event == Event::Woken { stopping: false });
         client.waker.stop();
         assert_eq!(
@@ -238,10 +242,10 @@ fn a_connect_can_be_taken_back() {
     let target = listener.local_addr().unwrap();
     for kind in KINDS {
         let mut started = false;
-        let client = connecting(kind, Options::default(), move |_, stage| {
+        let client = connecting(kind, IoOptions::default(), move |_, stage| {
             if !std::mem::replace(&mut started, true) {
-                let session = stage.turn.connect(target, 9);
-                stage.turn.abort(session);
+                let id = stage.io.connect(target, 9);
+                stage.io.abort(id);
             }
         });
         assert_eq!(
@@ -258,13 +262,13 @@ fn the_blocking_driver_refuses_a_second_connection_and_takes_the_next() {
     let target = listener.local_addr().unwrap();
     let client = connecting(
         Kind::Blocking,
-        Options::default(),
+        IoOptions::default(),
         dialling(target, move |event, stage| match event {
             Event::Opened(_, _) => {
-                stage.turn.connect(target, 8);
+                stage.io.connect(target, 8);
             }
             Event::Closed(_, Why::Peer) => {
-                stage.turn.connect(target, 9);
+                stage.io.connect(target, 9);
             }
             _ => {}
         }),
@@ -284,7 +288,7 @@ fn the_blocking_driver_refuses_a_second_connection_and_takes_the_next() {
 fn what_is_meant_for_a_connection_that_is_gone_finds_nobody() {
     // The blocking driver has no second connection.
     for kind in [Kind::Epoll, Kind::Uring] {
-        let server = accepting(kind, Options::default(), answers_the_dead());
+        let server = accepting(kind, IoOptions::default(), answers_the_dead());
         let mut first = peer(server.address);
         first.write_all(b"1").unwrap();
         server.received(1);
@@ -301,21 +305,21 @@ fn what_is_meant_for_a_connection_that_is_gone_finds_nobody() {
 
 /// Says something to each connection that is gone, and then to the one that has come.
 fn answers_the_dead() -> impl FnMut(&Event, &mut Stage) + Send {
-    let mut stale: Option<Session> = None;
+    let mut stale: Option<ConnectionId> = None;
     move |event, stage| match event {
-        Event::Received(session, _) => {
-            let gone = stale.replace(*session).filter(|gone| gone != session);
+        Event::Received(id, _) => {
+            let gone = stale.replace(*id).filter(|gone| gone != id);
             if let Some(gone) = gone {
-                assert_eq!(gone.index, session.index, "the place is used again");
-                stage.turn.output(gone).extend_from_slice(b"for nobody");
-                assert_eq!(stage.turn.backlog(gone), 0);
-                assert!(stage.turn.output(gone).is_empty());
-                stage.turn.abort(gone);
-                stage.turn.output(*session).extend_from_slice(b"for you");
+                assert_eq!(gone.index, id.index, "the place is used again");
+                stage.io.output(gone).extend_from_slice(b"for nobody");
+                assert_eq!(stage.io.backlog(gone), 0);
+                assert!(stage.io.output(gone).is_empty());
+                stage.io.abort(gone);
+                stage.io.output(*id).extend_from_slice(b"for you");
             }
         }
-        Event::Closed(session, _) => {
-            stage.turn.output(*session).extend_from_slice(b"for nobody");
+        Event::Closed(id, _) => {
+            stage.io.output(*id).extend_from_slice(b"for nobody");
         }
         _ => {}
     }

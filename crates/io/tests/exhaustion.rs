@@ -3,8 +3,8 @@
 mod support;
 
 use bookend_io::{
-    Closed, Io, Opened, Received, ServeOptions, Session, Shard, Statistics, Stopper, Then, Turn,
-    listen, serve,
+    AfterRead, Closed, ConnectionId, Io, IoContext, IoStatistics, Opened, Received, ServeOptions,
+    Shard, ShutdownHandle, listen, serve,
 };
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketType, connect, socket};
@@ -20,22 +20,22 @@ use support::{guard, loopback, peer};
 struct CountsErrors;
 
 impl Shard for CountsErrors {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let errors = turn.statistics().accept_errors.min(9) as u8;
-        turn.output(session).resize(bytes.len(), errors);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        let errors = io.statistics().accept_errors.min(9) as u8;
+        io.output(id).resize(bytes.len(), errors);
         Received {
             consumed: bytes.len(),
-            then: Then::Continue,
+            after: AfterRead::Continue,
         }
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
+    fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {}
 
-    fn woken(&mut self, _: &mut Turn) {}
+    fn woken(&mut self, _: &mut IoContext) {}
 
     fn next_deadline(&self) -> Option<u64> {
         None
@@ -52,14 +52,14 @@ fn a_server_without_descriptors_backs_off_and_then_goes_on() {
 fn backs_off(io: Io) {
     let (alone, together) = (NonZeroUsize::MIN, NonZeroUsize::new(2).unwrap());
 
-    let (address, stopper, server) = start(io, alone);
+    let (address, shutdown, server) = start(io, alone);
     let mut first = peer(address);
     assert_eq!(failed_accepts(&mut first), 0);
     let (second, taken) = connect_without_descriptors(address);
     while failed_accepts(&mut first) == 0 {}
     drop(taken);
     failed_accepts(&mut guard(second.into()));
-    stopper.stop();
+    shutdown.stop();
     let statistics = server.join().unwrap();
     assert_eq!(statistics.accepted, 2);
     assert!(
@@ -68,24 +68,24 @@ fn backs_off(io: Io) {
     );
 
     // The thread that accepts for others is not heard of before the end.
-    let (address, stopper, server) = start(io, together);
+    let (address, shutdown, server) = start(io, together);
     failed_accepts(&mut peer(address));
     let (second, taken) = connect_without_descriptors(address);
     drop(taken);
     failed_accepts(&mut guard(second.into()));
-    stopper.stop();
+    shutdown.stop();
     assert_eq!(server.join().unwrap().accepted, 2);
 }
 
-fn start(io: Io, threads: NonZeroUsize) -> (SocketAddr, Stopper, JoinHandle<Statistics>) {
+fn start(io: Io, threads: NonZeroUsize) -> (SocketAddr, ShutdownHandle, JoinHandle<IoStatistics>) {
     let listener = listen(loopback()).unwrap();
     let address = listener.local_address().tcp().unwrap();
-    let stopper = Stopper::new();
-    let mut options = ServeOptions::new(stopper.clone());
+    let shutdown = ShutdownHandle::new();
+    let mut options = ServeOptions::new(shutdown.clone());
     options.io = io;
     options.threads = threads;
     let server = thread::spawn(move || serve(listener, &options, |_| CountsErrors).unwrap());
-    (address, stopper, server)
+    (address, shutdown, server)
 }
 
 fn failed_accepts(client: &mut TcpStream) -> u8 {

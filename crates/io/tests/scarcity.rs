@@ -4,7 +4,7 @@
 //! A growth that cannot fail would end this process.
 
 use bookend_client::{Call, Client, Code};
-use bookend_io::{Io, ServeOptions, Stopper, listen, serve};
+use bookend_io::{Io, ServeOptions, ShutdownHandle, listen, serve};
 use bookend_server::{Context, Kind, Limits, Method, Reply, Server, Service};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -125,8 +125,8 @@ fn take_with_failure(io: Io, number: u64) -> (Option<Code>, u64) {
         .unwrap();
     let listener = listen("127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
     let target = listener.local_address().to_string();
-    let stopper = Stopper::new();
-    let mut options = ServeOptions::new(stopper.clone());
+    let shutdown = ShutdownHandle::new();
+    let mut options = ServeOptions::new(shutdown.clone());
     (options.io, options.threads) = (io, NonZeroUsize::MIN);
     let server = thread::spawn(move || {
         serve(listener, &options, |place| {
@@ -140,7 +140,7 @@ fn take_with_failure(io: Io, number: u64) -> (Option<Code>, u64) {
     let code = take(&target, &vec![1; MESSAGE_BYTES]);
     UNTIL_FAILURE.store(0, Ordering::Release);
     assert_eq!(take(&target, &[]), Some(Code::Ok), "others are answered");
-    stopper.stop();
+    shutdown.stop();
     server.join().unwrap().unwrap();
     (code, FAILURES.load(Ordering::Acquire) - failures_before)
 }

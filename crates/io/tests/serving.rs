@@ -3,8 +3,9 @@
 mod support;
 
 use bookend_io::{
-    Address, Closed, Driver, Io, Opened, Options, Received, ServeOptions, Session, Shard,
-    ShardPlace, Statistics, Stopper, Then, Turn, Wait, allowed_cpus, listen, serve,
+    Address, AfterRead, Closed, ConnectionId, Driver, Io, IoContext, IoOptions, IoStatistics,
+    Opened, Received, ServeOptions, Shard, ShardPlace, ShutdownHandle, Wait, allowed_cpus, listen,
+    serve,
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -26,26 +27,26 @@ enum Told {
 }
 
 impl Shard for Desk {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {
         let _ = self.told.send(Told::Opened(self.place.0, self.place.1));
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         assert_ne!(bytes, b"panic", "on purpose");
-        turn.output(session).extend_from_slice(bytes);
+        io.output(id).extend_from_slice(bytes);
         Received {
             consumed: bytes.len(),
-            then: Then::Continue,
+            after: AfterRead::Continue,
         }
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {
+    fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {
         let _ = self.told.send(Told::Closed(self.place.0, self.place.1));
     }
 
-    fn woken(&mut self, _: &mut Turn) {}
+    fn woken(&mut self, _: &mut IoContext) {}
 
     fn next_deadline(&self) -> Option<u64> {
         None
@@ -54,9 +55,9 @@ impl Shard for Desk {
 
 struct Serving {
     address: SocketAddr,
-    stopper: Stopper,
+    shutdown: ShutdownHandle,
     told: Receiver<Told>,
-    thread: JoinHandle<Statistics>,
+    thread: JoinHandle<IoStatistics>,
 }
 
 impl Serving {
@@ -67,8 +68,8 @@ impl Serving {
         }
     }
 
-    fn stop(self) -> Statistics {
-        self.stopper.stop();
+    fn stop(self) -> IoStatistics {
+        self.shutdown.stop();
         self.thread.join().unwrap()
     }
 }
@@ -83,8 +84,8 @@ fn serving(io: Io, threads: usize) -> Serving {
 fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     let listener = listen(loopback()).unwrap();
     let address = listener.local_address().tcp().unwrap();
-    let stopper = Stopper::new();
-    let mut options = ServeOptions::new(stopper.clone());
+    let shutdown = ShutdownHandle::new();
+    let mut options = ServeOptions::new(shutdown.clone());
     choose(&mut options);
     let (sender, told) = channel();
     let thread = thread::spawn(move || {
@@ -106,7 +107,7 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     });
     Serving {
         address,
-        stopper,
+        shutdown,
         told,
         thread,
     }
@@ -224,7 +225,7 @@ fn nobody_else_gets_a_port_that_a_server_shares_among_its_threads() {
 #[test]
 fn listeners_of_their_own_are_refused_in_words_where_there_is_no_use_for_them() {
     let refuse = |io, address: Address| {
-        let mut options = ServeOptions::new(Stopper::new());
+        let mut options = ServeOptions::new(ShutdownHandle::new());
         options.io = io;
         options.reuse_port = true;
         let make = |_: ShardPlace| -> Desk { unreachable!("nothing is served") };
@@ -249,13 +250,13 @@ fn connections_in_the_queues_of_a_server_that_stops_are_accepted_and_closed() {
     for io in [Io::Epoll, Io::Uring] {
         let listener = listen(loopback()).unwrap();
         let address = listener.local_address().tcp().unwrap();
-        let stopper = Stopper::new();
-        let mut options = ServeOptions::new(stopper.clone());
+        let shutdown = ShutdownHandle::new();
+        let mut options = ServeOptions::new(shutdown.clone());
         options.io = io;
         options.threads = NonZeroUsize::new(2).unwrap();
         options.reuse_port = true;
         let mut clients: Vec<_> = (0..64).map(|_| peer(address)).collect();
-        stopper.stop();
+        shutdown.stop();
         let (sender, _told) = channel();
         let make = |place: ShardPlace| Desk {
             place: (place.driver, place.thread),
@@ -347,7 +348,7 @@ fn a_server_can_be_stopped_before_it_has_begun() {
             let server = serving_with(|options| {
                 options.io = io;
                 options.threads = NonZeroUsize::new(threads).unwrap();
-                options.stopper.stop();
+                options.shutdown.stop();
             });
             assert_eq!(server.thread.join().unwrap().accepted, 0);
         }
@@ -360,7 +361,7 @@ fn a_stop_closes_every_connection_and_joins_every_thread() {
         let server = serving(io, 2);
         let mut clients: Vec<_> = (0..6).map(|_| peer(server.address)).collect();
         clients.iter_mut().for_each(|client| ask(client, b"served"));
-        server.stopper.stop();
+        server.shutdown.stop();
         for mut client in clients {
             assert_eq!(client.read(&mut [0]).unwrap(), 0, "closed cleanly");
         }
@@ -395,9 +396,9 @@ fn a_server_keeps_to_its_processors() {
         let server = serving_with(|options| {
             options.io = io;
             options.cpus = vec![cpu];
-            options.driver = Options {
+            options.driver = IoOptions {
                 wait: Wait::Sleep,
-                ..Options::default()
+                ..IoOptions::default()
             };
         });
         let mut client = peer(server.address);
@@ -405,7 +406,7 @@ fn a_server_keeps_to_its_processors() {
         server.stop();
     }
     let listener = listen(loopback()).unwrap();
-    let mut options = ServeOptions::new(Stopper::new());
+    let mut options = ServeOptions::new(ShutdownHandle::new());
     options.io = Io::Epoll;
     options.cpus = vec![usize::MAX];
     let (told, _) = channel();

@@ -1,7 +1,9 @@
 //! The simulated driver lets a shard see what the real ones do.
 
 use bookend_io::simulated::{End, SOCKET_BYTES, Simulated};
-use bookend_io::{BACKLOG_LIMIT_BYTES, Closed, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{
+    AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, IoContext, Opened, Received, Shard,
+};
 
 /// Answers each octet with as many as it says, pauses at a zero, and closes at 255.
 #[derive(Default)]
@@ -13,32 +15,32 @@ struct Multiplier {
 }
 
 impl Shard for Multiplier {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let count = usize::from(bytes[0]);
-        turn.output(session).extend(vec![bytes[0]; count * 1_000]);
-        let then = match bytes[0] {
-            0 => Then::Pause,
-            255 => Then::Close,
-            _ => Then::Again,
+        io.output(id).extend(vec![bytes[0]; count * 1_000]);
+        let after = match bytes[0] {
+            0 => AfterRead::Pause,
+            255 => AfterRead::Close,
+            _ => AfterRead::Again,
         };
-        Received { consumed: 1, then }
+        Received { consumed: 1, after }
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {
         self.writable += 1;
     }
 
-    fn closed(&mut self, _: Session, why: Closed, _: &mut Turn) {
+    fn closed(&mut self, _: ConnectionId, why: Closed, _: &mut IoContext) {
         self.closed.push(format!("{why:?}"));
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.woken_at_ns.push(turn.now_ns());
-        self.deadline_ns = Some(turn.now_ns() + 10).filter(|at_ns| *at_ns <= 130);
-        if turn.stopping() {
-            turn.resume(session(0));
+    fn woken(&mut self, io: &mut IoContext) {
+        self.woken_at_ns.push(io.now_ns());
+        self.deadline_ns = Some(io.now_ns() + 10).filter(|at_ns| *at_ns <= 130);
+        if io.stopping() {
+            io.resume(id(0));
         }
     }
 
@@ -47,8 +49,8 @@ impl Shard for Multiplier {
     }
 }
 
-fn session(index: u32) -> Session {
-    Session {
+fn id(index: u32) -> ConnectionId {
+    ConnectionId {
         index,
         generation: 0,
     }
@@ -85,7 +87,7 @@ fn what_the_peer_does_not_read_stops_what_it_sends() {
 }
 
 #[test]
-fn a_paused_session_is_read_again_when_it_is_resumed() {
+fn a_paused_connection_is_read_again_when_it_is_resumed() {
     let mut simulated = simulated();
     let peer = simulated.accept();
     simulated.give(peer, &[1, 0, 2]);
@@ -97,7 +99,7 @@ fn a_paused_session_is_read_again_when_it_is_resumed() {
 }
 
 #[test]
-fn a_session_that_is_closed_ends_once_its_output_is_taken() {
+fn a_connection_that_is_closed_ends_once_its_output_is_taken() {
     let mut simulated = simulated();
     let (peer, other) = (simulated.accept(), simulated.accept());
     simulated.give(peer, &[255, 7]);

@@ -3,8 +3,8 @@
 mod support;
 
 use bookend_io::{
-    Address, Closed, Io, Opened, Options, Received, ServeOptions, Session, Shard, ShardPlace,
-    Statistics, Stopper, Then, Turn, UNIX_PATH_BYTES_MAX, listen, serve,
+    Address, AfterRead, Closed, ConnectionId, Io, IoContext, IoOptions, IoStatistics, Opened,
+    Received, ServeOptions, Shard, ShardPlace, ShutdownHandle, UNIX_PATH_BYTES_MAX, listen, serve,
 };
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -19,17 +19,17 @@ use tempfile::TempDir;
 struct Echo;
 
 impl Shard for Echo {
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        turn.output(session).extend_from_slice(bytes);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        io.output(id).extend_from_slice(bytes);
         Received {
             consumed: bytes.len(),
-            then: Then::Continue,
+            after: AfterRead::Continue,
         }
     }
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
-    fn woken(&mut self, _: &mut Turn) {}
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
+    fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {}
+    fn woken(&mut self, _: &mut IoContext) {}
     fn next_deadline(&self) -> Option<u64> {
         None
     }
@@ -62,10 +62,10 @@ impl Place {
     }
 }
 
-fn start(path: &Path, io: Io, threads: usize) -> (Stopper, JoinHandle<Statistics>) {
+fn start(path: &Path, io: Io, threads: usize) -> (ShutdownHandle, JoinHandle<IoStatistics>) {
     let listener = listen(Address::Unix(path.to_owned())).unwrap();
-    let stopper = Stopper::new();
-    let mut options = ServeOptions::new(stopper.clone());
+    let shutdown = ShutdownHandle::new();
+    let mut options = ServeOptions::new(shutdown.clone());
     options.io = io;
     options.threads = NonZeroUsize::new(threads).unwrap();
     let make = move |place: ShardPlace| {
@@ -73,7 +73,7 @@ fn start(path: &Path, io: Io, threads: usize) -> (Stopper, JoinHandle<Statistics
         Echo
     };
     let thread = thread::spawn(move || serve(listener, &options, make).unwrap());
-    (stopper, thread)
+    (shutdown, thread)
 }
 
 fn echoes(path: &Path) -> UnixStream {
@@ -95,9 +95,9 @@ fn every_choice_of_drivers_serves_a_unix_socket_and_removes_its_file() {
     for io in CHOICES {
         for threads in [1, 2] {
             let place = Place::new();
-            let (stopper, thread) = start(&place.path, io, threads);
+            let (shutdown, thread) = start(&place.path, io, threads);
             let clients: Vec<_> = (0..8).map(|_| echoes(&place.path)).collect();
-            stopper.stop();
+            shutdown.stop();
             let statistics = thread.join().unwrap();
             assert_eq!((statistics.accepted, statistics.sent_bytes), (8, 40));
             assert_eq!(statistics.accept_errors, 0, "{io:?}");
@@ -113,11 +113,11 @@ fn every_driver_connects_to_a_unix_socket() {
         let place = Place::new();
         let server = UnixListener::bind(&place.path).unwrap();
         let say = |event: &Event, stage: &mut support::Stage| {
-            if let Event::Opened(session, _) = event {
-                stage.turn.output(*session).extend_from_slice(b"hello");
+            if let Event::Opened(id, _) = event {
+                stage.io.output(*id).extend_from_slice(b"hello");
             }
         };
-        let client = connecting(kind, Options::default(), dialling(place.address(), say));
+        let client = connecting(kind, IoOptions::default(), dialling(place.address(), say));
         client.opened();
         let (mut peer, _) = server.accept().unwrap();
         let mut heard = [0; 5];
@@ -134,7 +134,11 @@ fn a_socket_that_is_not_there_or_that_nobody_listens_on_is_not_connected_to() {
     for kind in KINDS {
         let place = Place::new();
         let fails = |kind_of_error| {
-            let client = connecting(kind, Options::default(), dialling(place.address(), listens));
+            let client = connecting(
+                kind,
+                IoOptions::default(),
+                dialling(place.address(), listens),
+            );
             assert_eq!(
                 client.closed(),
                 Why::NotConnected(7, kind_of_error),
@@ -162,7 +166,11 @@ fn a_server_whose_queue_is_full_is_not_waited_for_and_that_is_told() {
         rustix::net::bind(&server, &address).unwrap();
         rustix::net::listen(&server, 0).unwrap();
         let _first = UnixStream::connect(&place.path).unwrap();
-        let client = connecting(kind, Options::default(), dialling(place.address(), listens));
+        let client = connecting(
+            kind,
+            IoOptions::default(),
+            dialling(place.address(), listens),
+        );
         let full = Why::NotConnected(7, ErrorKind::WouldBlock);
         assert_eq!(client.closed(), full, "{kind:?}");
         client.stop();
@@ -173,7 +181,7 @@ fn a_server_whose_queue_is_full_is_not_waited_for_and_that_is_told() {
 fn a_path_that_is_too_long_is_no_target_either() {
     for kind in KINDS {
         let long = Address::Unix("/".repeat(UNIX_PATH_BYTES_MAX + 1).into());
-        let client = connecting(kind, Options::default(), dialling(long, listens));
+        let client = connecting(kind, IoOptions::default(), dialling(long, listens));
         let told = Why::NotConnected(7, ErrorKind::InvalidFilename);
         assert_eq!(client.closed(), told, "{kind:?}");
         client.stop();
@@ -185,9 +193,9 @@ fn a_socket_that_was_left_behind_is_replaced() {
     for io in CHOICES {
         let place = Place::new();
         place.leave_behind();
-        let (stopper, thread) = start(&place.path, io, 1);
+        let (shutdown, thread) = start(&place.path, io, 1);
         echoes(&place.path);
-        stopper.stop();
+        shutdown.stop();
         assert_eq!(thread.join().unwrap().accepted, 1, "{io:?}");
     }
 }
@@ -197,7 +205,7 @@ fn a_socket_that_is_served_is_left_alone_and_who_serves_is_said() {
     let who = format!("is taken: process {} (", std::process::id());
     for io in CHOICES {
         let place = Place::new();
-        let (stopper, thread) = start(&place.path, io, 1);
+        let (shutdown, thread) = start(&place.path, io, 1);
         let (kind, text) = refusal(&place.path);
         assert_eq!(kind, ErrorKind::AddrInUse, "{io:?}");
         assert!(
@@ -205,7 +213,7 @@ fn a_socket_that_is_served_is_left_alone_and_who_serves_is_said() {
             "{text}"
         );
         echoes(&place.path);
-        stopper.stop();
+        shutdown.stop();
         thread.join().unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use bookend_io::{Mailbox, Options, Session, Statistics, Waker, blocking};
+use bookend_io::{ConnectionId, IoOptions, IoStatistics, Mailbox, Waker, blocking};
 use std::io::{Read, Write};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -11,23 +11,23 @@ use support::*;
 #[test]
 fn answers_from_another_thread_reach_a_shard_that_awaits_them() {
     for kind in KINDS {
-        let (mailboxes, from_shard) = channel::<Mailbox<(Session, u8)>>();
+        let (mailboxes, from_shard) = channel::<Mailbox<(ConnectionId, u8)>>();
         let waker = Waker::new().unwrap();
         let mailbox = Mailbox::new(waker.clone());
         mailboxes.send(mailbox.clone()).unwrap();
-        let (questions, to_answer) = channel::<(Session, u8)>();
+        let (questions, to_answer) = channel::<(ConnectionId, u8)>();
         let mut arrived = Vec::new();
         let act = move |event: &Event, stage: &mut Stage| match event {
-            Event::Received(session, bytes) => {
-                *stage.awaits_others = true;
+            Event::Received(id, bytes) => {
+                *stage.has_outstanding = true;
                 for &byte in bytes {
-                    questions.send((*session, byte)).unwrap();
+                    questions.send((*id, byte)).unwrap();
                 }
             }
             Event::Woken { .. } => {
                 mailbox.drain_into(&mut arrived);
-                for (session, answer) in arrived.drain(..) {
-                    stage.turn.output(session).push(answer);
+                for (id, answer) in arrived.drain(..) {
+                    stage.io.output(id).push(answer);
                 }
             }
             _ => {}
@@ -35,8 +35,8 @@ fn answers_from_another_thread_reach_a_shard_that_awaits_them() {
         let server = accepting_with(kind, waker, act);
         let answering = from_shard.recv().unwrap();
         let other = thread::spawn(move || {
-            for (session, question) in to_answer {
-                answering.push((session, question + 1));
+            for (id, question) in to_answer {
+                answering.push((id, question + 1));
             }
         });
         let mut client = peer(server.address);
@@ -53,7 +53,7 @@ fn answers_from_another_thread_reach_a_shard_that_awaits_them() {
 
 #[test]
 fn a_call_reaches_a_blocking_shard_in_a_plain_read_too() {
-    let server = accepting(Kind::Blocking, Options::default(), listens);
+    let server = accepting(Kind::Blocking, IoOptions::default(), listens);
     let _client = peer(server.address);
     server.opened();
     server.waker.wake();
@@ -64,7 +64,7 @@ fn a_call_reaches_a_blocking_shard_in_a_plain_read_too() {
 #[test]
 fn a_shard_is_woken_once_before_anything_else() {
     for kind in KINDS {
-        let server = accepting(kind, Options::default(), listens);
+        let server = accepting(kind, IoOptions::default(), listens);
         let _client = peer(server.address);
         let first = server.find(|_| true);
         assert_eq!(first, Event::Woken { stopping: false });
@@ -83,7 +83,7 @@ fn many_threads_push_and_nothing_is_lost() {
         let (counted, results) = channel();
         let (mut batch, mut seen, mut wakes) = (Vec::new(), vec![0; THREADS as usize], 0_u64);
         let act = move |event: &Event, stage: &mut Stage| {
-            *stage.awaits_others = true;
+            *stage.has_outstanding = true;
             if let Event::Woken { .. } = event {
                 mailbox.drain_into(&mut batch);
                 wakes += u64::from(!batch.is_empty());
@@ -92,8 +92,8 @@ fn many_threads_push_and_nothing_is_lost() {
                     seen[thread as usize] += 1;
                 }
                 if seen.iter().sum::<u64>() == THREADS * EACH {
-                    *stage.awaits_others = false;
-                    stage.turn.stop();
+                    *stage.has_outstanding = false;
+                    stage.io.stop();
                     let _ = counted.send(wakes);
                 }
             }
@@ -118,11 +118,11 @@ fn deadlines_are_met_in_order_and_never_early() {
     for kind in KINDS {
         let mut deadlines: Vec<u64> = Vec::new();
         let mut started = false;
-        let client = connecting(kind, Options::default(), move |event, stage| {
+        let client = connecting(kind, IoOptions::default(), move |event, stage| {
             let Event::Woken { stopping: false } = event else {
                 return;
             };
-            let now_ns = stage.turn.now_ns();
+            let now_ns = stage.io.now_ns();
             if !std::mem::replace(&mut started, true) {
                 deadlines = [3_000_000, 1_000_000, 50_000, 1]
                     .map(|in_ns| now_ns + in_ns)
@@ -133,7 +133,7 @@ fn deadlines_are_met_in_order_and_never_early() {
             }
             *stage.deadline_ns = deadlines.last().copied();
             if deadlines.is_empty() {
-                stage.turn.stop();
+                stage.io.stop();
             }
         });
         let statistics = client.join();
@@ -146,13 +146,13 @@ fn deadlines_are_met_in_order_and_never_early() {
 fn a_blocking_shard_meets_its_deadline_while_it_waits_to_read() {
     let server = accepting(
         Kind::Blocking,
-        Options::default(),
+        IoOptions::default(),
         |event, stage| match event {
-            Event::Opened(_, _) => *stage.deadline_ns = Some(stage.turn.now_ns() + 2_000_000),
+            Event::Opened(_, _) => *stage.deadline_ns = Some(stage.io.now_ns() + 2_000_000),
             Event::Woken { .. } => {
                 if let Some(due_ns) = stage.deadline_ns.take() {
-                    assert!(stage.turn.now_ns() >= due_ns);
-                    stage.turn.stop();
+                    assert!(stage.io.now_ns() >= due_ns);
+                    stage.io.stop();
                 }
             }
             _ => {}
@@ -166,15 +166,19 @@ fn a_blocking_shard_meets_its_deadline_while_it_waits_to_read() {
 #[test]
 fn a_stop_lets_the_shard_say_its_last_words() {
     for kind in KINDS {
-        let mut session: Option<Session> = None;
-        let server = accepting(kind, Options::default(), move |event, stage| match event {
-            Event::Opened(opened, _) => session = Some(*opened),
-            Event::Woken { stopping: true } => {
-                let session = session.expect("the connection is there");
-                stage.turn.output(session).extend_from_slice(b"farewell");
-            }
-            _ => {}
-        });
+        let mut id: Option<ConnectionId> = None;
+        let server = accepting(
+            kind,
+            IoOptions::default(),
+            move |event, stage| match event {
+                Event::Opened(opened, _) => id = Some(*opened),
+                Event::Woken { stopping: true } => {
+                    let id = id.expect("the connection is there");
+                    stage.io.output(id).extend_from_slice(b"farewell");
+                }
+                _ => {}
+            },
+        );
         let mut client = peer(server.address);
         server.opened();
         server.waker.stop();
@@ -189,23 +193,27 @@ fn a_stop_lets_the_shard_say_its_last_words() {
 #[test]
 fn a_stop_waits_for_answers_that_are_outstanding() {
     for kind in KINDS {
-        let mut session: Option<Session> = None;
+        let mut id: Option<ConnectionId> = None;
         let mut stops = 0;
-        let server = accepting(kind, Options::default(), move |event, stage| match event {
-            Event::Received(asking, _) => {
-                session = Some(*asking);
-                *stage.awaits_others = true;
-            }
-            Event::Woken { stopping: true } => {
-                stops += 1;
-                if stops == 2 {
-                    let session = session.expect("somebody asked");
-                    stage.turn.output(session).extend_from_slice(b"at last");
-                    *stage.awaits_others = false;
+        let server = accepting(
+            kind,
+            IoOptions::default(),
+            move |event, stage| match event {
+                Event::Received(asking, _) => {
+                    id = Some(*asking);
+                    *stage.has_outstanding = true;
                 }
-            }
-            _ => {}
-        });
+                Event::Woken { stopping: true } => {
+                    stops += 1;
+                    if stops == 2 {
+                        let id = id.expect("somebody asked");
+                        stage.io.output(id).extend_from_slice(b"at last");
+                        *stage.has_outstanding = false;
+                    }
+                }
+                _ => {}
+            },
+        );
         let mut client = peer(server.address);
         client.write_all(b"?").unwrap();
         server.received(1);
@@ -222,14 +230,14 @@ fn a_stop_waits_for_answers_that_are_outstanding() {
 #[test]
 fn a_peer_that_never_reads_cannot_keep_a_driver_from_ending() {
     for kind in KINDS {
-        let options = Options {
+        let options = IoOptions {
             drain_ns: 20_000_000,
-            ..Options::default()
+            ..IoOptions::default()
         };
         let server = accepting(kind, options, |event, stage| {
-            if let Event::Opened(session, _) = event {
-                stage.turn.output(*session).resize(32 << 20, 0);
-                stage.turn.stop();
+            if let Event::Opened(id, _) = event {
+                stage.io.output(*id).resize(32 << 20, 0);
+                stage.io.stop();
             }
         });
         let _client = peer(server.address);
@@ -241,9 +249,9 @@ fn a_peer_that_never_reads_cannot_keep_a_driver_from_ending() {
 
 #[test]
 fn connect_and_run_ends_with_its_connection() {
-    let server = accepting(Kind::Epoll, Options::default(), |event, stage| {
-        if let Event::Received(session, _) = event {
-            stage.turn.close(*session);
+    let server = accepting(Kind::Epoll, IoOptions::default(), |event, stage| {
+        if let Event::Received(id, _) = event {
+            stage.io.close(*id);
         }
     });
     let target = server.address;
@@ -254,20 +262,20 @@ fn connect_and_run_ends_with_its_connection() {
     assert_eq!(statistics.sent_bytes, 0, "nobody listens there any more");
 }
 
-fn run_client(target: std::net::SocketAddr) -> Statistics {
+fn run_client(target: std::net::SocketAddr) -> IoStatistics {
     let (sender, _events) = channel();
     let shard = Scripted {
         act: |event: &Event, stage: &mut Stage| {
-            if let Event::Opened(session, _) = event {
-                stage.turn.output(*session).extend_from_slice(b"end");
+            if let Event::Opened(id, _) = event {
+                stage.io.output(*id).extend_from_slice(b"end");
             }
         },
         events: sender,
         deadline_ns: None,
-        awaits_others: false,
+        has_outstanding: false,
     };
     let waker = Waker::new().unwrap();
-    blocking::connect_and_run(target, shard, waker, Options::default())
+    blocking::connect_and_run(target, shard, waker, IoOptions::default())
         .unwrap()
         .1
 }

@@ -10,7 +10,7 @@ use crate::phase::{Phase, Timetable};
 use crate::plan::{AtEnd, Plan, Share};
 use crate::recorder::Recorder;
 use crate::sources::Sources;
-use bookend_io::{Statistics, Turn};
+use bookend_io::{IoContext, IoStatistics};
 use std::sync::Arc;
 
 /// How long calls in flight may take to end after the window. The lab kills a process two seconds
@@ -44,7 +44,7 @@ pub(crate) struct Course {
     in_flight: u64,
     next_expiry_ns: u64,
     /// What the driver had counted when the window began.
-    window_began: Statistics,
+    window_began: IoStatistics,
     recorder: Recorder,
 }
 
@@ -66,7 +66,7 @@ impl Course {
             next_number: u64::from(worker) << 40,
             in_flight: 0,
             next_expiry_ns: u64::MAX,
-            window_began: Statistics::default(),
+            window_began: IoStatistics::default(),
             recorder: Recorder::default(),
         }
     }
@@ -144,8 +144,8 @@ impl Course {
     }
 
     /// Begins the window if it is time to.
-    pub fn try_to_open_window(&mut self, turn: &Turn) {
-        let now_ns = turn.now_ns();
+    pub fn try_to_open_window(&mut self, io: &IoContext) {
+        let now_ns = io.now_ns();
         let is_warm = now_ns >= self.timetable.window_start_ns;
         if self.phase != Phase::WarmUp || !(is_warm || self.gate.is_cancelled()) {
             return;
@@ -153,7 +153,7 @@ impl Course {
         self.measured.timeline.carry(self.recorder.ok);
         self.measured.warmup = std::mem::take(&mut self.recorder);
         self.measured.window_start_ns = self.timetable.window_start_ns.min(now_ns);
-        self.window_began = turn.statistics();
+        self.window_began = io.statistics();
         self.phase = Phase::Window;
     }
 
@@ -174,8 +174,8 @@ impl Course {
     }
 
     /// The window is over.
-    pub fn end_window(&mut self, turn: &Turn) {
-        let now_ns = turn.now_ns();
+    pub fn end_window(&mut self, io: &IoContext) {
+        let now_ns = io.now_ns();
         // By number, the window ends with its last call; by time, on time.
         let on_time = self.calls.is_none() && !self.gate.is_cancelled();
         self.measured.window_end_ns = match self.plan.at_end {
@@ -188,7 +188,7 @@ impl Course {
         self.measured.timeline.tick(window_end_ns, ended_ok);
         self.measured.timeline.carry(ended_ok);
         self.measured.window = std::mem::take(&mut self.recorder);
-        self.measured.driver = turn.statistics() - self.window_began;
+        self.measured.driver = io.statistics() - self.window_began;
         self.measured.cancelled = self.gate.is_cancelled();
         self.timetable.drain_end_ns = now_ns + DRAIN_NS;
         self.phase = Phase::Draining;

@@ -1,7 +1,7 @@
 //! When each connection of a worker is made, and made again. Nothing here looks at all of them: ten
 //! thousand connections may be lost and dialled, one event each.
 
-use bookend_io::Session;
+use bookend_io::ConnectionId;
 use std::collections::VecDeque;
 
 /// The first wait before a connection is made again, nanoseconds.
@@ -61,7 +61,7 @@ struct Greeting {
     by_ns: u64,
     number: u32,
     attempt: u32,
-    session: Session,
+    id: ConnectionId,
 }
 
 /// How a connection ended.
@@ -124,13 +124,13 @@ impl Dials {
 
     /// The transport of a connection is there; its server has until `by_ns` to greet. Later calls
     /// have later times.
-    pub fn opened(&mut self, number: u32, session: Session, by_ns: u64) {
+    pub fn opened(&mut self, number: u32, id: ConnectionId, by_ns: u64) {
         let attempt = self.lines[number as usize].attempt;
         self.greeting.push_back(Greeting {
             by_ns,
             number,
             attempt,
-            session,
+            id,
         });
     }
 
@@ -166,12 +166,12 @@ impl Dials {
     }
 
     /// A connection whose server has not greeted in time.
-    pub fn overdue(&mut self, now_ns: u64) -> Option<Session> {
+    pub fn overdue(&mut self, now_ns: u64) -> Option<ConnectionId> {
         self.forget_greetings();
         let is_overdue = |greeting: &&Greeting| greeting.by_ns <= now_ns;
-        let session = self.greeting.front().filter(is_overdue)?.session;
+        let id = self.greeting.front().filter(is_overdue)?.id;
         self.greeting.pop_front();
-        Some(session)
+        Some(id)
     }
 
     /// When something is to be done; `u64::MAX` for never.
@@ -212,8 +212,8 @@ fn back_off_ns(back_off: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn session(index: u32) -> Session {
-        Session {
+    fn id(index: u32) -> ConnectionId {
+        ConnectionId {
             index,
             generation: 0,
         }
@@ -283,16 +283,13 @@ mod tests {
         let mut dials = Dials::new(3, 3);
         for number in 0..3 {
             assert_eq!(dials.next(0), Some(number));
-            dials.opened(number, session(number), u64::from(number) + 10);
+            dials.opened(number, id(number), u64::from(number) + 10);
         }
         dials.greeted(0);
         dials.lost(2, 0, End::WorkDone);
         dials.next(0);
         assert_eq!(dials.due_at_ns(), 11);
-        assert_eq!(
-            (dials.overdue(10), dials.overdue(11)),
-            (None, Some(session(1)))
-        );
+        assert_eq!((dials.overdue(10), dials.overdue(11)), (None, Some(id(1))));
         assert_eq!(
             dials.overdue(1_000),
             None,

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::roster::Place;
 use crate::setup::Parts;
-use bookend_io::{Session, Turn};
+use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::Code;
 use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{
@@ -34,7 +34,7 @@ pub(crate) enum Stage {
 /// One connection and its calls in flight.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub session: Session,
+    pub id: ConnectionId,
     /// Which of the worker's connections this is.
     pub connection_number: u32,
     place: Place,
@@ -132,7 +132,7 @@ pub(crate) struct Source<'a> {
 
 impl Link {
     pub fn new(
-        session: Session,
+        id: ConnectionId,
         connection_number: u32,
         place: Place,
         plan: &Plan,
@@ -141,7 +141,7 @@ impl Link {
         keepalive: Option<Keepalive>,
     ) -> Self {
         Self {
-            session,
+            id,
             connection_number,
             place,
             connection: Connection::new(Side::Client, &plan.config),
@@ -162,11 +162,8 @@ impl Link {
 
     /// Lets the connection write into the driver's buffer, or gives that back: called in pairs.
     #[inline]
-    pub fn swap_output(&mut self, turn: &mut Turn) {
-        std::mem::swap(
-            &mut self.connection.sender.output,
-            turn.output(self.session),
-        );
+    pub fn swap_output(&mut self, io: &mut IoContext) {
+        std::mem::swap(&mut self.connection.sender.output, io.output(self.id));
     }
 
     /// Bytes have come: answers are checked and counted. Returns the bytes used up.

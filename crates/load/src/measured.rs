@@ -4,7 +4,7 @@ use crate::link::{Link, Stragglers};
 use crate::recorder::{Recorder, count_text};
 use crate::roster::Roster;
 use crate::timeline::Timeline;
-use bookend_io::Statistics;
+use bookend_io::IoStatistics;
 use std::collections::BTreeMap;
 
 /// What one worker has measured.
@@ -27,7 +27,7 @@ pub struct Measured {
     /// End of the window.
     pub window_end_ns: u64,
     /// What the driver did in the window.
-    pub driver: Statistics,
+    pub driver: IoStatistics,
     /// Connections made in the whole run.
     pub connections_opened: u64,
     /// Where they were made to.

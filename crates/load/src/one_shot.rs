@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::sources::Token;
 use crate::worker::Worker;
 use attempt::{Attempt, Script};
-use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use std::io;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ pub(crate) struct OneShotShard {
     attempts: Vec<Attempt>,
     /// When each of them is made again.
     dials: Dials,
-    /// The attempt, by session index.
-    by_session: Vec<u32>,
-    trial: Option<Session>,
+    /// The attempt, by connection index.
+    by_connection: Vec<u32>,
+    trial: Option<ConnectionId>,
     /// When the next call is to be made.
     call_deadline_ns: u64,
 }
@@ -50,7 +50,7 @@ impl OneShotShard {
             scripts: Vec::new(),
             attempts: (0..attempts).map(|_| Attempt::new(&plan)).collect(),
             dials: Dials::new(attempts, attempts),
-            by_session: Vec::new(),
+            by_connection: Vec::new(),
             trial: None,
             call_deadline_ns: u64::MAX,
             course: Course::new(plan, gate, worker, &share),
@@ -68,24 +68,24 @@ impl OneShotShard {
         self.course.measured.roster.name(of_worker(number))
     }
 
-    fn connect(&mut self, number: u32, turn: &mut Turn) -> Session {
-        self.course.dial(of_worker(number), number, turn)
+    fn connect(&mut self, number: u32, io: &mut IoContext) -> ConnectionId {
+        self.course.dial(of_worker(number), number, io)
     }
 
     /// The attempt that a connection belongs to.
     #[inline]
-    fn number_of(&self, session: Session) -> Option<u32> {
-        let number = *self.by_session.get(session.index as usize)?;
+    fn number_of(&self, id: ConnectionId) -> Option<u32> {
+        let number = *self.by_connection.get(id.index as usize)?;
         let attempt = self.attempts.get(number as usize)?;
-        (attempt.session == Some(session)).then_some(number)
+        (attempt.id == Some(id)).then_some(number)
     }
 
-    fn connected(&mut self, number: u32, session: Session, turn: &mut Turn) {
-        let index = session.index as usize;
-        if index >= self.by_session.len() {
-            self.by_session.resize(index + 1, TRIAL);
+    fn connected(&mut self, number: u32, id: ConnectionId, io: &mut IoContext) {
+        let index = id.index as usize;
+        if index >= self.by_connection.len() {
+            self.by_connection.resize(index + 1, TRIAL);
         }
-        self.by_session[index] = number;
+        self.by_connection[index] = number;
         self.course.measured.connections_opened += 1;
         let place = self.course.measured.roster.opened(number as usize);
         while self.scripts.len() <= place.name {
@@ -94,52 +94,52 @@ impl OneShotShard {
         }
         let script = &mut self.scripts[place.name];
         let attempt = &mut self.attempts[number as usize];
-        attempt.write_request(script, &mut self.course, session, turn);
+        attempt.write_request(script, &mut self.course, id, io);
     }
 
-    fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
+    fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
         let token = Token::of(token);
         let number = token.number;
         let connection = of_worker(number);
         let again = self
             .course
-            .dial_from_elsewhere(connection, token, error, turn);
+            .dial_from_elsewhere(connection, token, error, io);
         if again.is_some() {
             match self.attempts.get_mut(number as usize) {
-                Some(attempt) => attempt.session = again,
+                Some(attempt) => attempt.id = again,
                 None => self.trial = again,
             }
             return;
         }
         let text = self.course.sources.explain(error);
         if number != TRIAL {
-            return self.end_call(number, &text, End::Useless, turn);
+            return self.end_call(number, &text, End::Useless, io);
         }
         let text = self.course.explain(connection, &text);
         self.course.measured.note_failure(&text);
-        self.end_trial(false, turn);
+        self.end_trial(false, io);
     }
 
-    fn disconnected(&mut self, session: Session, why: Closed, turn: &mut Turn) {
-        let Some(number) = self.number_of(session) else {
+    fn disconnected(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
+        let Some(number) = self.number_of(id) else {
             return;
         };
         let end = self.attempts[number as usize].end();
         match why {
             Closed::Failed(error) => {
-                self.end_call(number, &format!("connection error: {error}"), end, turn);
+                self.end_call(number, &format!("connection error: {error}"), end, io);
             }
-            Closed::Us => self.end_call(number, "the client closed the connection", end, turn),
-            _ => self.end_call(number, "the server closed the connection", end, turn),
+            Closed::Us => self.end_call(number, "the client closed the connection", end, io),
+            _ => self.end_call(number, "the server closed the connection", end, io),
         }
     }
 
     /// A call is over, and its connection gone. `text` says why where nothing else does.
-    fn end_call(&mut self, number: u32, text: &str, end: End, turn: &mut Turn) {
-        let end_ns = turn.clock_ns();
+    fn end_call(&mut self, number: u32, text: &str, end: End, io: &mut IoContext) {
+        let end_ns = io.clock_ns();
         self.course.tick(end_ns);
         let attempt = &mut self.attempts[number as usize];
-        if attempt.session.take().is_none() {
+        if attempt.id.take().is_none() {
             return;
         }
         let farewell = attempt.farewell.take();
@@ -163,20 +163,20 @@ impl OneShotShard {
         self.dials.lost(number, end_ns, end);
     }
 
-    fn expire(&mut self, turn: &mut Turn) {
-        let Some(limit_ns) = self.course.expiry_limit_ns(turn.now_ns()) else {
+    fn expire(&mut self, io: &mut IoContext) {
+        let Some(limit_ns) = self.course.expiry_limit_ns(io.now_ns()) else {
             return;
         };
         for attempt in &mut self.attempts {
-            attempt.expire(limit_ns, turn);
+            attempt.expire(limit_ns, io);
         }
     }
 
-    fn end_trial(&mut self, answered: bool, turn: &mut Turn) {
-        if let Some(session) = self.trial.take() {
-            turn.close(session);
+    fn end_trial(&mut self, answered: bool, io: &mut IoContext) {
+        if let Some(id) = self.trial.take() {
+            io.close(id);
         }
-        self.course.arrive(u32::from(answered), turn.now_ns());
+        self.course.arrive(u32::from(answered), io.now_ns());
     }
 }
 
@@ -191,25 +191,25 @@ impl Worker for OneShotShard {
     }
 
     /// It waits until it knows whether there is a server.
-    fn try_to_arrive(&mut self, turn: &mut Turn) {
+    fn try_to_arrive(&mut self, io: &mut IoContext) {
         if self.trial.is_none() && !self.course.has_arrived() {
-            self.trial = Some(self.connect(TRIAL, turn));
+            self.trial = Some(self.connect(TRIAL, io));
         }
     }
 
     /// They start now.
-    fn make_calls(&mut self, turn: &mut Turn) {
+    fn make_calls(&mut self, io: &mut IoContext) {
         if !self.course.makes_calls() {
             return;
         }
-        let start_ns = turn.clock_ns();
+        let start_ns = io.clock_ns();
         while self.course.budget(start_ns) > 0
             && let Some(number) = self.dials.next(start_ns)
         {
             self.attempts[number as usize].begin(start_ns, self.course.by_number());
             self.course.made(1);
-            let session = self.connect(number, turn);
-            self.attempts[number as usize].session = Some(session);
+            let id = self.connect(number, io);
+            self.attempts[number as usize].id = Some(id);
         }
         self.call_deadline_ns = match self.course.budget(start_ns) {
             0 => u64::MAX,
@@ -218,69 +218,68 @@ impl Worker for OneShotShard {
     }
 
     /// Their connections are closed as well.
-    fn fail_everything(&mut self, turn: &mut Turn) {
+    fn fail_everything(&mut self, io: &mut IoContext) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         for (number, attempt) in self.attempts.iter_mut().enumerate() {
-            if let Some(session) = attempt.session.take() {
+            if let Some(id) = attempt.id.take() {
                 let mut ledger = self.course.ledger_of(number, now_ns);
                 ledger.failed(&attempt.call, &fault);
-                turn.close(session);
+                io.close(id);
             }
         }
     }
 
-    fn close_everything(&mut self, turn: &mut Turn) {
+    fn close_everything(&mut self, io: &mut IoContext) {
         let open = self
             .attempts
             .iter_mut()
-            .filter_map(|attempt| attempt.session.take());
-        open.chain(self.trial.take())
-            .for_each(|session| turn.close(session));
+            .filter_map(|attempt| attempt.id.take());
+        open.chain(self.trial.take()).for_each(|id| io.close(id));
     }
 }
 
 impl Shard for OneShotShard {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
         let Opened::Connected(token) = how else {
             return;
         };
         self.course.sources.opened();
         match Token::of(token).number {
-            TRIAL => self.end_trial(true, turn),
-            number => self.connected(number, session, turn),
+            TRIAL => self.end_trial(true, io),
+            number => self.connected(number, id, io),
         }
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        if self.course.tick(turn.now_ns()) {
-            self.advance(turn);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        if self.course.tick(io.now_ns()) {
+            self.advance(io);
         }
-        let Some(number) = self.number_of(session) else {
+        let Some(number) = self.number_of(id) else {
             return Received {
                 consumed: bytes.len(),
-                then: Then::Close,
+                after: AfterRead::Close,
             };
         };
-        self.attempts[number as usize].hear(session, bytes, turn)
+        self.attempts[number as usize].hear(id, bytes, io)
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         match why {
-            Closed::NotConnected(token, error) => self.not_connected(token, &error, turn),
-            why => self.disconnected(session, why, turn),
+            Closed::NotConnected(token, error) => self.not_connected(token, &error, io),
+            why => self.disconnected(id, why, io),
         }
-        self.advance(turn);
-        self.make_calls(turn);
+        self.advance(io);
+        self.make_calls(io);
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.expire(turn);
-        self.advance(turn);
-        self.make_calls(turn);
-        self.leave_if_stopping(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.expire(io);
+        self.advance(io);
+        self.make_calls(io);
+        self.leave_if_stopping(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {

@@ -13,7 +13,7 @@ use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
 use bookend_io::tls::Secured;
 use bookend_io::{
-    Epoll, Options, Shard, Statistics, Uring, Usage, Waker, blocking, clock_ns, usage,
+    Epoll, IoOptions, IoStatistics, Shard, Uring, Usage, Waker, blocking, clock_ns, usage,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Outcome {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
     /// What the drivers did in the window.
-    pub driver: Statistics,
+    pub driver: IoStatistics,
     /// CPU time of this process in the window, user mode, seconds.
     pub cpu_user_seconds: f64,
     /// CPU time of this process in the window, kernel, seconds.
@@ -194,10 +194,10 @@ fn drive<S: Shard>(
 }
 
 fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
-    let options = Options {
+    let options = IoOptions {
         connect_timeout_ns: plan.connect_timeout_ns,
         wait: plan.wait,
-        ..Options::default()
+        ..IoOptions::default()
     };
     let ended = match plan.driver {
         Driver::Blocking => blocking::run(shard, waker, options),
@@ -309,7 +309,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome
         drained: 0,
         unfinished: 0,
         window_ns: window_ns(&measured),
-        driver: Statistics::default(),
+        driver: IoStatistics::default(),
         cpu_user_seconds: bills.end.user_seconds - bills.start.user_seconds,
         cpu_system_seconds: bills.end.system_seconds - bills.start.system_seconds,
         memory_peak_bytes: usage().memory_peak_bytes,

@@ -13,7 +13,7 @@ use crate::link::{Link, Stage};
 use crate::measured::Measured;
 use crate::plan::{Connecting, Driver, Plan};
 use crate::worker::Worker;
-use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use bookend_wire::{ConnectionError, HeaderBlock};
 use keepalive::Patrol;
@@ -38,7 +38,7 @@ pub struct LoadShard {
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
     dials: Dials,
-    /// By session index.
+    /// By connection index.
     links: Vec<Option<Link>>,
     patrol: Patrol,
     /// When a connection is to be made or looked at, or a greeting is overdue.
@@ -72,23 +72,23 @@ impl LoadShard {
 
     /// Makes the calls that are missing on one connection.
     #[inline]
-    fn fill(&mut self, index: usize, turn: &Turn) {
+    fn fill(&mut self, index: usize, io: &IoContext) {
         if !self.course.makes_calls() {
             return;
         }
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
-        let most = self.course.budget(turn.now_ns());
+        let most = self.course.budget(io.now_ns());
         let made = link.issue(most, &mut self.course.source());
         self.course.made(made);
     }
 
     /// The calls that were made start now: their octets are about to be written.
     #[inline]
-    fn stamp(&mut self, index: usize, turn: &Turn) {
+    fn stamp(&mut self, index: usize, io: &IoContext) {
         if let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) {
-            link.stamp(|| turn.clock_ns());
+            link.stamp(|| io.clock_ns());
         }
     }
 
@@ -98,9 +98,9 @@ impl LoadShard {
         &mut self,
         index: usize,
         bytes: &[u8],
-        turn: &Turn,
+        io: &IoContext,
     ) -> Result<usize, ConnectionError> {
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         let mut consumed = 0;
         let mut slice_bytes = SLICE_BYTES;
         loop {
@@ -112,7 +112,7 @@ impl LoadShard {
             let used = link.receive(slice, self.course.ledger(now_ns))?;
             link.liveness.heard(used);
             consumed += used;
-            self.fill(index, turn);
+            self.fill(index, io);
             if slice.len() == rest.len() {
                 return Ok(consumed);
             }
@@ -122,25 +122,25 @@ impl LoadShard {
     }
 
     /// Makes the calls that are missing on a connection on which nothing has come.
-    fn refill(&mut self, index: usize, turn: &mut Turn) {
+    fn refill(&mut self, index: usize, io: &mut IoContext) {
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
-        link.swap_output(turn);
-        self.fill(index, turn);
-        self.stamp(index, turn);
+        link.swap_output(io);
+        self.fill(index, io);
+        self.stamp(index, io);
         if let Some(link) = &mut self.links[index] {
-            link.swap_output(turn);
+            link.swap_output(io);
             // No bytes that come would have it closed.
             if link.is_done() {
-                turn.close(link.session);
+                io.close(link.id);
             }
         }
     }
 
     /// Gives up on calls whose deadline has passed, and makes others.
-    fn expire(&mut self, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
+    fn expire(&mut self, io: &mut IoContext) {
+        let now_ns = io.now_ns();
         let Some(limit_ns) = self.course.expiry_limit_ns(now_ns) else {
             return;
         };
@@ -151,10 +151,10 @@ impl LoadShard {
             if !link.may_expire() {
                 continue;
             }
-            link.swap_output(turn);
+            link.swap_output(io);
             link.expire(limit_ns, self.course.ledger(now_ns));
-            link.swap_output(turn);
-            self.refill(index, turn);
+            link.swap_output(io);
+            self.refill(index, io);
         }
     }
 }
@@ -167,8 +167,8 @@ impl Worker for LoadShard {
 
     /// It waits until every connection has greeted or failed; where connections are made in the
     /// window, for none.
-    fn try_to_arrive(&mut self, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
+    fn try_to_arrive(&mut self, io: &mut IoContext) {
+        let now_ns = io.now_ns();
         if self.course.plan.connecting == Connecting::InRun {
             self.course.arrive(self.streams.len() as u32, now_ns);
         } else if self.dials.are_settled() && !self.course.has_arrived() {
@@ -176,108 +176,112 @@ impl Worker for LoadShard {
         }
     }
 
-    fn make_calls(&mut self, turn: &mut Turn) {
+    fn make_calls(&mut self, io: &mut IoContext) {
         for index in 0..self.links.len() {
-            self.refill(index, turn);
+            self.refill(index, io);
         }
     }
 
-    fn fail_everything(&mut self, turn: &mut Turn) {
+    fn fail_everything(&mut self, io: &mut IoContext) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
         for link in self.links.iter_mut().flatten() {
-            link.fail_all(&fault, self.course.ledger(turn.now_ns()));
+            link.fail_all(&fault, self.course.ledger(io.now_ns()));
         }
     }
 
-    fn close_everything(&mut self, turn: &mut Turn) {
+    fn close_everything(&mut self, io: &mut IoContext) {
         for link in self.links.iter().flatten() {
             self.course.measured.note_end_of(link);
-            turn.close(link.session);
+            io.close(link.id);
         }
     }
 }
 
 impl Shard for LoadShard {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
         if let Opened::Connected(token) = how {
-            self.connected(session, token, turn);
+            self.connected(id, token, io);
         }
     }
 
     #[inline]
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let now_ns = turn.now_ns();
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        let now_ns = io.now_ns();
         if self.course.tick(now_ns) {
-            self.advance(turn);
+            self.advance(io);
         }
-        let index = session.index as usize;
+        let index = id.index as usize;
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
             return Received {
                 consumed: bytes.len(),
-                then: Then::Close,
+                after: AfterRead::Close,
             };
         };
         let greeting = link.stage == Stage::Greeting;
         // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
         if greeting && bytes.starts_with(TLS_ALERT) {
-            self.lost(session, WANTS_TLS, turn);
+            self.lost(id, WANTS_TLS, io);
             return Received {
                 consumed: bytes.len(),
-                then: Then::Close,
+                after: AfterRead::Close,
             };
         }
-        link.swap_output(turn);
-        let consumed = self.converse(index, bytes, turn);
-        self.stamp(index, turn);
+        link.swap_output(io);
+        let consumed = self.converse(index, bytes, io);
+        self.stamp(index, io);
         let mut is_done = false;
         if let Some(link) = &mut self.links[index] {
-            link.swap_output(turn);
+            link.swap_output(io);
             is_done = link.is_done();
         }
         if greeting {
-            self.note_greeting(index, turn);
+            self.note_greeting(index, io);
         }
         if self.course.may_end_with_a_call() {
-            self.advance(turn);
+            self.advance(io);
         }
         match consumed {
             Ok(consumed) => {
-                let then = if is_done { Then::Close } else { Then::Continue };
-                Received { consumed, then }
+                let after = if is_done {
+                    AfterRead::Close
+                } else {
+                    AfterRead::Continue
+                };
+                Received { consumed, after }
             }
             Err(error) => {
                 let text = error.to_string();
-                self.lost(session, &text, turn);
+                self.lost(id, &text, io);
                 Received {
                     consumed: bytes.len(),
-                    then: Then::Close,
+                    after: AfterRead::Close,
                 }
             }
         }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
-        self.refill(session.index as usize, turn);
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
+        self.refill(id.index as usize, io);
     }
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         match why {
-            Closed::NotConnected(token, error) => self.not_connected(token, &error, turn),
-            Closed::Peer => self.lost(session, "the server closed the connection", turn),
-            Closed::Us => self.lost(session, "the client closed the connection", turn),
+            Closed::NotConnected(token, error) => self.not_connected(token, &error, io),
+            Closed::Peer => self.lost(id, "the server closed the connection", io),
+            Closed::Us => self.lost(id, "the client closed the connection", io),
             Closed::Failed(error) => {
-                self.lost(session, &format!("connection error: {error}"), turn);
+                self.lost(id, &format!("connection error: {error}"), io);
             }
         }
-        self.attend_to_connections(turn);
-        self.advance(turn);
+        self.attend_to_connections(io);
+        self.advance(io);
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.attend_to_connections(turn);
-        self.expire(turn);
-        self.advance(turn);
-        self.leave_if_stopping(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.attend_to_connections(io);
+        self.expire(io);
+        self.advance(io);
+        self.leave_if_stopping(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {

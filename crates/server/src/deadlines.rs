@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use bookend_io::Session;
+use bookend_io::ConnectionId;
 use bookend_wire::StreamKey;
 
 /// How exactly deadlines are kept: what is due is looked at once a millisecond, all of it together,
@@ -33,7 +33,7 @@ pub(crate) struct Deadline<Whose> {
 /// One call of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallOf {
-    pub session: Session,
+    pub id: ConnectionId,
     pub stream: StreamKey,
 }
 
@@ -105,12 +105,12 @@ mod tests {
     use super::*;
 
     fn deadline(at_ns: u64, index: u32) -> Deadline<CallOf> {
-        let session = Session {
+        let id = ConnectionId {
             index: 0,
             generation: 0,
         };
         let stream = StreamKey { index, id: 1 };
-        let whose = CallOf { session, stream };
+        let whose = CallOf { id, stream };
         Deadline { at_ns, whose }
     }
 

@@ -4,7 +4,7 @@ mod lapses;
 
 use std::collections::VecDeque;
 
-use bookend_io::Session;
+use bookend_io::ConnectionId;
 
 use crate::limits::Rate;
 
@@ -45,12 +45,12 @@ impl Budget {
 /// Connections that have not greeted yet, in the order in which their time runs out.
 #[derive(Debug, Default)]
 pub(crate) struct Greetings {
-    waiting: VecDeque<(u64, Session)>,
+    waiting: VecDeque<(u64, ConnectionId)>,
 }
 
 impl Greetings {
-    pub fn add(&mut self, deadline_ns: u64, session: Session) {
-        self.waiting.push_back((deadline_ns, session));
+    pub fn add(&mut self, deadline_ns: u64, id: ConnectionId) {
+        self.waiting.push_back((deadline_ns, id));
     }
 
     /// When the first one's time runs out.
@@ -59,21 +59,17 @@ impl Greetings {
     }
 
     /// Forgets those in front that need not be waited for any more.
-    pub fn forget(&mut self, mut is_settled: impl FnMut(Session) -> bool) {
-        while self
-            .waiting
-            .front()
-            .is_some_and(|(_, session)| is_settled(*session))
-        {
+    pub fn forget(&mut self, mut is_settled: impl FnMut(ConnectionId) -> bool) {
+        while self.waiting.front().is_some_and(|(_, id)| is_settled(*id)) {
             self.waiting.pop_front();
         }
     }
 
     /// The next connection whose time has run out.
-    pub fn take_due(&mut self, now_ns: u64) -> Option<Session> {
+    pub fn take_due(&mut self, now_ns: u64) -> Option<ConnectionId> {
         self.next_deadline()
             .filter(|deadline_ns| *deadline_ns <= now_ns)?;
-        self.waiting.pop_front().map(|(_, session)| session)
+        self.waiting.pop_front().map(|(_, id)| id)
     }
 }
 
@@ -107,19 +103,19 @@ mod tests {
 
     #[test]
     fn greetings_are_due_in_order_and_the_settled_are_forgotten() {
-        let session = |index| Session {
+        let id = |index| ConnectionId {
             index,
             generation: 0,
         };
         let mut greetings = Greetings::default();
         for index in 0..3 {
-            greetings.add(u64::from(index) * 10, session(index));
+            greetings.add(u64::from(index) * 10, id(index));
         }
-        greetings.forget(|session| session.index == 0);
+        greetings.forget(|id| id.index == 0);
         assert_eq!(greetings.next_deadline(), Some(10));
         assert_eq!(greetings.take_due(9), None);
-        assert_eq!(greetings.take_due(30), Some(session(1)));
-        assert_eq!(greetings.take_due(30), Some(session(2)));
+        assert_eq!(greetings.take_due(30), Some(id(1)));
+        assert_eq!(greetings.take_due(30), Some(id(2)));
         assert_eq!(greetings.next_deadline(), None);
     }
 }

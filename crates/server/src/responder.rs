@@ -1,6 +1,6 @@
 //! Answers that come later, from whatever thread.
 
-use bookend_io::{Mailbox, Session};
+use bookend_io::{ConnectionId, Mailbox};
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 
@@ -78,7 +78,7 @@ impl Drop for Answerer {
 /// Something about a call, on its way to the shard that has it.
 #[derive(Debug)]
 pub(crate) struct Letter {
-    pub session: Session,
+    pub id: ConnectionId,
     pub stream: StreamKey,
     pub news: News,
 }
@@ -119,14 +119,14 @@ impl News {
 #[derive(Debug)]
 pub(crate) struct Notifier {
     mailbox: Mailbox<Letter>,
-    session: Session,
+    id: ConnectionId,
     stream: StreamKey,
 }
 
 impl Notifier {
     pub fn post(&self, news: News) {
         self.mailbox.push(Letter {
-            session: self.session,
+            id: self.id,
             stream: self.stream,
             news,
         });
@@ -136,14 +136,14 @@ impl Notifier {
 /// Where letters about the calls of one connection go.
 pub(crate) struct ReturnAddress {
     pub mailbox: Mailbox<Letter>,
-    pub session: Session,
+    pub id: ConnectionId,
 }
 
 impl ReturnAddress {
     pub fn notifier(&self, stream: StreamKey) -> Notifier {
         Notifier {
             mailbox: self.mailbox.clone(),
-            session: self.session,
+            id: self.id,
             stream,
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bookend_io::{Address, Io, Listener, ServeOptions, Stopper, Wait, listen, serve, tls};
+use bookend_io::{Address, Io, Listener, ServeOptions, ShutdownHandle, Wait, listen, serve, tls};
 
 use crate::limits::{DRAIN_NS, Limits};
 use crate::pool::PoolLimits;
@@ -171,7 +171,7 @@ pub struct Bound {
 
 impl Bound {
     fn new(listener: Listener, services: Services) -> Self {
-        let mut options = ServeOptions::new(Stopper::new());
+        let mut options = ServeOptions::new(ShutdownHandle::new());
         options.driver.drain_ns = DRAIN_NS;
         Self {
             listener,
@@ -240,8 +240,8 @@ impl Bound {
     }
 
     /// Ends the server from another thread.
-    pub fn stopper(&self) -> Stopper {
-        self.options.stopper.clone()
+    pub fn shutdown_handle(&self) -> ShutdownHandle {
+        self.options.shutdown.clone()
     }
 
     /// What was chosen to serve with, in words.
@@ -249,8 +249,9 @@ impl Bound {
         self.options.chosen()
     }
 
-    /// Serves on this thread, and on others where that was chosen, until the [`Bound::stopper`] is
-    /// called and the calls that were going on are answered (or [`Bound::drain`] is up).
+    /// Serves on this thread, and on others where that was chosen, until the
+    /// [`Bound::shutdown_handle`] is called and the calls that were going on are answered (or
+    /// [`Bound::drain`] is up).
     ///
     /// What was sent before a client could know of the end is answered: connections that wait to
     /// be accepted are, clients are asked to send no more, and what they sent before they read that
@@ -284,13 +285,13 @@ impl Bound {
     /// Where no thread can be had.
     pub fn spawn(self) -> io::Result<Handle> {
         let local_address = self.local_address().clone();
-        let stopper = self.stopper();
+        let shutdown = self.shutdown_handle();
         let thread = thread::Builder::new()
             .name("bookend-server".into())
             .spawn(|| self.serve())?;
         Ok(Handle {
             local_address,
-            stopper,
+            shutdown,
             thread,
         })
     }
@@ -300,7 +301,7 @@ impl Bound {
 #[derive(Debug)]
 pub struct Handle {
     local_address: Address,
-    stopper: Stopper,
+    shutdown: ShutdownHandle,
     thread: JoinHandle<io::Result<Statistics>>,
 }
 
@@ -318,12 +319,12 @@ impl Handle {
     /// Has it take no more calls and end, within the time of [`Bound::drain`]. Does not wait for
     /// it.
     pub fn stop(&self) {
-        self.stopper.stop();
+        self.shutdown.stop();
     }
 
     /// As [`Handle::stop`], and ends at once the calls that go on. Also after it.
     pub fn stop_now(&self) {
-        self.stopper.stop_now();
+        self.shutdown.stop_now();
     }
 
     /// Waits until it has ended, and says what it did.
@@ -346,7 +347,7 @@ pub struct Statistics {
     /// Calls and what became of them.
     pub calls: Counts,
     /// Reads, writes, bytes, connections, busy time.
-    pub io: bookend_io::Statistics,
+    pub io: bookend_io::IoStatistics,
     /// How handshakes of TLS have ended; none without it.
     pub handshakes: tls::Handshakes,
 }

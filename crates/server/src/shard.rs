@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bookend_io::{
-    BACKLOG_LIMIT_BYTES, Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn, Waker,
+    AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, IoContext, Mailbox, Opened, Received,
+    Shard, Waker,
 };
 use bookend_wire::keepalive::Vigil;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, Side};
@@ -35,15 +36,15 @@ pub struct ServerShard {
     pool: Arc<Pool>,
     mailbox: Mailbox<Letter>,
     inbox: Vec<Letter>,
-    sessions: Vec<Option<Box<Accepted>>>,
+    connections: Vec<Option<Box<Accepted>>>,
     /// Of connections that are gone, for the next ones.
     spare: Vec<Connection>,
-    /// Sessions that are there.
+    /// Connections that are there.
     open: u32,
     greetings: Greetings,
     deadlines: Deadlines<CallOf>,
     /// When connections are too old, or have taken too long to leave.
-    appointments: Deadlines<Session>,
+    appointments: Deadlines<ConnectionId>,
     /// Which age the next connection is given.
     next_draw: u64,
     turns: Turns,
@@ -111,7 +112,7 @@ impl std::ops::AddAssign for Counts {
 
 /// A connection and its calls.
 struct Accepted {
-    session: Session,
+    id: ConnectionId,
     connection: Connection,
     calls: Calls,
     /// It stands in the queue of connections that are to have a turn.
@@ -144,7 +145,7 @@ impl ServerShard {
             pool,
             mailbox: Mailbox::new(waker),
             inbox: Vec::new(),
-            sessions: Vec::new(),
+            connections: Vec::new(),
             spare: Vec::new(),
             open: 0,
             greetings: Greetings::default(),
@@ -167,19 +168,19 @@ impl ServerShard {
     }
 
     /// Acts on what other threads say about calls.
-    fn read_letters(&mut self, turn: &mut Turn) {
+    fn read_letters(&mut self, io: &mut IoContext) {
         let mut inbox = std::mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
         for letter in inbox.drain(..) {
             self.outstanding -= u64::from(letter.news.is_last());
             self.counts.panics += u64::from(letter.news.is_panic());
-            let late = match find(&mut self.sessions, letter.session) {
+            let late = match find(&mut self.connections, letter.id) {
                 None => letter.news.is_late(),
                 Some(accepted) => {
-                    let in_time = accepted.receive(letter, &self.limits, turn);
+                    let in_time = accepted.receive(letter, &self.limits, io);
                     accepted.calls.report(&mut self.counts);
                     self.turns.add_if_ready(accepted);
-                    accepted.leave_if_done(turn);
+                    accepted.leave_if_done(io);
                     !in_time
                 }
             };
@@ -189,23 +190,23 @@ impl ServerShard {
     }
 
     /// Closes connections whose client has not said that it speaks HTTP/2.
-    fn hang_up_on_silent(&mut self, turn: &mut Turn) {
+    fn hang_up_on_silent(&mut self, io: &mut IoContext) {
         self.forget_greetings();
         if self.greetings.next_deadline().is_none() {
             return;
         }
-        while let Some(session) = self.greetings.take_due(turn.now_ns()) {
-            if !is_settled(&mut self.sessions, session) {
-                self.is_broken(session);
-                turn.close(session);
+        while let Some(id) = self.greetings.take_due(io.now_ns()) {
+            if !is_settled(&mut self.connections, id) {
+                self.is_broken(id);
+                io.close(id);
             }
         }
     }
 
     /// A connection is to be closed for what its client does.
     #[cold]
-    fn is_broken(&mut self, session: Session) {
-        if let Some(accepted) = find(&mut self.sessions, session) {
+    fn is_broken(&mut self, id: ConnectionId) {
+        if let Some(accepted) = find(&mut self.connections, id) {
             self.counts.broken_connections += u64::from(!accepted.is_ending);
             accepted.is_ending = true;
         }
@@ -214,13 +215,13 @@ impl ServerShard {
     /// What a read has brought asks for more than the driver would let wait: the rest of it comes
     /// when that is written. See `go_on`.
     #[cold]
-    fn stop_reading(&mut self, session: Session, turn: &Turn) -> Then {
-        match find(&mut self.sessions, session) {
-            Some(accepted) if turn.backlog(session) > BACKLOG_LIMIT_BYTES => {
+    fn stop_reading(&mut self, id: ConnectionId, io: &IoContext) -> AfterRead {
+        match find(&mut self.connections, id) {
+            Some(accepted) if io.backlog(id) > BACKLOG_LIMIT_BYTES => {
                 accepted.is_stopped = true;
-                Then::Pause
+                AfterRead::Pause
             }
-            _ => Then::Again,
+            _ => AfterRead::Again,
         }
     }
 
@@ -238,7 +239,7 @@ impl ServerShard {
 
     fn forget_greetings(&mut self) {
         self.greetings
-            .forget(|session| is_settled(&mut self.sessions, session));
+            .forget(|id| is_settled(&mut self.connections, id));
     }
 }
 
@@ -275,17 +276,17 @@ fn receive_slice(
 }
 
 impl Shard for ServerShard {
-    fn opened(&mut self, session: Session, _how: Opened, turn: &mut Turn) {
-        let index = session.index as usize;
-        if self.sessions.len() <= index {
-            self.sessions.resize_with(index + 1, || None);
+    fn opened(&mut self, id: ConnectionId, _how: Opened, io: &mut IoContext) {
+        let index = id.index as usize;
+        if self.connections.len() <= index {
+            self.connections.resize_with(index + 1, || None);
         }
         let address = ReturnAddress {
             mailbox: self.mailbox.clone(),
-            session,
+            id,
         };
         let mut accepted = Box::new(Accepted {
-            session,
+            id,
             connection: self.fresh_connection(),
             calls: Calls::new(address, &self.limits),
             in_turns: false,
@@ -296,38 +297,37 @@ impl Shard for ServerShard {
             lapses: Lapses::default(),
             vigil: Vigil::default(),
         });
-        turn.output(session)
-            .append(&mut accepted.connection.sender.output);
-        self.sessions[index] = Some(accepted);
+        io.output(id).append(&mut accepted.connection.sender.output);
+        self.connections[index] = Some(accepted);
         self.open += 1;
-        self.begin_patrols(turn);
+        self.begin_patrols(io);
         if self.limits.connection_age.is_some() {
-            self.limit_age(session, turn);
+            self.limit_age(id, io);
         }
         if self.ending != Ending::NotYet {
-            self.welcome_late(session, turn);
+            self.welcome_late(id, io);
         }
         if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
-            self.greetings.add(turn.now_ns() + timeout_ns, session);
+            self.greetings.add(io.now_ns() + timeout_ns, id);
         }
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let Some(accepted) = find(&mut self.sessions, session) else {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        let Some(accepted) = find(&mut self.connections, id) else {
             return Received {
                 consumed: bytes.len(),
-                then: Then::Close,
+                after: AfterRead::Close,
             };
         };
         let Accepted {
             connection, calls, ..
         } = &mut **accepted;
-        std::mem::swap(turn.output(session), &mut connection.sender.output);
+        std::mem::swap(io.output(id), &mut connection.sender.output);
         let mut handling = Handling {
             calls,
             router: &self.router,
             limits: &self.limits,
-            turn,
+            io,
             deadlines: &mut self.deadlines,
             pool: &self.pool,
             held: None,
@@ -335,10 +335,10 @@ impl Shard for ServerShard {
         let (slice, result) = receive_slice(connection, bytes, &mut handling);
         drop(handling);
         if connection.sender.has_glitches() {
-            calls.take_glitches(&mut connection.sender, || turn.now_ns());
+            calls.take_glitches(&mut connection.sender, || io.now_ns());
         }
         let output_bytes = connection.sender.output.len();
-        std::mem::swap(turn.output(session), &mut connection.sender.output);
+        std::mem::swap(io.output(id), &mut connection.sender.output);
         self.outstanding += calls.answers.tally.deferred;
         let has_inflated = calls.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
         calls.report(&mut self.counts);
@@ -348,7 +348,7 @@ impl Shard for ServerShard {
             .note(*result.as_ref().unwrap_or(&0), bytes.len());
         self.turns.add_if_ready(accepted);
         if accepted.leave.is_some() {
-            self.see_off(session, turn);
+            self.see_off(id, io);
         }
         if self.deadlines.are_to_be_swept() {
             self.sweep_deadlines();
@@ -359,30 +359,30 @@ impl Shard for ServerShard {
         match result {
             Ok(consumed) if !too_much => Received {
                 consumed,
-                then: match slice < bytes.len() {
-                    true if has_inflated => self.turns.rest(session),
-                    true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(session, turn),
-                    true => Then::Again,
-                    false => Then::Continue,
+                after: match slice < bytes.len() {
+                    true if has_inflated => self.turns.rest(id),
+                    true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(id, io),
+                    true => AfterRead::Again,
+                    false => AfterRead::Continue,
                 },
             },
             _ => {
-                self.is_broken(session);
+                self.is_broken(id);
                 Received {
                     consumed: bytes.len(),
-                    then: Then::BreakOff,
+                    after: AfterRead::LingeringClose,
                 }
             }
         }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
-        self.go_on(session, turn);
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
+        self.go_on(id, io);
     }
 
-    fn closed(&mut self, session: Session, _why: Closed, _turn: &mut Turn) {
-        if find(&mut self.sessions, session).is_some()
-            && let Some(accepted) = self.sessions[session.index as usize].take()
+    fn closed(&mut self, id: ConnectionId, _why: Closed, _turn: &mut IoContext) {
+        if find(&mut self.connections, id).is_some()
+            && let Some(accepted) = self.connections[id.index as usize].take()
         {
             self.open -= 1;
             if self.spare.len() < SPARE_CONNECTIONS_MAX {
@@ -392,15 +392,15 @@ impl Shard for ServerShard {
         self.forget_greetings();
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.read_letters(turn);
-        self.end_overdue(turn);
-        self.take_turns(turn);
-        self.hang_up_on_silent(turn);
-        self.patrol(turn);
-        self.keep_appointments(turn);
-        if turn.stopping() {
-            self.go_away(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.read_letters(io);
+        self.end_overdue(io);
+        self.take_turns(io);
+        self.hang_up_on_silent(io);
+        self.patrol(io);
+        self.keep_appointments(io);
+        if io.stopping() {
+            self.go_away(io);
         }
     }
 
@@ -413,7 +413,7 @@ impl Shard for ServerShard {
         due.into_iter().flatten().min()
     }
 
-    fn awaits_others(&self) -> bool {
+    fn has_outstanding(&self) -> bool {
         let is_busy = self.outstanding > 0 || self.turns.are_due();
         match self.ending {
             Ending::NotYet => is_busy,
@@ -424,37 +424,37 @@ impl Shard for ServerShard {
 }
 
 impl Accepted {
-    fn receive(&mut self, letter: Letter, limits: &Limits, turn: &mut Turn) -> bool {
-        self.with_output(turn, |sender, calls| calls.receive(sender, letter, limits))
+    fn receive(&mut self, letter: Letter, limits: &Limits, io: &mut IoContext) -> bool {
+        self.with_output(io, |sender, calls| calls.receive(sender, letter, limits))
     }
 
-    fn say_goodbye(&mut self, code: ErrorCode, why: &str, turn: &mut Turn) {
-        self.with_output(turn, |sender, _| sender.goaway(code, why.as_bytes()));
+    fn say_goodbye(&mut self, code: ErrorCode, why: &str, io: &mut IoContext) {
+        self.with_output(io, |sender, _| sender.goaway(code, why.as_bytes()));
     }
 
     /// Has `write` write to the connection's own output, in place.
     #[inline]
     fn with_output<R>(
         &mut self,
-        turn: &mut Turn,
+        io: &mut IoContext,
         write: impl FnOnce(&mut Sender, &mut Calls) -> R,
     ) -> R {
         let sender = &mut self.connection.sender;
-        std::mem::swap(turn.output(self.session), &mut sender.output);
+        std::mem::swap(io.output(self.id), &mut sender.output);
         let written = write(sender, &mut self.calls);
-        std::mem::swap(turn.output(self.session), &mut sender.output);
+        std::mem::swap(io.output(self.id), &mut sender.output);
         written
     }
 }
 
 #[inline]
-fn find(sessions: &mut [Option<Box<Accepted>>], session: Session) -> Option<&mut Box<Accepted>> {
-    let accepted = sessions.get_mut(session.index as usize)?.as_mut()?;
-    (accepted.session == session).then_some(accepted)
+fn find(connections: &mut [Option<Box<Accepted>>], id: ConnectionId) -> Option<&mut Box<Accepted>> {
+    let accepted = connections.get_mut(id.index as usize)?.as_mut()?;
+    (accepted.id == id).then_some(accepted)
 }
 
 /// Whether the connection's greeting need not be waited for: it has come, or the connection is
 /// gone.
-fn is_settled(sessions: &mut [Option<Box<Accepted>>], session: Session) -> bool {
-    find(sessions, session).is_none_or(|accepted| accepted.calls.greeted)
+fn is_settled(connections: &mut [Option<Box<Accepted>>], id: ConnectionId) -> bool {
+    find(connections, id).is_none_or(|accepted| accepted.calls.greeted)
 }

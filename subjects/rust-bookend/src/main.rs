@@ -96,12 +96,12 @@ fn serve(
         other => return unsupported(format_args!("no transport {other}")),
     };
     let server = server.io(io).threads(threads);
-    let stopper = server.stopper();
+    let shutdown = server.shutdown_handle();
     if variable("BOOKEND_CONTRACT", "") == "1" {
         thread::spawn(move || {
             // A read that fails ends the process as the end of the input does.
             let _ = io::copy(&mut io::stdin(), &mut io::sink());
-            stopper.stop();
+            shutdown.stop();
         });
     }
     println!("ready {}", server.port().unwrap_or_default());

@@ -7,7 +7,7 @@ use super::stream_state::{CallEnd, OnEnd, StreamState};
 use crate::answer::Answer;
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
-use bookend_io::Session;
+use bookend_io::ConnectionId;
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ pub(crate) enum Place {
     /// In the queue.
     Waiting,
     /// On its way.
-    Sent(Session, StreamKey),
+    Sent(ConnectionId, StreamKey),
 }
 
 /// Names a call; once that is over, nobody.

@@ -10,7 +10,7 @@ use super::resets::Resets;
 use crate::call::{Origin, TIMEOUT, timeout_value};
 use crate::encoding::{ENCODING, Encoding};
 use crate::response::Response;
-use bookend_io::{HeldSignals, Session, Turn};
+use bookend_io::{ConnectionId, IoContext, WakeBatch};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
     CannotOpen, Connection, ConnectionConfig, ConnectionError, ErrorCode, ExtraField, Indexing,
@@ -37,7 +37,7 @@ const KEPT_BYTES: usize = 128 << 10;
 
 /// A connection: asked for, greeted, or going away.
 pub(crate) struct Link {
-    pub session: Session,
+    pub id: ConnectionId,
     connection: Connection,
     heads: Heads,
     talk: Talk,
@@ -54,16 +54,16 @@ pub(crate) struct Link {
 impl Link {
     /// A connection that was just asked for; its greeting is put in the output.
     pub fn new(
-        session: Session,
+        id: ConnectionId,
         http2: &ConnectionConfig,
         origin: Origin,
         max_message_bytes: usize,
-        turn: &mut Turn,
+        io: &mut IoContext,
     ) -> Self {
         let mut connection = Connection::new(Side::Client, http2);
-        turn.output(session).append(&mut connection.sender.output);
+        io.output(id).append(&mut connection.sender.output);
         Self {
-            session,
+            id,
             connection,
             heads: Heads::new(origin),
             talk: Talk::new(max_message_bytes),
@@ -125,13 +125,13 @@ impl Link {
         &mut self,
         bytes: &[u8],
         calls: &mut Calls,
-        turn: &mut Turn,
+        io: &mut IoContext,
     ) -> Result<(usize, bool), ConnectionError> {
         let slice = bytes.len().min(SLICE_BYTES);
-        let consumed = self.receive_slice(&bytes[..slice], calls, turn)?;
+        let consumed = self.receive_slice(&bytes[..slice], calls, io)?;
         match consumed {
             // A frame that is longer makes it the whole.
-            0 if slice < bytes.len() => Ok((self.receive_slice(bytes, calls, turn)?, false)),
+            0 if slice < bytes.len() => Ok((self.receive_slice(bytes, calls, io)?, false)),
             _ => Ok((consumed, slice < bytes.len())),
         }
     }
@@ -140,58 +140,54 @@ impl Link {
         &mut self,
         bytes: &[u8],
         calls: &mut Calls,
-        turn: &mut Turn,
+        io: &mut IoContext,
     ) -> Result<usize, ConnectionError> {
-        let held = HeldSignals::begin();
-        let received = self.with_output(turn, |link, _| {
+        let held = WakeBatch::begin();
+        let received = self.with_output(io, |link, _| {
             let talk = &mut link.talk;
             link.connection.receive(bytes, &mut Hearing { talk, calls })
         });
         drop(held);
         self.liveness.heard(*received.as_ref().unwrap_or(&0));
         if self.talk.calls_for_more() {
-            self.follow_up(turn);
+            self.follow_up(io);
         }
         received
     }
 
     /// Does what has become possible, or needless, by what was received.
     #[cold]
-    fn follow_up(&mut self, turn: &mut Turn) {
+    fn follow_up(&mut self, io: &mut IoContext) {
         for stream in mem::take(&mut self.talk.drained) {
-            self.send_on(stream, turn);
+            self.send_on(stream, io);
         }
         for stream in mem::take(&mut self.talk.answered_early) {
             // No message is cut off, so an end does as well as a reset, and nobody counts it.
-            self.with_output(turn, |link, _| {
-                link.connection.sender.data(stream, &[], true)
-            });
+            self.with_output(io, |link, _| link.connection.sender.data(stream, &[], true));
         }
         for stream in mem::take(&mut self.talk.given_up) {
             self.give_up(stream);
         }
-        self.send_resets(turn);
+        self.send_resets(io);
     }
 
     /// Has `send` write to the connection's own output, in place.
     #[inline]
-    fn with_output<R>(&mut self, turn: &mut Turn, send: impl FnOnce(&mut Self, &Turn) -> R) -> R {
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
-        let sent = send(self, turn);
-        mem::swap(
-            turn.output(self.session),
-            &mut self.connection.sender.output,
-        );
+    fn with_output<R>(
+        &mut self,
+        io: &mut IoContext,
+        send: impl FnOnce(&mut Self, &IoContext) -> R,
+    ) -> R {
+        mem::swap(io.output(self.id), &mut self.connection.sender.output);
+        let sent = send(self, io);
+        mem::swap(io.output(self.id), &mut self.connection.sender.output);
         sent
     }
 
     /// Octets that may be sent before the output is full. Who asks, and is told that there are
     /// none, is told when there are.
-    fn room_bytes(&self, turn: &Turn) -> usize {
-        BACKLOG_MAX_BYTES.saturating_sub(turn.backlog(self.session))
+    fn room_bytes(&self, io: &IoContext) -> usize {
+        BACKLOG_MAX_BYTES.saturating_sub(io.backlog(self.id))
     }
 }
 
@@ -199,33 +195,33 @@ impl Link {
 impl Link {
     /// Sends calls from the queue, as many as the server and the kernel take, and what streams had
     /// to keep back.
-    pub fn send_waiting(&mut self, calls: &mut Calls, turn: &mut Turn) {
-        self.send_crowded(turn);
+    pub fn send_waiting(&mut self, calls: &mut Calls, io: &mut IoContext) {
+        self.send_crowded(io);
         if !self.talk.greeted || self.connection.sender.may_open() == 0 {
             return;
         }
-        let room_bytes = self.room_bytes(turn);
+        let room_bytes = self.room_bytes(io);
         if room_bytes == 0 || calls.next_waiting().is_none() {
             return;
         }
-        let is_full = self.with_output(turn, |link, turn| link.send_into(room_bytes, calls, turn));
+        let is_full = self.with_output(io, |link, io| link.send_into(room_bytes, calls, io));
         if is_full {
             // Who asks for the backlog is told when it is gone, and then sends more.
-            turn.backlog(self.session);
+            io.backlog(self.id);
         }
     }
 
     /// Sends until the output has grown by `room_bytes`; true if that was what ended it.
-    fn send_into(&mut self, room_bytes: usize, calls: &mut Calls, turn: &Turn) -> bool {
+    fn send_into(&mut self, room_bytes: usize, calls: &mut Calls, io: &IoContext) -> bool {
         let full_bytes = self.connection.sender.output.len() + room_bytes;
         while let Some((ticket, pending)) = calls.next_waiting() {
             if self.connection.sender.output.len() >= full_bytes {
                 return true;
             }
-            let Ok(stream) = self.send(pending, turn) else {
+            let Ok(stream) = self.send(pending, io) else {
                 return false;
             };
-            pending.place = Place::Sent(self.session, stream);
+            pending.place = Place::Sent(self.id, stream);
             let receiving = match &pending.work {
                 Work::Unary(..) => Receiving::Unary(Response::of_one()),
                 Work::Stream(on_end) => Receiving::streaming(Arc::clone(on_end.stream())),
@@ -240,7 +236,7 @@ impl Link {
         false
     }
 
-    fn send(&mut self, pending: &Pending, turn: &Turn) -> Result<StreamKey, CannotOpen> {
+    fn send(&mut self, pending: &Pending, io: &IoContext) -> Result<StreamKey, CannotOpen> {
         let RequestHead {
             path,
             metadata,
@@ -248,10 +244,10 @@ impl Link {
             ..
         } = &pending.head;
         let Work::Unary(message, _) = &pending.work else {
-            return self.send_head(pending, turn);
+            return self.send_head(pending, io);
         };
         if *encoding != Encoding::Identity {
-            let stream = self.send_head(pending, turn)?;
+            let stream = self.send_head(pending, io)?;
             self.connection.sender.data(stream, message, true);
             return Ok(stream);
         }
@@ -260,17 +256,17 @@ impl Link {
         if pending.deadline_ns.is_none() && metadata.is_empty() {
             return sender.request(head, &[], message);
         }
-        let varying = varying(pending, turn);
+        let varying = varying(pending, io);
         let extra: Vec<_> = varying.iter().map(extra_field).collect();
         sender.request(head, &extra, message)
     }
 
     /// Opens a stream whose body is yet to be sent.
     #[cold]
-    fn send_head(&mut self, pending: &Pending, turn: &Turn) -> Result<StreamKey, CannotOpen> {
+    fn send_head(&mut self, pending: &Pending, io: &IoContext) -> Result<StreamKey, CannotOpen> {
         let sender = &mut self.connection.sender;
         let stream = sender.open()?;
-        let varying = varying(pending, turn);
+        let varying = varying(pending, io);
         let extra: Vec<_> = varying.iter().map(extra_field).collect();
         let head = self.heads.of(&pending.head.path);
         sender.headers_with(stream, head, &extra, false);
@@ -278,30 +274,30 @@ impl Link {
     }
 
     /// Attends to a streaming call whose callers have read so much, and may have sent something.
-    pub fn attend(&mut self, stream: StreamKey, read_bytes: usize, turn: &mut Turn) {
-        let has_room = self.room_bytes(turn) > 0;
-        self.with_output(turn, |link, _| {
+    pub fn attend(&mut self, stream: StreamKey, read_bytes: usize, io: &mut IoContext) {
+        let has_room = self.room_bytes(io) > 0;
+        self.with_output(io, |link, _| {
             link.connection.sender.release_stream(stream, read_bytes);
             link.send_body(stream, has_room);
         });
     }
 
-    fn send_on(&mut self, stream: StreamKey, turn: &mut Turn) {
-        let has_room = self.room_bytes(turn) > 0;
-        self.with_output(turn, |link, _| link.send_body(stream, has_room));
+    fn send_on(&mut self, stream: StreamKey, io: &mut IoContext) {
+        let has_room = self.room_bytes(io) > 0;
+        self.with_output(io, |link, _| link.send_body(stream, has_room));
     }
 
     /// Sends what streams had to keep back because the output was full.
     #[inline]
-    pub fn send_crowded(&mut self, turn: &mut Turn) {
+    pub fn send_crowded(&mut self, io: &mut IoContext) {
         // However many there are, each read would look at all of them.
-        if self.crowded.is_empty() || self.room_bytes(turn) == 0 {
+        if self.crowded.is_empty() || self.room_bytes(io) == 0 {
             return;
         }
         for stream in mem::take(&mut self.crowded) {
             if let Some(Receiving::Streaming(streaming)) = self.talk.receiving(stream) {
                 streaming.is_crowded = false;
-                self.send_on(stream, turn);
+                self.send_on(stream, io);
             }
         }
     }
@@ -338,10 +334,10 @@ impl Link {
 /// Giving up.
 impl Link {
     /// Nobody waits for this call any more: the server is told, when its turn comes.
-    pub fn cancel(&mut self, stream: StreamKey, turn: &mut Turn) {
+    pub fn cancel(&mut self, stream: StreamKey, io: &mut IoContext) {
         self.talk.forget(stream);
         self.give_up(stream);
-        self.send_resets(turn);
+        self.send_resets(io);
     }
 
     fn give_up(&mut self, stream: StreamKey) {
@@ -353,12 +349,12 @@ impl Link {
     }
 
     /// Sends the resets that are due.
-    pub fn send_resets(&mut self, turn: &mut Turn) {
+    pub fn send_resets(&mut self, io: &mut IoContext) {
         if self.resets.next_ns().is_none() {
             return;
         }
-        let now_ns = turn.now_ns();
-        self.with_output(turn, |link, _| {
+        let now_ns = io.now_ns();
+        self.with_output(io, |link, _| {
             let sender = &mut link.connection.sender;
             while let Some(stream) = link.resets.next(now_ns, |stream| sender.is_open(stream)) {
                 sender.reset(stream, ErrorCode::CANCEL);
@@ -381,8 +377,8 @@ impl Link {
 }
 
 /// The fields of a request's head that differ from call to call.
-fn varying<'a>(pending: &'a Pending, turn: &Turn) -> Vec<(&'a [u8], Cow<'a, [u8]>)> {
-    let left_ns = |deadline_ns: u64| deadline_ns.saturating_sub(turn.now_ns());
+fn varying<'a>(pending: &'a Pending, io: &IoContext) -> Vec<(&'a [u8], Cow<'a, [u8]>)> {
+    let left_ns = |deadline_ns: u64| deadline_ns.saturating_sub(io.now_ns());
     let timeout = pending.deadline_ns.map(|at_ns| {
         let value = timeout_value(Duration::from_nanos(left_ns(at_ns)));
         (TIMEOUT, Cow::Owned(value))

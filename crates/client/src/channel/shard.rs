@@ -13,7 +13,7 @@ use super::stream_state::StreamState;
 use crate::error::{CallError, ConnectError};
 use crate::exchange::DEADLINE_PASSED;
 use crate::greeting;
-use bookend_io::{Closed, Mailbox, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Mailbox, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use bookend_wire::{ConnectionError, Keepalive};
 use std::io::{self, ErrorKind};
@@ -69,13 +69,13 @@ impl ChannelShard {
         token as usize
     }
 
-    fn take_mail(&mut self, turn: &mut Turn) {
+    fn take_mail(&mut self, io: &mut IoContext) {
         let mut inbox = mem::take(&mut self.inbox);
         self.mailbox.drain_into(&mut inbox);
         for mail in inbox.drain(..) {
             match mail {
                 Mail::Call(pending) => self.take(pending),
-                Mail::Attend(stream) => self.attend(&stream, turn),
+                Mail::Attend(stream) => self.attend(&stream, io),
             }
         }
         self.inbox = inbox;
@@ -89,18 +89,18 @@ impl ChannelShard {
     }
 
     /// Does what the callers of a stream want, unless it is over.
-    fn attend(&mut self, stream: &StreamState, turn: &mut Turn) {
+    fn attend(&mut self, stream: &StreamState, io: &mut IoContext) {
         let wishes = stream.take_wishes();
         let Some(ticket) = wishes.ticket else { return };
         let Some(place) = self.calls.place(ticket) else {
             return;
         };
-        if let Place::Sent(session, stream) = place
-            && let Some(link) = find(&mut self.current, &mut self.leaving, session)
+        if let Place::Sent(id, stream) = place
+            && let Some(link) = find(&mut self.current, &mut self.leaving, id)
         {
             match wishes.cancelled {
-                true => link.cancel(stream, turn),
-                false => link.attend(stream, wishes.read_bytes, turn),
+                true => link.cancel(stream, io),
+                false => link.attend(stream, wishes.read_bytes, io),
             }
         }
         if wishes.cancelled {
@@ -110,33 +110,33 @@ impl ChannelShard {
     }
 
     /// Ends the calls whose deadlines have passed.
-    fn expire(&mut self, turn: &mut Turn) {
+    fn expire(&mut self, io: &mut IoContext) {
         let Some(due_ns) = self.calls.next_deadline() else {
             return;
         };
-        if due_ns > turn.now_ns() {
+        if due_ns > io.now_ns() {
             return;
         }
-        while let Some((ticket, place)) = self.calls.take_due(turn.now_ns()) {
+        while let Some((ticket, place)) = self.calls.take_due(io.now_ns()) {
             let text = match place {
                 Place::Waiting => "the deadline passed before the call could be sent",
                 Place::Sent(..) => DEADLINE_PASSED,
             };
-            if let Place::Sent(session, stream) = place
-                && let Some(link) = find(&mut self.current, &mut self.leaving, session)
+            if let Place::Sent(id, stream) = place
+                && let Some(link) = find(&mut self.current, &mut self.leaving, id)
             {
-                link.cancel(stream, turn);
+                link.cancel(stream, io);
             }
             self.calls.fail(ticket, Code::DeadlineExceeded, text);
         }
     }
 
     /// Gives up a connection whose server does not greet.
-    fn give_up_on_silent(&mut self, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
+    fn give_up_on_silent(&mut self, io: &mut IoContext) {
+        let now_ns = io.now_ns();
         let is_silent = |link: &mut Link| link.greet_by_ns().is_some_and(|by_ns| by_ns <= now_ns);
         if let Some(link) = self.current.take_if(is_silent) {
-            turn.abort(link.session);
+            io.abort(link.id);
             let silent = ConnectError::Silent {
                 address: self.server.name().to_string(),
                 waited: self.options.connection.greeting_timeout,
@@ -148,29 +148,27 @@ impl ChannelShard {
 
     /// Gives up connections whose server gives no sign of life.
     #[cold]
-    fn keep_alive(&mut self, how: Keepalive, turn: &mut Turn) {
+    fn keep_alive(&mut self, how: Keepalive, io: &mut IoContext) {
         let links = self.current.iter_mut().chain(&mut self.leaving);
         let mut vanished = Vec::new();
         for link in links {
-            if link.has_vanished(how, turn) {
-                vanished.push(link.session);
+            if link.has_vanished(how, io) {
+                vanished.push(link.id);
             }
         }
-        for session in vanished {
-            turn.abort(session);
+        for id in vanished {
+            io.abort(id);
             let address = self.server.name().to_string();
             let waited = Duration::from_nanos(how.timeout_ns);
             let reason = format!("nothing came for {waited:?} after a keepalive PING");
-            self.lost(session, |_| {
-                CallError::Network { address, reason }.to_string()
-            });
+            self.lost(id, |_| CallError::Network { address, reason }.to_string());
         }
     }
 
     /// The server of a connection may have had too many PINGs.
     #[cold]
-    fn mind_pings(&mut self, session: Session) {
-        if let Some(link) = find(&mut self.current, &mut self.leaving, session)
+    fn mind_pings(&mut self, id: ConnectionId) {
+        if let Some(link) = find(&mut self.current, &mut self.leaving, id)
             && link.take_asked_too_often()
         {
             self.keepalive = self.keepalive.map(Keepalive::calmed);
@@ -178,40 +176,40 @@ impl ChannelShard {
     }
 
     /// Does what has become possible: sends calls, replaces a spent connection, closes old ones.
-    fn go_on(&mut self, turn: &mut Turn) {
+    fn go_on(&mut self, io: &mut IoContext) {
         if let Some(link) = &mut self.current {
-            link.send_waiting(&mut self.calls, turn);
+            link.send_waiting(&mut self.calls, io);
             if link.is_spent() {
                 self.leaving.extend(self.current.take());
                 self.dial_at_ns = Some(self.back_off.lost());
             }
         }
         for link in &mut self.leaving {
-            link.send_crowded(turn);
+            link.send_crowded(io);
             if link.is_idle() {
-                turn.close(link.session);
+                io.close(link.id);
             }
         }
         if let Some(how) = self.keepalive {
-            self.keep_alive(how, turn);
+            self.keep_alive(how, io);
         }
-        if self.dial_at_ns.is_some_and(|at_ns| at_ns <= turn.now_ns()) {
-            self.dial(turn);
+        if self.dial_at_ns.is_some_and(|at_ns| at_ns <= io.now_ns()) {
+            self.dial(io);
         }
     }
 
-    fn dial(&mut self, turn: &mut Turn) {
+    fn dial(&mut self, io: &mut IoContext) {
         self.dial_at_ns = None;
-        self.back_off.asked(turn.now_ns());
+        self.back_off.asked(io.now_ns());
         let target = self.server.dial();
-        let session = turn.connect(target, self.server.name_number() as u64);
+        let id = io.connect(target, self.server.name_number() as u64);
         let connection = &self.options.connection;
         self.current = Some(Link::new(
-            session,
+            id,
             &connection.http2,
             connection.origin(self.server.name()),
             connection.max_message_bytes,
-            turn,
+            io,
         ));
     }
 
@@ -241,8 +239,8 @@ impl ChannelShard {
     }
 
     /// A connection is of no use any more that was there; `tell` says why.
-    fn lost(&mut self, session: Session, tell: impl FnOnce(&Link) -> String) {
-        let is_current = |link: &mut Link| link.session == session;
+    fn lost(&mut self, id: ConnectionId, tell: impl FnOnce(&Link) -> String) {
+        let is_current = |link: &mut Link| link.id == id;
         if let Some(link) = self.current.take_if(is_current) {
             let text = tell(&link);
             let was_good = link.is_greeted();
@@ -251,7 +249,7 @@ impl ChannelShard {
                 true => self.dial_at_ns = Some(self.back_off.lost()),
                 false => self.not_reached(text),
             }
-        } else if let Some(at) = self.leaving.iter().position(|link| link.session == session) {
+        } else if let Some(at) = self.leaving.iter().position(|link| link.id == id) {
             let link = self.leaving.swap_remove(at);
             let text = tell(&link);
             link.fail_all(&mut self.calls, &text);
@@ -259,9 +257,9 @@ impl ChannelShard {
     }
 
     /// The server broke HTTP/2 by `bytes`: nothing that it says there can be understood any more.
-    fn broken(&mut self, session: Session, error: ConnectionError, bytes: &[u8]) {
+    fn broken(&mut self, id: ConnectionId, error: ConnectionError, bytes: &[u8]) {
         let address = self.server.name().to_string();
-        self.lost(session, |link| match link.is_greeted() {
+        self.lost(id, |link| match link.is_greeted() {
             true => CallError::Protocol { address, error }.to_string(),
             false => greeting::not_http2(&address, bytes).to_string(),
         });
@@ -269,13 +267,13 @@ impl ChannelShard {
 
     /// The server speaks something else.
     #[cold]
-    fn refused_by(&mut self, session: Session, bytes: &[u8]) {
+    fn refused_by(&mut self, id: ConnectionId, bytes: &[u8]) {
         let told = greeting::not_http2(&self.server.name().to_string(), bytes);
-        self.lost(session, |_| told.to_string());
+        self.lost(id, |_| told.to_string());
     }
 
     /// Nobody has the channel any more.
-    fn end(&mut self, turn: &mut Turn) {
+    fn end(&mut self, io: &mut IoContext) {
         self.dial_at_ns = None;
         for link in self
             .current
@@ -283,7 +281,7 @@ impl ChannelShard {
             .into_iter()
             .chain(self.leaving.drain(..))
         {
-            turn.close(link.session);
+            io.close(link.id);
         }
         self.calls
             .fail_all(Code::Cancelled, "the channel was dropped");
@@ -291,63 +289,59 @@ impl ChannelShard {
 }
 
 impl Shard for ChannelShard {
-    fn opened(&mut self, session: Session, _: Opened, turn: &mut Turn) {
+    fn opened(&mut self, id: ConnectionId, _: Opened, io: &mut IoContext) {
         let timeout = self.options.connection.greeting_timeout;
-        if let Some(link) = find(&mut self.current, &mut self.leaving, session) {
-            link.opened(turn.now_ns() + nanoseconds(timeout));
+        if let Some(link) = find(&mut self.current, &mut self.leaving, id) {
+            link.opened(io.now_ns() + nanoseconds(timeout));
         }
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let hang_up = Received {
             consumed: bytes.len(),
-            then: Then::Close,
+            after: AfterRead::Close,
         };
-        let Some(link) = find(&mut self.current, &mut self.leaving, session) else {
+        let Some(link) = find(&mut self.current, &mut self.leaving, id) else {
             return hang_up;
         };
         if !link.is_greeted() && greeting::is_tls_alert(bytes) {
             // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
-            self.refused_by(session, bytes);
-            self.go_on(turn);
+            self.refused_by(id, bytes);
+            self.go_on(io);
             return hang_up;
         }
-        let received = match link.receive(bytes, &mut self.calls, turn) {
+        let received = match link.receive(bytes, &mut self.calls, io) {
             Ok((consumed, has_more)) => {
                 self.note();
-                let then = match has_more {
-                    true => Then::Again,
-                    false => Then::Continue,
+                let after = match has_more {
+                    true => AfterRead::Again,
+                    false => AfterRead::Continue,
                 };
-                Received { consumed, then }
+                Received { consumed, after }
             }
             Err(error) => {
-                self.broken(session, error, bytes);
+                self.broken(id, error, bytes);
                 hang_up
             }
         };
         if self.keepalive.is_some() {
-            self.mind_pings(session);
+            self.mind_pings(id);
         }
-        self.go_on(turn);
+        self.go_on(io);
         received
     }
 
-    fn writable(&mut self, _: Session, turn: &mut Turn) {
-        self.go_on(turn);
+    fn writable(&mut self, _: ConnectionId, io: &mut IoContext) {
+        self.go_on(io);
     }
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
-        if turn.stopping() {
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
+        if io.stopping() {
             return;
         }
         match why {
             Closed::NotConnected(_, error) => {
-                if self
-                    .current
-                    .take_if(|link| link.session == session)
-                    .is_some()
-                {
+                if self.current.take_if(|link| link.id == id).is_some() {
                     let server = self.server.name().to_string();
                     let text = greeting::refused(&server, &error, &self.options.connection);
                     self.not_reached(text.to_string());
@@ -355,23 +349,23 @@ impl Shard for ChannelShard {
             }
             why => {
                 let address = self.server.name().to_string();
-                self.lost(session, |link| told(address, link, &why));
+                self.lost(id, |link| told(address, link, &why));
             }
         }
-        self.go_on(turn);
+        self.go_on(io);
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.take_mail(turn);
-        if turn.stopping() {
-            return self.end(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.take_mail(io);
+        if io.stopping() {
+            return self.end(io);
         }
-        self.expire(turn);
+        self.expire(io);
         for link in self.current.iter_mut().chain(&mut self.leaving) {
-            link.send_resets(turn);
+            link.send_resets(io);
         }
-        self.give_up_on_silent(turn);
-        self.go_on(turn);
+        self.give_up_on_silent(io);
+        self.go_on(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
@@ -389,10 +383,10 @@ impl Shard for ChannelShard {
 fn find<'a>(
     current: &'a mut Option<Link>,
     leaving: &'a mut [Link],
-    session: Session,
+    id: ConnectionId,
 ) -> Option<&'a mut Link> {
     let mut links = current.iter_mut().chain(leaving);
-    links.find(|link| link.session == session)
+    links.find(|link| link.id == id)
 }
 
 /// Why the calls of a connection that is gone have no answer.

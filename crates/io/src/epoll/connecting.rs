@@ -2,47 +2,43 @@
 
 use super::{Driver, TO_READ};
 use crate::connection::Readiness;
-use crate::exchange::Fate;
-use crate::shard::{Closed, Opened, Session, Shard};
+use crate::context::Connect;
+use crate::exchange::ConnectionStatus;
+use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
-use crate::turn::Connect;
 use rustix::event::epoll::EventFlags;
 use rustix::fd::OwnedFd;
 use std::io;
 
 impl<S: Shard> Driver<S> {
     pub(super) fn connect(&mut self, connect: Connect) {
-        let Connect {
-            session,
-            target,
-            token,
-        } = connect;
+        let Connect { id, target, token } = connect;
         let begun = socket::begin_connect(&target).and_then(|socket| {
             let is_there = socket::is_there(&socket, &target)?;
-            self.watch_connect(socket, session, token, is_there)?;
+            self.watch_connect(socket, id, token, is_there)?;
             Ok(is_there)
         });
         match begun {
-            Ok(true) => self.connected(session.index),
+            Ok(true) => self.connected(id.index),
             Ok(false) => {}
-            Err(error) => self.worker.refuse(session, token, error),
+            Err(error) => self.worker.refuse(id, token, error),
         }
     }
 
     fn watch_connect(
         &mut self,
         socket: OwnedFd,
-        session: Session,
+        id: ConnectionId,
         token: u64,
         is_there: bool,
     ) -> io::Result<()> {
         if is_there {
-            return self.register(socket, session, Some(token), TO_READ);
+            return self.register(socket, id, Some(token), TO_READ);
         }
         let timeout_ns = self.worker.options.connect_timeout_ns;
-        let by_ns = self.worker.turn.now_ns().saturating_add(timeout_ns);
-        self.deadlines.connect_by(by_ns, session)?;
-        self.register(socket, session, Some(token), EventFlags::OUT)
+        let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
+        self.deadlines.connect_by(by_ns, id)?;
+        self.register(socket, id, Some(token), EventFlags::OUT)
     }
 
     pub(super) fn end_connect(&mut self, index: u32, ready: Readiness) {
@@ -62,17 +58,17 @@ impl<S: Shard> Driver<S> {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
-        let session = entry.connection.exchange.session;
+        let id = entry.connection.exchange.id;
         let Some(token) = entry.connection.exchange.connecting.take() else {
             return;
         };
-        self.worker.turn.begin();
+        self.worker.io.begin();
         self.worker
             .shard
-            .opened(session, Opened::Connected(token), &mut self.worker.turn);
+            .opened(id, Opened::Connected(token), &mut self.worker.io);
         let fate = match &mut self.entries[index as usize] {
             Some(entry) => entry.connection.write(&mut self.worker),
-            None => Fate::Alive,
+            None => ConnectionStatus::Alive,
         };
         self.conclude(index, fate);
     }

@@ -10,7 +10,7 @@ pub(super) const FLAG_MORE: u32 = 1 << 1;
 /// The socket holds more than was read.
 const FLAG_LEFT_MORE: u32 = 1 << 2;
 
-/// Something that is in flight. Those of a session are known by its index, which belongs to it
+/// Something that is in flight. Those of a connection are known by its index, which belongs to it
 /// until all of them have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
@@ -42,17 +42,17 @@ pub(crate) enum Event {
     Called { goes_on: bool },
     /// A connect has ended: what poll says of the socket.
     Connected {
-        session: u32,
+        index: u32,
         result: Result<u32, Errno>,
     },
     /// Something has happened to a socket that is not read: what poll says of it.
     Watched {
-        session: u32,
+        index: u32,
         result: Result<u32, Errno>,
     },
     /// Bytes, the end of them (`None`), or why there are none.
     Received {
-        session: u32,
+        index: u32,
         result: Result<Option<Filled>, Errno>,
         /// Whether the socket still held some.
         left_more: bool,
@@ -60,7 +60,7 @@ pub(crate) enum Event {
     },
     /// How many bytes the kernel has taken and how many are left, or why it takes none.
     Sent {
-        session: u32,
+        index: u32,
         result: Result<(usize, usize), Errno>,
     },
 }
@@ -77,29 +77,29 @@ impl Operation {
     /// What the kernel gives back with the answer.
     #[inline]
     pub fn key(self) -> u64 {
-        let (kind, session) = match self {
+        let (kind, index) = match self {
             Self::Accept => (0, 0),
             Self::Call => (1, 0),
             Self::Cancel => (2, 0),
-            Self::Connect(session) => (3, session),
-            Self::Receive(session) => (4, session),
-            Self::Send(session) => (5, session),
-            Self::Watch(session) => (6, session),
+            Self::Connect(index) => (3, index),
+            Self::Receive(index) => (4, index),
+            Self::Send(index) => (5, index),
+            Self::Watch(index) => (6, index),
         };
-        kind << 32 | u64::from(session)
+        kind << 32 | u64::from(index)
     }
 
     #[inline]
     fn of(key: u64) -> Self {
-        let session = key as u32;
+        let index = key as u32;
         match key >> 32 {
             0 => Self::Accept,
             1 => Self::Call,
             2 => Self::Cancel,
-            3 => Self::Connect(session),
-            4 => Self::Receive(session),
-            5 => Self::Send(session),
-            6 => Self::Watch(session),
+            3 => Self::Connect(index),
+            4 => Self::Receive(index),
+            5 => Self::Send(index),
+            6 => Self::Watch(index),
             _ => unreachable!("the kernel gives keys back as they are"),
         }
     }
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_tells_the_operation_and_the_session() {
+    fn a_key_tells_the_operation_and_the_connection() {
         for operation in [
             Operation::Accept,
             Operation::Call,

@@ -9,10 +9,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 /// Ends a test that would wait for ever.
 const GUARD_NS: u64 = 10_000_000_000;
 
-fn ring(sessions: usize) -> Ring {
+fn ring(connections: usize) -> Ring {
     let mut ring = Ring::new().unwrap();
     ring.enable().unwrap();
-    ring.make_room(sessions).unwrap();
+    ring.make_room(connections).unwrap();
     ring
 }
 
@@ -33,17 +33,17 @@ fn next(ring: &mut Ring) -> Event {
 
 #[test]
 fn more_operations_than_fit_are_all_made() {
-    let sessions = 3 * SUBMISSIONS_MAX;
-    let mut ring = ring(sessions as usize);
+    let connections = 3 * SUBMISSIONS_MAX;
+    let mut ring = ring(connections as usize);
     let ready = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
-    (0..sessions).for_each(|session| ring.await_connect(session, &ready));
+    (0..connections).for_each(|index| ring.await_connect(index, &ready));
     assert!(!ring.overflow.is_empty());
-    let mut seen = vec![false; sessions as usize];
-    for _ in 0..sessions {
+    let mut seen = vec![false; connections as usize];
+    for _ in 0..connections {
         match next(&mut ring) {
-            Event::Connected { session, result } => {
+            Event::Connected { index, result } => {
                 assert!(result.is_ok());
-                seen[session as usize] = true;
+                seen[index as usize] = true;
             }
             other => panic!("{other:?}"),
         }
@@ -138,7 +138,7 @@ fn an_output_is_not_given_away_while_it_is_sent() {
     let taken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ring.take_lent(0)));
     assert!(taken.is_err());
     match next(&mut ring) {
-        Event::Sent { session: 0, result } => assert_eq!(result, Ok((5, 0))),
+        Event::Sent { index: 0, result } => assert_eq!(result, Ok((5, 0))),
         other => panic!("{other:?}"),
     }
     assert_eq!(ring.take_lent(0), b"hello");

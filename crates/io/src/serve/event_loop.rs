@@ -4,9 +4,9 @@ use super::{Driver, ShardPlace};
 use crate::epoll::Epoll;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
-use crate::options::Options;
+use crate::options::IoOptions;
 use crate::shard::Shard;
-use crate::statistics::Statistics;
+use crate::statistics::IoStatistics;
 use crate::uring::{Uring, UringRefusal};
 use rustix::fd::OwnedFd;
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) enum EventLoop {
 
 impl EventLoop {
     /// The driver of that place, which is then said to be epoll's where io_uring cannot be used.
-    pub fn new(place: &mut ShardPlace, options: Options) -> io::Result<Self> {
+    pub fn new(place: &mut ShardPlace, options: IoOptions) -> io::Result<Self> {
         if place.driver == Driver::Uring {
             match Uring::new(place.waker.clone(), options) {
                 Err(error) if UringRefusal::of(&error).is_some() => {}
@@ -44,7 +44,7 @@ impl EventLoop {
         }
     }
 
-    pub fn run<S: Shard>(self, shard: S) -> io::Result<Statistics> {
+    pub fn run<S: Shard>(self, shard: S) -> io::Result<IoStatistics> {
         match self {
             Self::Epoll(driver) => Ok(driver.run(shard)?.1),
             Self::Uring(driver) => Ok(driver.run(shard)?.1),

@@ -5,7 +5,7 @@ use super::threads::{self, ShardThread};
 use super::{ServeOptions, ShardPlace};
 use crate::listener::Listener;
 use crate::shard::Shard;
-use crate::statistics::Statistics;
+use crate::statistics::IoStatistics;
 use std::io;
 use std::thread;
 
@@ -14,7 +14,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     listener: Listener,
     options: &ServeOptions,
     make_shard: &F,
-) -> io::Result<Statistics> {
+) -> io::Result<IoStatistics> {
     let listeners = listener.share_port(options.threads)?;
     thread::scope(|scope| {
         let mut started: Vec<ShardThread<'_>> = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
             let mut place = ShardPlace {
                 thread,
                 driver: options.event_loop(),
-                waker: options.stopper.waker()?,
+                waker: options.shutdown.waker()?,
             };
             let driver = EventLoop::new(&mut place, options.driver)?.accept_from(listener)?;
             let drive = move |shard| driver.run(shard);
@@ -31,7 +31,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         };
         let all_started = listeners.into_iter().enumerate().try_for_each(&mut start);
         if all_started.is_err() {
-            options.stopper.stop();
+            options.shutdown.stop();
         }
         let statistics = threads::join_all(started);
         all_started.and(statistics)

@@ -2,14 +2,14 @@
 
 use super::{ServeOptions, ShardPlace};
 use crate::kernel;
-use crate::statistics::Statistics;
-use crate::stopper::StopOnExit;
+use crate::shutdown::StopOnExit;
+use crate::statistics::IoStatistics;
 use std::io;
 use std::panic;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// A thread that runs a shard.
-pub(crate) type ShardThread<'scope> = ScopedJoinHandle<'scope, io::Result<Statistics>>;
+pub(crate) type ShardThread<'scope> = ScopedJoinHandle<'scope, io::Result<IoStatistics>>;
 
 /// Makes a shard on a thread of its own and drives it there. However that ends, the others end too.
 pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
@@ -17,22 +17,22 @@ pub(crate) fn spawn<'scope, 'env, S, F: Fn(ShardPlace) -> S + Sync>(
     options: &'env ServeOptions,
     make_shard: &'env F,
     place: ShardPlace,
-    drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
+    drive: impl FnOnce(S) -> io::Result<IoStatistics> + Send + 'scope,
 ) -> io::Result<ShardThread<'scope>> {
     let name = format!("{}-{}", place.driver, place.thread);
     kernel::may_spawn()?;
     thread::Builder::new()
         .name(name)
         .spawn_scoped(scope, move || {
-            let _exit = StopOnExit(options.stopper.clone());
+            let _exit = StopOnExit(options.shutdown.clone());
             options.pin(place.thread)?;
             drive(make_shard(place))
         })
 }
 
 /// Waits for every thread; the first failure is the server's.
-pub(crate) fn join_all(threads: Vec<ShardThread<'_>>) -> io::Result<Statistics> {
-    let mut total = Ok(Statistics::default());
+pub(crate) fn join_all(threads: Vec<ShardThread<'_>>) -> io::Result<IoStatistics> {
+    let mut total = Ok(IoStatistics::default());
     let mut panicked = None;
     for thread in threads {
         match (thread.join(), &mut total) {

@@ -15,7 +15,7 @@ pub(crate) enum Side {
 
 /// Why a connection has no TLS, or has it no more. `Display` is one line, and says what to do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct TlsFault {
     side: Side,
     kind: Kind,
 }
@@ -36,7 +36,7 @@ enum Kind {
     Stuck,
 }
 
-impl Fault {
+impl TlsFault {
     pub(crate) fn of(side: Side, error: Error) -> Self {
         Self::new(side, Kind::Tls(error))
     }
@@ -73,10 +73,10 @@ impl Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for TlsFault {}
 
-impl From<Fault> for io::Error {
-    fn from(fault: Fault) -> Self {
+impl From<TlsFault> for io::Error {
+    fn from(fault: TlsFault) -> Self {
         let kind = match fault.kind {
             // Not `TimedOut`, which is what a connect without an answer ends with.
             Kind::TimedOut(_) | Kind::Tls(_) | Kind::NoProtocol | Kind::PlainHttp2 => {
@@ -89,7 +89,7 @@ impl From<Fault> for io::Error {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for TlsFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let peer = self.peer();
         match (&self.kind, self.side) {
@@ -274,13 +274,13 @@ mod tests {
             Error::InvalidCertificate(CertificateError::UnknownIssuer),
         ];
         for side in [Side::Client, Side::Server] {
-            let kinds = errors.iter().map(|error| Fault::of(side, error.clone()));
+            let kinds = errors.iter().map(|error| TlsFault::of(side, error.clone()));
             let ours = [
-                Fault::closed(side),
-                Fault::plain_http2(side),
-                Fault::no_protocol(side),
-                Fault::timed_out(side, 10_000_000_000),
-                Fault::stuck(side),
+                TlsFault::closed(side),
+                TlsFault::plain_http2(side),
+                TlsFault::no_protocol(side),
+                TlsFault::timed_out(side, 10_000_000_000),
+                TlsFault::stuck(side),
             ];
             for fault in kinds.chain(ours) {
                 let text = fault.to_string();

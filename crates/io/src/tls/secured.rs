@@ -1,19 +1,19 @@
 //! A shard whose connections are encrypted, around one that does not know it.
 
-mod sessions;
+mod connections;
 
 use super::config::{Connector, H2, ServerConfig};
 use super::connectors::Connectors;
 use super::engine::Engine;
-use super::fault::{Fault, Side};
+use super::fault::{Side, TlsFault};
 use super::handshakes::Supervision;
 use super::records;
 use crate::RECEIVE_BUFFER_BYTES;
-use crate::shard::{Closed, Opened, Received, Session, Shard, Then};
+use crate::context::IoContext;
+use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 use crate::socket;
-use crate::turn::Turn;
+use connections::{Entry, Phase, Secure, TlsConnections};
 use rustls::{Error, HandshakeKind};
-use sessions::{Entry, Phase, Secure, Sessions};
 use std::io;
 
 /// Records that are decrypted before the shard is called: as many bytes as one record may have.
@@ -32,22 +32,22 @@ const PREFACE_START: &[u8] = b"PRI *";
 /// - `opened` comes once the handshake is over and both ends have agreed on HTTP/2.
 /// - A handshake that fails ends a connect with [`Closed::NotConnected`]; of an accepted connection
 ///   the shard inside hears nothing, and [`ServerConfig::handshakes`] counts it.
-/// - A session that is closed says so in TLS first. A peer that closes without a word is
+/// - A connection that is closed says so in TLS first. A peer that closes without a word is
 ///   [`Closed::Peer`] as well: whoever cuts an HTTP/2 connection short can hide no part of a
 ///   message by it, since frames say how long they are and a stream ends with END_STREAM, and
 ///   nowhere else.
-/// - [`Turn::backlog`] and [`Turn::sent_bytes`] count what is encrypted. What is put out before the
-///   handshake is over waits for it, and is no backlog.
+/// - [`IoContext::backlog`] and [`IoContext::sent_bytes`] count what is encrypted. What is put out
+///   before the handshake is over waits for it, and is no backlog.
 #[derive(Debug)]
 pub struct Secured<S> {
     shard: S,
     role: Role<S>,
-    sessions: Sessions,
+    connections: TlsConnections,
     /// What was decrypted, and what is to be encrypted; one of each a thread.
     plaintext: Vec<u8>,
     put_out: Vec<u8>,
-    /// Sessions that the shard goes on reading, and of which something decrypted is left.
-    to_resume: Vec<Session>,
+    /// Connections that the shard goes on reading, and of which something decrypted is left.
+    to_resume: Vec<ConnectionId>,
 }
 
 /// Which server a connection is for, as the shard knows it that has asked for it with that token.
@@ -94,15 +94,15 @@ impl<S: Shard> Secured<S> {
         Self::new(shard, Role::Accepting(config))
     }
 
-    /// The client's end: `shard` makes its connections with [`Turn::connect`], all of them to
+    /// The client's end: `shard` makes its connections with [`IoContext::connect`], all of them to
     /// servers of one name.
     pub fn connecting(shard: S, connector: Connector) -> Self {
         Self::connecting_each(shard, Connectors::for_all(connector), |_, _| 0)
     }
 
     /// The client's end, where servers have names of their own. `which` is asked when the transport
-    /// of a connection is there, with the token of its [`Turn::connect`], for the number of its
-    /// server among the `connectors`.
+    /// of a connection is there, with the token of its [`IoContext::connect`], for the number of
+    /// its server among the `connectors`.
     pub fn connecting_each(shard: S, connectors: Connectors, which: fn(&S, u64) -> usize) -> Self {
         Self::new(shard, Role::Connecting { connectors, which })
     }
@@ -111,7 +111,7 @@ impl<S: Shard> Secured<S> {
         Self {
             shard,
             role,
-            sessions: Sessions::default(),
+            connections: TlsConnections::default(),
             plaintext: Vec::new(),
             put_out: Vec::new(),
             to_resume: Vec::new(),
@@ -131,23 +131,23 @@ impl<S: Shard> Secured<S> {
 
 /// Handshakes.
 impl<S: Shard> Secured<S> {
-    fn begin(&mut self, session: Session, how: Opened, turn: &mut Turn) -> Result<(), Error> {
+    fn begin(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) -> Result<(), Error> {
         let mut engine = self.role.engine(&self.shard, how)?;
-        engine.begin(turn.output_below(session))?;
-        let due_ns = turn
+        engine.begin(io.output_below(id))?;
+        let due_ns = io
             .now_ns()
             .saturating_add(self.role.supervision().timeout_ns);
-        self.sessions.begin(session, how, engine, due_ns);
+        self.connections.begin(id, how, engine, due_ns);
         Ok(())
     }
 
-    /// The handshake is over: now the shard inside hears of the session.
-    fn open(&mut self, session: Session, turn: &mut Turn) -> Result<(), Fault> {
-        let Some(secure) = self.sessions.find(session) else {
+    /// The handshake is over: now the shard inside hears of the connection.
+    fn open(&mut self, id: ConnectionId, io: &mut IoContext) -> Result<(), TlsFault> {
+        let Some(secure) = self.connections.find(id) else {
             return Ok(());
         };
         if secure.engine.protocol() != Some(H2) {
-            return Err(Fault::no_protocol(self.role.side()));
+            return Err(TlsFault::no_protocol(self.role.side()));
         }
         let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
         self.role.supervision().tally.succeeded(resumed);
@@ -156,28 +156,28 @@ impl<S: Shard> Secured<S> {
             return Ok(());
         };
         if !early.is_empty() {
-            let sealed = secure.engine.seal(&early, turn.output_below(session));
-            sealed.map_err(|error| Fault::of(self.role.side(), error))?;
+            let sealed = secure.engine.seal(&early, io.output_below(id));
+            sealed.map_err(|error| TlsFault::of(self.role.side(), error))?;
         }
-        self.sessions.forget_ended();
-        // A session opens with an empty output, which a shard may exchange for its own.
-        let below = turn.set_aside(session);
-        self.call(turn, |shard, turn| shard.opened(session, how, turn));
-        turn.put_before(session, below);
+        self.connections.forget_ended();
+        // A connection opens with an empty output, which a shard may exchange for its own.
+        let below = io.set_aside(id);
+        self.call(io, |shard, io| shard.opened(id, how, io));
+        io.put_before(id, below);
         if owes_writable {
-            match turn.unwritten(session) {
-                [] => self.call(turn, |shard, turn| shard.writable(session, turn)),
-                _ => turn.promise_writable(session),
+            match io.unwritten(id) {
+                [] => self.call(io, |shard, io| shard.writable(id, io)),
+                _ => io.promise_writable(id),
             }
         }
         Ok(())
     }
 
-    /// A handshake that has gone wrong, or a session that cannot go on. What is in the output is
+    /// A handshake that has gone wrong, or a connection that cannot go on. What is in the output is
     /// the alert that tells the peer.
     #[cold]
-    fn fail(&mut self, session: Session, fault: Fault) {
-        if let Some(secure) = self.sessions.find(session)
+    fn fail(&mut self, id: ConnectionId, fault: TlsFault) {
+        if let Some(secure) = self.connections.find(id)
             && secure.fault.is_none()
         {
             if matches!(secure.phase, Phase::Handshake(_)) {
@@ -187,14 +187,14 @@ impl<S: Shard> Secured<S> {
         }
     }
 
-    fn give_up_late_handshakes(&mut self, turn: &mut Turn) {
-        if self.sessions.next_late_ns().is_none() {
+    fn give_up_late_handshakes(&mut self, io: &mut IoContext) {
+        if self.connections.next_late_ns().is_none() {
             return;
         }
-        while let Some(session) = self.sessions.take_late(turn.now_ns()) {
-            let fault = Fault::timed_out(self.role.side(), self.role.supervision().timeout_ns);
-            self.fail(session, fault);
-            turn.wish_below(session, |wishes| wishes.abort = true);
+        while let Some(id) = self.connections.take_late(io.now_ns()) {
+            let fault = TlsFault::timed_out(self.role.side(), self.role.supervision().timeout_ns);
+            self.fail(id, fault);
+            io.request_below(id, |pending| pending.abort = true);
         }
     }
 }
@@ -204,76 +204,78 @@ impl<S: Shard> Secured<S> {
     /// Decrypts whole records and hands over what they hold.
     fn take_records(
         &mut self,
-        session: Session,
+        id: ConnectionId,
         records: &[u8],
-        turn: &mut Turn,
-    ) -> Result<Then, Fault> {
+        io: &mut IoContext,
+    ) -> Result<AfterRead, TlsFault> {
         let side = self.role.side();
-        let Some(secure) = self.sessions.find(session) else {
-            return Ok(Then::Close);
+        let Some(secure) = self.connections.find(id) else {
+            return Ok(AfterRead::Close);
         };
         let mut plaintext = std::mem::take(&mut self.plaintext);
         plaintext.append(&mut secure.leftover);
         let kept_bytes = plaintext.len();
-        let output = turn.output_below(session);
+        let output = io.output_below(id);
         let received = secure.engine.receive(records, output, &mut plaintext);
         let is_new = matches!(secure.phase, Phase::Handshake(_));
         let result = match received {
-            Err(_) if is_new && records.starts_with(PREFACE_START) => Err(Fault::plain_http2(side)),
-            Err(error) => Err(Fault::of(side, error)),
-            Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(session, turn),
+            Err(_) if is_new && records.starts_with(PREFACE_START) => {
+                Err(TlsFault::plain_http2(side))
+            }
+            Err(error) => Err(TlsFault::of(side, error)),
+            Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(id, io),
             Ok(()) => Ok(()),
         };
         if let Err(fault) = &result {
-            self.fail(session, fault.clone());
+            self.fail(id, fault.clone());
         }
         // What came before an error is heard, too: it may say why.
         let is_open = !is_new || result.is_ok();
-        let then = if is_open && plaintext.len() > kept_bytes {
-            self.present(session, &plaintext, turn)
+        let after = if is_open && plaintext.len() > kept_bytes {
+            self.present(id, &plaintext, io)
         } else {
-            self.keep(session, &plaintext);
-            Ok(Then::Continue)
+            self.keep(id, &plaintext);
+            Ok(AfterRead::Continue)
         };
-        let then = result.and(then);
+        let after = result.and(after);
         plaintext.clear();
         self.plaintext = bounded(plaintext);
-        then
+        after
     }
 
     /// Calls the shard with plaintext until it wants no more of it, and keeps the rest.
     fn present(
         &mut self,
-        session: Session,
+        id: ConnectionId,
         plaintext: &[u8],
-        turn: &mut Turn,
-    ) -> Result<Then, Fault> {
+        io: &mut IoContext,
+    ) -> Result<AfterRead, TlsFault> {
         let mut rest = plaintext;
-        let then = loop {
-            let received = self.call(turn, |shard, turn| shard.received(session, rest, turn));
+        let after = loop {
+            let received = self.call(io, |shard, io| shard.received(id, rest, io));
             rest = &rest[received.consumed.min(rest.len())..];
             let goes_on = received.consumed > 0 && !rest.is_empty();
-            if received.then != Then::Again || !goes_on {
-                break received.then;
+            if received.after != AfterRead::Again || !goes_on {
+                break received.after;
             }
         };
-        self.keep(session, rest);
-        if then == Then::Pause && !rest.is_empty() {
+        self.keep(id, rest);
+        if after == AfterRead::Pause && !rest.is_empty() {
             // It may have changed its mind in the same call.
-            self.note_wishes(session, turn);
+            self.note_wishes(id, io);
         }
-        match then {
-            Then::Continue | Then::Again if rest.len() >= RECEIVE_BUFFER_BYTES => {
-                Err(Fault::stuck(self.role.side()))
+        match after {
+            AfterRead::Continue | AfterRead::Again if rest.len() >= RECEIVE_BUFFER_BYTES => {
+                Err(TlsFault::stuck(self.role.side()))
             }
-            Then::Again => Ok(Then::Continue),
-            then => Ok(then),
+            AfterRead::Again => Ok(AfterRead::Continue),
+            after => Ok(after),
         }
     }
 
-    fn keep(&mut self, session: Session, rest: &[u8]) {
+    fn keep(&mut self, id: ConnectionId, rest: &[u8]) {
         if !rest.is_empty()
-            && let Some(secure) = self.sessions.find(session)
+            && let Some(secure) = self.connections.find(id)
         {
             secure.leftover.extend_from_slice(rest);
         }
@@ -281,21 +283,21 @@ impl<S: Shard> Secured<S> {
 
     /// Presents again what was left over when the shard paused. The driver resumes reading only
     /// where the shard then wants more.
-    fn resume_all(&mut self, turn: &mut Turn) {
-        while let Some(session) = self.to_resume.pop() {
-            let Some(secure) = self.sessions.find(session) else {
+    fn resume_all(&mut self, io: &mut IoContext) {
+        while let Some(id) = self.to_resume.pop() {
+            let Some(secure) = self.connections.find(id) else {
                 continue;
             };
             let leftover = std::mem::take(&mut secure.leftover);
-            match self.present(session, &leftover, turn) {
-                Ok(Then::Pause) => {}
-                Ok(Then::Continue | Then::Again) => {
-                    turn.wish_below(session, |wishes| wishes.resume = true);
+            match self.present(id, &leftover, io) {
+                Ok(AfterRead::Pause) => {}
+                Ok(AfterRead::Continue | AfterRead::Again) => {
+                    io.request_below(id, |pending| pending.resume = true);
                 }
-                Ok(Then::Close | Then::BreakOff) => self.close(session, turn),
+                Ok(AfterRead::Close | AfterRead::LingeringClose) => self.close(id, io),
                 Err(fault) => {
-                    self.fail(session, fault);
-                    turn.wish_below(session, |wishes| wishes.abort = true);
+                    self.fail(id, fault);
+                    io.request_below(id, |pending| pending.abort = true);
                 }
             }
         }
@@ -305,117 +307,117 @@ impl<S: Shard> Secured<S> {
 /// Bytes on their way out.
 impl<S: Shard> Secured<S> {
     /// Calls the shard inside, and encrypts what it has put out.
-    fn call<R>(&mut self, turn: &mut Turn, call: impl FnOnce(&mut S, &mut Turn) -> R) -> R {
-        let mark = turn.layer_mark();
-        let result = call(&mut self.shard, turn);
-        self.seal_from(mark, turn);
+    fn call<R>(&mut self, io: &mut IoContext, call: impl FnOnce(&mut S, &mut IoContext) -> R) -> R {
+        let mark = io.layer_mark();
+        let result = call(&mut self.shard, io);
+        self.seal_from(mark, io);
         result
     }
 
-    fn seal_from(&mut self, mut mark: usize, turn: &mut Turn) {
-        while let Some(session) = turn.next_put_out(&mut mark) {
-            self.seal(session, turn);
-            self.note_wishes(session, turn);
+    fn seal_from(&mut self, mut mark: usize, io: &mut IoContext) {
+        while let Some(id) = io.next_put_out(&mut mark) {
+            self.seal(id, io);
+            self.note_wishes(id, io);
         }
     }
 
-    fn seal(&mut self, session: Session, turn: &mut Turn) {
+    fn seal(&mut self, id: ConnectionId, io: &mut IoContext) {
         let mut put_out = std::mem::take(&mut self.put_out);
-        let output = turn.take_put_out(session, &mut put_out);
+        let output = io.take_put_out(id, &mut put_out);
         if !put_out.is_empty() {
-            match self.sessions.find(session) {
+            match self.connections.find(id) {
                 Some(secure) if secure.phase == Phase::Open => {
                     if let Err(error) = secure.engine.seal(&put_out, output) {
-                        self.fail(session, Fault::of(self.role.side(), error));
-                        turn.wish_below(session, |wishes| wishes.abort = true);
+                        self.fail(id, TlsFault::of(self.role.side(), error));
+                        io.request_below(id, |pending| pending.abort = true);
                     }
                 }
-                _ => self.sessions.put_off(session, &put_out),
+                _ => self.connections.put_off(id, &put_out),
             }
         }
         put_out.clear();
         self.put_out = bounded(put_out);
     }
 
-    /// What the shard wishes of a session may be the business of this layer first.
-    fn note_wishes(&mut self, session: Session, turn: &mut Turn) {
-        let Some(secure) = self.sessions.find(session) else {
+    /// What the shard wishes of a connection may be the business of this layer first.
+    fn note_wishes(&mut self, id: ConnectionId, io: &mut IoContext) {
+        let Some(secure) = self.connections.find(id) else {
             return;
         };
         let has_leftover = !secure.leftover.is_empty();
-        let Some(wishes) = turn.wishes_of(session) else {
+        let Some(pending) = io.pending_of(id) else {
             return;
         };
-        if wishes.resume && has_leftover {
-            wishes.resume = false;
-            self.to_resume.push(session);
+        if pending.resume && has_leftover {
+            pending.resume = false;
+            self.to_resume.push(id);
         }
-        if wishes.close {
-            secure.engine.close(turn.output_below(session));
+        if pending.close {
+            secure.engine.close(io.output_below(id));
         }
     }
 
-    fn close(&mut self, session: Session, turn: &mut Turn) {
-        self.say_goodbye(session, turn);
-        turn.wish_below(session, |wishes| wishes.close = true);
+    fn close(&mut self, id: ConnectionId, io: &mut IoContext) {
+        self.say_goodbye(id, io);
+        io.request_below(id, |pending| pending.close = true);
     }
 
-    fn say_goodbye(&mut self, session: Session, turn: &mut Turn) {
-        if let Some(secure) = self.sessions.find(session) {
-            secure.engine.close(turn.output_below(session));
+    fn say_goodbye(&mut self, id: ConnectionId, io: &mut IoContext) {
+        if let Some(secure) = self.connections.find(id) {
+            secure.engine.close(io.output_below(id));
         }
     }
 }
 
 impl<S: Shard> Shard for Secured<S> {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
-        turn.transport_opened(session);
-        if let Err(error) = self.begin(session, how, turn) {
-            let fault = Fault::of(self.role.side(), error);
-            self.sessions.refuse(session, how, fault);
-            turn.wish_below(session, |wishes| wishes.abort = true);
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
+        io.transport_opened(id);
+        if let Err(error) = self.begin(id, how, io) {
+            let fault = TlsFault::of(self.role.side(), error);
+            self.connections.refuse(id, how, fault);
+            io.request_below(id, |pending| pending.abort = true);
         }
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let consumed = records::whole_bytes(bytes, STEP_BYTES);
         if consumed == 0 {
             return Received {
                 consumed,
-                then: Then::Continue,
+                after: AfterRead::Continue,
             };
         }
-        let taken = self.take_records(session, &bytes[..consumed], turn);
-        self.resume_all(turn);
-        let then = match taken {
-            Ok(Then::Continue) if self.sessions.peer_has_ended(session) => Then::Close,
+        let taken = self.take_records(id, &bytes[..consumed], io);
+        self.resume_all(io);
+        let after = match taken {
+            Ok(AfterRead::Continue) if self.connections.peer_has_ended(id) => AfterRead::Close,
             // Without more, it is as good as going on.
-            Ok(Then::Continue) => Then::Again,
-            Ok(then) => then,
+            Ok(AfterRead::Continue) => AfterRead::Again,
+            Ok(after) => after,
             Err(fault) => {
-                self.fail(session, fault);
-                Then::BreakOff
+                self.fail(id, fault);
+                AfterRead::LingeringClose
             }
         };
-        if matches!(then, Then::Close | Then::BreakOff) {
-            self.say_goodbye(session, turn);
+        if matches!(after, AfterRead::Close | AfterRead::LingeringClose) {
+            self.say_goodbye(id, io);
         }
-        Received { consumed, then }
+        Received { consumed, after }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
-        match self.sessions.find(session) {
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
+        match self.connections.find(id) {
             Some(secure) if secure.phase == Phase::Open => {
-                self.call(turn, |shard, turn| shard.writable(session, turn));
-                self.resume_all(turn);
+                self.call(io, |shard, io| shard.writable(id, io));
+                self.resume_all(io);
             }
             Some(secure) => secure.owes_writable = true,
             None => {}
         }
     }
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
-        let told = match self.sessions.take(session) {
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
+        let told = match self.connections.take(id) {
             Some(Entry::Secure(secure)) => self.told(*secure, why),
             Some(Entry::Waiting(waiting)) => match waiting.refused {
                 None => Some(why),
@@ -427,32 +429,33 @@ impl<S: Shard> Shard for Secured<S> {
             None => Some(why),
         };
         if let Some(why) = told {
-            self.call(turn, |shard, turn| shard.closed(session, why, turn));
+            self.call(io, |shard, io| shard.closed(id, why, io));
         }
-        self.resume_all(turn);
+        self.resume_all(io);
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.give_up_late_handshakes(turn);
-        self.call(turn, |shard, turn| shard.woken(turn));
-        self.resume_all(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.give_up_late_handshakes(io);
+        self.call(io, |shard, io| shard.woken(io));
+        self.resume_all(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let own = self.sessions.next_late_ns();
+        let own = self.connections.next_late_ns();
         [own, self.shard.next_deadline()]
             .into_iter()
             .flatten()
             .min()
     }
 
-    fn awaits_others(&self) -> bool {
-        self.shard.awaits_others()
+    fn has_outstanding(&self) -> bool {
+        self.shard.has_outstanding()
     }
 }
 
 impl<S: Shard> Secured<S> {
-    /// What the shard inside is told of a session that is gone; nothing where it never heard of it.
+    /// What the shard inside is told of a connection that is gone; nothing where it never heard of
+    /// it.
     fn told(&self, secure: Secure, why: Closed) -> Option<Closed> {
         let is_ended = secure.engine.has_ended();
         match (secure.phase, secure.fault) {
@@ -471,7 +474,7 @@ impl<S: Shard> Secured<S> {
     }
 
     /// Why a connect that got as far as its handshake has come to nothing.
-    fn why_not(&self, fault: Option<Fault>, why: Closed) -> io::Error {
+    fn why_not(&self, fault: Option<TlsFault>, why: Closed) -> io::Error {
         if let Some(fault) = fault {
             return fault.into();
         }
@@ -479,7 +482,7 @@ impl<S: Shard> Secured<S> {
         match why {
             Closed::Us => socket::given_up(),
             Closed::Failed(error) if !is_reset(&error) => error,
-            _ => Fault::closed(self.role.side()).into(),
+            _ => TlsFault::closed(self.role.side()).into(),
         }
     }
 
@@ -488,7 +491,7 @@ impl<S: Shard> Secured<S> {
             self.role
                 .supervision()
                 .tally
-                .failed(&Fault::closed(self.role.side()));
+                .failed(&TlsFault::closed(self.role.side()));
         }
     }
 }

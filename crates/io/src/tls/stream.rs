@@ -2,7 +2,7 @@
 
 use super::config::{Connector, H2};
 use super::engine::Engine;
-use super::fault::{Fault, Side};
+use super::fault::{Side, TlsFault};
 use super::records;
 use rustls::HandshakeKind;
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,8 +16,8 @@ const WRITE_BYTES: usize = 16 << 10;
 /// A client's end of TLS over a transport that blocks, or that gives up after a time of its own.
 ///
 /// A read or write that the transport cuts short (`WouldBlock`, `TimedOut`) can be repeated. What a
-/// write has taken may stand here still: [`Stream::wants_write`].
-pub struct Stream<T: Read + Write> {
+/// write has taken may stand here still: [`TlsStream::wants_write`].
+pub struct TlsStream<T: Read + Write> {
     transport: T,
     engine: Engine,
     /// Encrypted, and not with the transport.
@@ -30,11 +30,11 @@ pub struct Stream<T: Read + Write> {
     buffer: Box<[u8]>,
 }
 
-impl<T: Read + Write> Stream<T> {
+impl<T: Read + Write> TlsStream<T> {
     /// Makes the handshake. `may_go_on` is asked each time that the transport gives up.
     ///
     /// # Errors
-    /// A [`Fault`] inside of [`io::Error`] where the ends do not agree, else the transport's.
+    /// A [`TlsFault`] inside of [`io::Error`] where the ends do not agree, else the transport's.
     pub fn connect(
         transport: T,
         connector: &Connector,
@@ -79,18 +79,18 @@ impl<T: Read + Write> Stream<T> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => return Err(Fault::closed(Side::Client).into()),
+                Ok(false) => return Err(TlsFault::closed(Side::Client).into()),
                 Err(error) if gave_up(&error) && may_go_on() => {}
                 Err(error) if gave_up(&error) => {
-                    return Err(Fault::timed_out(Side::Client, timeout_ns).into());
+                    return Err(TlsFault::timed_out(Side::Client, timeout_ns).into());
                 }
-                Err(error) if is_reset(&error) => return Err(Fault::closed(Side::Client).into()),
+                Err(error) if is_reset(&error) => return Err(TlsFault::closed(Side::Client).into()),
                 Err(error) => return Err(error),
             }
         }
         match self.engine.protocol() {
             Some(H2) => Ok(()),
-            _ => Err(Fault::no_protocol(Side::Client).into()),
+            _ => Err(TlsFault::no_protocol(Side::Client).into()),
         }
     }
 
@@ -136,7 +136,7 @@ impl<T: Read + Write> Stream<T> {
     }
 }
 
-impl<T: Read + Write> Read for Stream<T> {
+impl<T: Read + Write> Read for TlsStream<T> {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         while self.taken_bytes == self.plaintext.len() {
             self.plaintext.clear();
@@ -158,7 +158,7 @@ impl<T: Read + Write> Read for Stream<T> {
     }
 }
 
-impl<T: Read + Write> Write for Stream<T> {
+impl<T: Read + Write> Write for TlsStream<T> {
     /// Takes bytes only once what was taken before is with the transport.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.send()?;
@@ -179,7 +179,7 @@ impl<T: Read + Write> Write for Stream<T> {
 }
 
 /// Says that nothing more comes, where that does not have to wait behind anything.
-impl<T: Read + Write> Drop for Stream<T> {
+impl<T: Read + Write> Drop for TlsStream<T> {
     fn drop(&mut self) {
         if !self.wants_write() {
             self.engine.close(&mut self.unwritten);
@@ -188,14 +188,14 @@ impl<T: Read + Write> Drop for Stream<T> {
     }
 }
 
-impl<T: Read + Write> std::fmt::Debug for Stream<T> {
+impl<T: Read + Write> std::fmt::Debug for TlsStream<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("tls::Stream").finish_non_exhaustive()
+        f.debug_struct("tls::TlsStream").finish_non_exhaustive()
     }
 }
 
 fn fault(error: rustls::Error) -> io::Error {
-    Fault::of(Side::Client, error).into()
+    TlsFault::of(Side::Client, error).into()
 }
 
 fn gave_up(error: &io::Error) -> bool {

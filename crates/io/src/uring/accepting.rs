@@ -56,19 +56,19 @@ impl<S: Shard> Driver<S> {
 
     /// Leaves the listener alone for a while.
     fn back_off(&mut self) {
-        self.worker.turn.statistics.accept_errors += 1;
-        let at_ns = self.worker.turn.now_ns() + ACCEPT_BACK_OFF_NS;
+        self.worker.io.statistics.accept_errors += 1;
+        let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
         self.deadlines.accept_at(at_ns);
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
-        let Some(session) = self.worker.admit() else {
+        let Some(id) = self.worker.admit() else {
             return;
         };
-        if self.register(socket, session, None).is_err() {
-            return self.worker.turn_away(session);
+        if self.register(socket, id, None).is_err() {
+            return self.worker.turn_away(id);
         }
-        self.open(session, Opened::Accepted);
+        self.open(id, Opened::Accepted);
     }
 
     pub(super) fn take_arrivals(&mut self) {
@@ -103,6 +103,6 @@ impl<S: Shard> Driver<S> {
             self.open_accepted(socket);
             self.attend();
         });
-        self.worker.turn.statistics.accept_errors += errors;
+        self.worker.io.statistics.accept_errors += errors;
     }
 }

@@ -1,10 +1,10 @@
 //! One socket of the io_uring driver, and how far it is.
 
-use crate::exchange::{Ending, Exchange, Fate};
+use crate::context::{IoContext, PendingOps};
+use crate::exchange::{ConnectionStatus, Ending, Exchange};
 use crate::kernel::{self, Grows};
 use crate::ring::{Operation, Ring};
-use crate::shard::{Closed, Session, Shard};
-use crate::turn::{Turn, Wishes};
+use crate::shard::{Closed, ConnectionId, Shard};
 use crate::worker::Worker;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub is_watched: bool,
     /// The peer has said all while it was not read: there is nothing to watch for any more.
     pub is_half_closed: bool,
-    /// Stands among the sessions that may have output.
+    /// Stands among the connections that may have output.
     pub is_queued: bool,
     /// A send is in flight, since that turn.
     sending_since: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) struct Entry {
 /// What a socket is open for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// A session of the shard.
+    /// A connection of the shard.
     Live,
     /// Closed for the shard; read on so that the peer gets our last bytes.
     Lingering,
@@ -81,10 +81,10 @@ struct Held {
 }
 
 impl Entry {
-    pub fn new(socket: OwnedFd, session: Session, connecting: Option<u64>) -> Self {
+    pub fn new(socket: OwnedFd, id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
             socket,
-            exchange: Exchange::new(session, connecting),
+            exchange: Exchange::new(id, connecting),
             stage: Stage::Live,
             receiving: Receiving::No,
             is_connecting: false,
@@ -112,7 +112,7 @@ impl Entry {
 
     /// Has all that is in flight end.
     pub fn cancel(&mut self, ring: &mut Ring) {
-        let index = self.exchange.session.index;
+        let index = self.exchange.id.index;
         if self.receiving == Receiving::Yes {
             self.receiving = Receiving::Ending;
             ring.cancel(Operation::Receive(index));
@@ -133,7 +133,7 @@ impl Entry {
     fn may_deliver<S: Shard>(&self, worker: &Worker<S>) -> bool {
         let limit = worker.options.backlog_limit_bytes;
         self.exchange.wants_to_read()
-            && (self.broken.is_some() || worker.turn.pending_bytes(self.exchange.session) <= limit)
+            && (self.broken.is_some() || worker.io.pending_bytes(self.exchange.id) <= limit)
     }
 
     /// Has the kernel read, or no longer, or say only when the connection breaks.
@@ -146,7 +146,7 @@ impl Entry {
     }
 
     fn turn_the_wheel<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
-        let index = self.exchange.session.index;
+        let index = self.exchange.id.index;
         let is_wanted = match self.stage {
             Stage::Live => self.may_deliver(worker) && !self.is_holding(),
             Stage::Lingering => true,
@@ -186,9 +186,9 @@ impl Entry {
         bytes: &[u8],
         left_more: bool,
         worker: &mut Worker<S>,
-    ) -> Fate {
-        worker.turn.statistics.reads += 1;
-        worker.turn.statistics.received_bytes += bytes.len() as u64;
+    ) -> ConnectionStatus {
+        worker.io.statistics.reads += 1;
+        worker.io.statistics.received_bytes += bytes.len() as u64;
         self.exchange.drained = !left_more;
         if self.is_holding() || !self.may_deliver(worker) {
             return self.hold(bytes);
@@ -198,38 +198,39 @@ impl Entry {
 
     /// Keeps bytes until they may be delivered, unless they never may.
     #[cold]
-    fn hold(&mut self, bytes: &[u8]) -> Fate {
+    fn hold(&mut self, bytes: &[u8]) -> ConnectionStatus {
         self.exchange.drained = false;
         if self.exchange.is_ending() {
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
         if let Err(error) = self.held.bytes.try_grow(bytes.len()) {
-            return Fate::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Gone(Closed::Failed(error.into()));
         }
         self.held.bytes.extend_from_slice(bytes);
-        Fate::Alive
+        ConnectionStatus::Alive
     }
 
     /// Presents bytes behind what the last ones left over.
     #[inline]
-    fn deliver<S: Shard>(&mut self, bytes: &[u8], worker: &mut Worker<S>) -> Fate {
+    fn deliver<S: Shard>(&mut self, bytes: &[u8], worker: &mut Worker<S>) -> ConnectionStatus {
         match self.exchange.leftover() {
-            [] => self.present(bytes, &mut worker.shard, &mut worker.turn),
+            [] => self.present(bytes, &mut worker.shard, &mut worker.io),
             _ => self.deliver_joined(bytes, worker),
         }
     }
 
-    fn deliver_joined<S: Shard>(&mut self, bytes: &[u8], worker: &mut Worker<S>) -> Fate {
+    fn deliver_joined<S: Shard>(
+        &mut self,
+        bytes: &[u8],
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
         let mut rest = bytes;
         while !rest.is_empty() {
             if !self.may_deliver(worker) {
                 return self.hold(rest);
             }
             let Worker {
-                shard,
-                turn,
-                buffer,
-                ..
+                shard, io, buffer, ..
             } = &mut *worker;
             let leftover = self.exchange.leftover();
             let kept = leftover.len();
@@ -237,79 +238,92 @@ impl Entry {
             buffer[..kept].copy_from_slice(leftover);
             buffer[kept..kept + count].copy_from_slice(&rest[..count]);
             rest = &rest[count..];
-            if let Fate::Gone(why) = self.present(&buffer[..kept + count], shard, turn) {
-                return Fate::Gone(why);
+            if let ConnectionStatus::Gone(why) = self.present(&buffer[..kept + count], shard, io) {
+                return ConnectionStatus::Gone(why);
             }
         }
-        Fate::Alive
+        ConnectionStatus::Alive
     }
 
     #[inline]
-    fn present<S: Shard>(&mut self, bytes: &[u8], shard: &mut S, turn: &mut Turn) -> Fate {
+    fn present<S: Shard>(
+        &mut self,
+        bytes: &[u8],
+        shard: &mut S,
+        io: &mut IoContext,
+    ) -> ConnectionStatus {
         let writes_early = self.sending_since.is_none();
-        let (socket, session) = (&self.socket, self.exchange.session);
-        let early = |turn: &mut Turn| write_early(socket, session, writes_early, turn);
-        self.exchange.deliver(bytes, shard, turn, early)
+        let (socket, id) = (&self.socket, self.exchange.id);
+        let early = |io: &mut IoContext| write_early(socket, id, writes_early, io);
+        self.exchange.deliver(bytes, shard, io, early)
     }
 
     /// Goes on with what was held, once it may be delivered.
     #[inline]
-    pub fn catch_up<S: Shard>(&mut self, worker: &mut Worker<S>) -> Fate {
+    pub fn catch_up<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
         if !self.is_holding() || !self.may_deliver(worker) {
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
         let bytes = mem::take(&mut self.held.bytes);
         if !bytes.is_empty()
-            && let Fate::Gone(why) = self.deliver(&bytes, worker)
+            && let ConnectionStatus::Gone(why) = self.deliver(&bytes, worker)
         {
-            return Fate::Gone(why);
+            return ConnectionStatus::Gone(why);
         }
         match self.held.is_end && self.held.bytes.is_empty() && self.exchange.wants_to_read() {
-            true => self.exchange.end(Ending::Peer, &worker.turn),
-            false => Fate::Alive,
+            true => self.exchange.end(Ending::Peer, &worker.io),
+            false => ConnectionStatus::Alive,
         }
     }
 
     /// The kernel reads no more.
-    pub fn receiving_ended<S: Shard>(&mut self, end: End, worker: &mut Worker<S>) -> Fate {
+    pub fn receiving_ended<S: Shard>(
+        &mut self,
+        end: End,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
         if let Some(broken) = self.broken {
-            return Fate::Gone(Closed::Failed(broken.into()));
+            return ConnectionStatus::Gone(Closed::Failed(broken.into()));
         }
         match end {
-            End::Interrupted => Fate::Alive,
-            End::Failed(error) => Fate::Gone(Closed::Failed(error.into())),
+            End::Interrupted => ConnectionStatus::Alive,
+            End::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
             End::Peer if self.is_holding() || self.exchange.is_paused() => {
                 self.held.is_end = true;
-                Fate::Alive
+                ConnectionStatus::Alive
             }
-            End::Peer => self.exchange.end(Ending::Peer, &worker.turn),
+            End::Peer => self.exchange.end(Ending::Peer, &worker.io),
         }
     }
 
     /// Does what the shard has asked for, but for writing.
     #[inline]
-    pub fn grant<S: Shard>(&mut self, wishes: Wishes, worker: &mut Worker<S>) -> Fate {
-        if let Fate::Gone(why) = self.exchange.grant_end(wishes, &self.socket) {
-            return Fate::Gone(why);
+    pub fn grant<S: Shard>(
+        &mut self,
+        pending: PendingOps,
+        worker: &mut Worker<S>,
+    ) -> ConnectionStatus {
+        if let ConnectionStatus::Gone(why) = self.exchange.grant_end(pending, &self.socket) {
+            return ConnectionStatus::Gone(why);
         }
-        if wishes.resume
-            && let Fate::Gone(why) = self.resume(worker)
+        if pending.resume
+            && let ConnectionStatus::Gone(why) = self.resume(worker)
         {
-            return Fate::Gone(why);
+            return ConnectionStatus::Gone(why);
         }
-        match wishes.close {
-            true => self.exchange.end(Ending::Us, &worker.turn),
-            false => Fate::Alive,
+        match pending.close {
+            true => self.exchange.end(Ending::Us, &worker.io),
+            false => ConnectionStatus::Alive,
         }
     }
 
-    fn resume<S: Shard>(&mut self, worker: &mut Worker<S>) -> Fate {
+    fn resume<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
         let writes_early = self.sending_since.is_none();
-        let (socket, session) = (&self.socket, self.exchange.session);
-        let early = |turn: &mut Turn| write_early(socket, session, writes_early, turn);
-        let Worker { shard, turn, .. } = &mut *worker;
-        match self.exchange.resume(shard, turn, early) {
-            Fate::Alive => self.catch_up(worker),
+        let (socket, id) = (&self.socket, self.exchange.id);
+        let early = |io: &mut IoContext| write_early(socket, id, writes_early, io);
+        let Worker { shard, io, .. } = &mut *worker;
+        match self.exchange.resume(shard, io, early) {
+            ConnectionStatus::Alive => self.catch_up(worker),
             gone => gone,
         }
     }
@@ -321,23 +335,23 @@ impl Entry {
         turn_number: u64,
         ring: &mut Ring,
         worker: &mut Worker<S>,
-    ) -> Fate {
-        let session = self.exchange.session;
+    ) -> ConnectionStatus {
+        let id = self.exchange.id;
         if self.exchange.connecting.is_some() || self.broken.is_some() {
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
         if self.sending_since.is_some() {
-            worker.turn.promise_writable(session);
-            return Fate::Alive;
+            worker.io.promise_writable(id);
+            return ConnectionStatus::Alive;
         }
-        let bytes = worker.turn.lend(session);
+        let bytes = worker.io.lend(id);
         if bytes.is_empty() {
-            worker.turn.recycle(bytes);
+            worker.io.recycle(bytes);
             return self.exchange.ended();
         }
         self.sending_since = Some(turn_number);
-        ring.send(session.index, &self.socket, bytes);
-        Fate::Alive
+        ring.send(id.index, &self.socket, bytes);
+        ConnectionStatus::Alive
     }
 
     /// The kernel has taken `taken` bytes of what was lent, and left `left`.
@@ -348,20 +362,20 @@ impl Entry {
         turn_number: u64,
         ring: &mut Ring,
         worker: &mut Worker<S>,
-    ) -> Fate {
-        let session = self.exchange.session;
+    ) -> ConnectionStatus {
+        let id = self.exchange.id;
         self.blocked = left > 0;
         if left > 0 || self.sending_since != Some(turn_number) {
-            worker.turn.promise_writable(session);
+            worker.io.promise_writable(id);
         }
-        let is_all = worker.turn.settle_lent(session, taken);
+        let is_all = worker.io.settle_lent(id, taken);
         if left > 0 {
             self.exchange.drained &= !self.exchange.is_ending();
-            ring.send_rest(session.index, &self.socket);
+            ring.send_rest(id.index, &self.socket);
             return self.catch_up(worker);
         }
         self.sending_since = None;
-        worker.turn.recycle(ring.take_lent(session.index));
+        worker.io.recycle(ring.take_lent(id.index));
         match is_all && self.exchange.is_ending() {
             true => self.exchange.ended(),
             false => self.catch_up(worker),
@@ -374,15 +388,15 @@ impl Entry {
         error: Errno,
         ring: &mut Ring,
         worker: &mut Worker<S>,
-    ) -> Fate {
-        let index = self.exchange.session.index;
+    ) -> ConnectionStatus {
+        let index = self.exchange.id.index;
         if matches!(error, Errno::AGAIN | Errno::INTR) {
             ring.send_rest(index, &self.socket);
-            return Fate::Alive;
+            return ConnectionStatus::Alive;
         }
         self.drop_lent(ring, worker);
         if !self.exchange.wants_to_read() {
-            return Fate::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Gone(Closed::Failed(error.into()));
         }
         self.hear_out(error, ring, worker)
     }
@@ -390,8 +404,8 @@ impl Entry {
     /// The send that was in flight is over, whatever became of it.
     pub fn drop_lent<S: Shard>(&mut self, ring: &mut Ring, worker: &mut Worker<S>) {
         self.sending_since = None;
-        let lent = ring.take_lent(self.exchange.session.index);
-        worker.turn.recycle(lent);
+        let lent = ring.take_lent(self.exchange.id.index);
+        worker.io.recycle(lent);
     }
 
     /// Nothing can be written any more, but the peer's last words (why it went) may be on their
@@ -402,18 +416,18 @@ impl Entry {
         error: Errno,
         ring: &mut Ring,
         worker: &mut Worker<S>,
-    ) -> Fate {
+    ) -> ConnectionStatus {
         self.broken = Some(error);
-        if let Fate::Gone(why) = self.catch_up(worker) {
-            return Fate::Gone(why);
+        if let ConnectionStatus::Gone(why) = self.catch_up(worker) {
+            return ConnectionStatus::Gone(why);
         }
         match self.receiving {
-            Receiving::No => Fate::Gone(Closed::Failed(error.into())),
-            Receiving::Ending => Fate::Alive,
+            Receiving::No => ConnectionStatus::Gone(Closed::Failed(error.into())),
+            Receiving::Ending => ConnectionStatus::Alive,
             Receiving::Yes => {
                 self.receiving = Receiving::Ending;
-                ring.cancel(Operation::Receive(self.exchange.session.index));
-                Fate::Alive
+                ring.cancel(Operation::Receive(self.exchange.id.index));
+                ConnectionStatus::Alive
             }
         }
     }
@@ -428,12 +442,12 @@ impl Entry {
 /// Writes in the middle of what one read brought. What goes wrong is seen by the write that ends
 /// the turn.
 #[inline]
-fn write_early(socket: &OwnedFd, session: Session, may_write: bool, turn: &mut Turn) {
-    let bytes = turn.unwritten(session);
+fn write_early(socket: &OwnedFd, id: ConnectionId, may_write: bool, io: &mut IoContext) {
+    let bytes = io.unwritten(id);
     if may_write
         && !bytes.is_empty()
         && let Ok(count) = kernel::send(socket, bytes)
     {
-        turn.took(session, count);
+        io.took(id, count);
     }
 }

@@ -1,11 +1,11 @@
-//! Sessions of bare sockets with a server that answers lines: what calls of a protocol do not
+//! Connections of bare sockets with a server that answers lines: what calls of a protocol do not
 //! reach.
 
 use crate::session::named;
 use bookend_io::faults::{Armed, Point};
 use bookend_io::{
-    Closed, Io, Opened, Received, ServeOptions, Session, Shard, Statistics, Stopper, Then, Turn,
-    listen, serve,
+    AfterRead, Closed, ConnectionId, Io, IoContext, IoStatistics, Opened, Received, ServeOptions,
+    Shard, ShutdownHandle, listen, serve,
 };
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -20,32 +20,32 @@ const GUARD: Duration = Duration::from_secs(30);
 struct Lines;
 
 impl Shard for Lines {
-    fn opened(&mut self, _: Session, _: Opened, _: &mut Turn) {}
+    fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {}
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let whole = bytes.split_inclusive(|octet| *octet == b'\n');
         let first = whole.take(1).find(|line| line.ends_with(b"\n"));
         let line = first.unwrap_or_default();
-        turn.output(session).extend_from_slice(line);
-        let then = match line {
+        io.output(id).extend_from_slice(line);
+        let after = match line {
             b"bye\n" => {
-                turn.close(session);
-                Then::Pause
+                io.close(id);
+                AfterRead::Pause
             }
-            b"" => Then::Continue,
-            _ => Then::Again,
+            b"" => AfterRead::Continue,
+            _ => AfterRead::Again,
         };
         Received {
             consumed: line.len(),
-            then,
+            after,
         }
     }
 
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
-    fn closed(&mut self, _: Session, _: Closed, _: &mut Turn) {}
+    fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {}
 
-    fn woken(&mut self, _: &mut Turn) {}
+    fn woken(&mut self, _: &mut IoContext) {}
 
     fn next_deadline(&self) -> Option<u64> {
         None
@@ -55,33 +55,33 @@ impl Shard for Lines {
 /// A server of lines at work.
 pub struct LineServer {
     pub address: SocketAddr,
-    stopper: Stopper,
-    thread: JoinHandle<io::Result<Statistics>>,
+    shutdown: ShutdownHandle,
+    thread: JoinHandle<io::Result<IoStatistics>>,
 }
 
 impl LineServer {
     pub fn start(io: Io) -> Self {
         let listener = listen("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
         let address = listener.local_address().tcp().unwrap();
-        let stopper = Stopper::new();
-        let mut options = ServeOptions::new(stopper.clone());
+        let shutdown = ShutdownHandle::new();
+        let mut options = ServeOptions::new(shutdown.clone());
         options.io = io;
         options.threads = NonZeroUsize::MIN;
         let thread = named("server", move || serve(listener, &options, |_| Lines));
         Self {
             address,
-            stopper,
+            shutdown,
             thread,
         }
     }
 
-    pub fn stop(self) -> io::Result<Statistics> {
-        self.stopper.stop();
+    pub fn stop(self) -> io::Result<IoStatistics> {
+        self.shutdown.stop();
         self.join()
     }
 
     /// Waits for a server that ends of itself.
-    pub fn join(self) -> io::Result<Statistics> {
+    pub fn join(self) -> io::Result<IoStatistics> {
         self.thread.join().expect("a server does not panic")
     }
 }
@@ -108,7 +108,7 @@ pub fn is_answering(address: SocketAddr) -> bool {
 pub struct Talk {
     /// Whether each was answered to the end.
     pub answered: [bool; 3],
-    pub statistics: Statistics,
+    pub statistics: IoStatistics,
     pub hits: u64,
 }
 

@@ -16,7 +16,7 @@ mod session;
 mod stories;
 
 use bookend_io::Io;
-use bookend_io::faults::{Call, Fault};
+use bookend_io::faults::{Call, InjectedFault};
 use bookend_load::plan::Driver;
 use judge::{Clean, Loss, judge};
 use mistake::Mistake;
@@ -117,7 +117,7 @@ fn what_is_handled_wrongly_is_found() {
     let clean = clean(SERVER_ON_EPOLL);
     let reset = Failure {
         call: Call::Receive,
-        fault: Fault::Error(Errno::CONNRESET),
+        fault: InjectedFault::Error(Errno::CONNRESET),
         loss: Loss::Connection,
     };
     for mistake in [
@@ -190,7 +190,7 @@ fn least_calls(setting: Setting, call: Call) -> u64 {
 
 /// What a session calls in which nothing fails.
 fn clean(setting: Setting) -> Clean {
-    let nothing = setting.point(Call::Accept, 0, Fault::Short);
+    let nothing = setting.point(Call::Accept, 0, InjectedFault::Short);
     let played = play(setting, nothing).unwrap();
     let clean = Clean {
         calls: played.calls.clone(),

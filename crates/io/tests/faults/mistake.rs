@@ -1,6 +1,6 @@
 //! Shards that do the wrong thing when a connection fails: what the checks must find.
 
-use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use std::fs::File;
 use std::mem;
 
@@ -19,7 +19,7 @@ pub enum Mistake {
 pub struct Mistaken<S> {
     shard: S,
     mistake: Mistake,
-    sessions: Vec<Session>,
+    connections: Vec<ConnectionId>,
     spins: bool,
 }
 
@@ -28,19 +28,17 @@ impl<S> Mistaken<S> {
         Self {
             shard,
             mistake,
-            sessions: Vec::new(),
+            connections: Vec::new(),
             spins: false,
         }
     }
 
-    fn err(&mut self, turn: &mut Turn) {
+    fn err(&mut self, io: &mut IoContext) {
         match self.mistake {
             Mistake::None => {}
-            Mistake::StopsTheServer => turn.stop(),
+            Mistake::StopsTheServer => io.stop(),
             Mistake::LosesAnotherConnection => {
-                self.sessions
-                    .iter()
-                    .for_each(|session| turn.abort(*session));
+                self.connections.iter().for_each(|id| io.abort(*id));
             }
             Mistake::LeaksADescriptor => mem::forget(File::open("/dev/null")),
             Mistake::Spins => self.spins = true,
@@ -50,36 +48,36 @@ impl<S> Mistaken<S> {
 }
 
 impl<S: Shard> Shard for Mistaken<S> {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
-        self.sessions.push(session);
-        self.shard.opened(session, how, turn);
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
+        self.connections.push(id);
+        self.shard.opened(id, how, io);
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        match self.sessions.contains(&session) {
-            true => self.shard.received(session, bytes, turn),
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        match self.connections.contains(&id) {
+            true => self.shard.received(id, bytes, io),
             false => Received {
                 consumed: bytes.len(),
-                then: Then::Close,
+                after: AfterRead::Close,
             },
         }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
-        self.shard.writable(session, turn);
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
+        self.shard.writable(id, io);
     }
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
-        self.sessions.retain(|open| *open != session);
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
+        self.connections.retain(|open| *open != id);
         let has_failed = matches!(why, Closed::Failed(_));
-        self.shard.closed(session, why, turn);
+        self.shard.closed(id, why, io);
         if has_failed {
-            self.err(turn);
+            self.err(io);
         }
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        self.shard.woken(turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        self.shard.woken(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
@@ -89,7 +87,7 @@ impl<S: Shard> Shard for Mistaken<S> {
         }
     }
 
-    fn awaits_others(&self) -> bool {
-        self.shard.awaits_others()
+    fn has_outstanding(&self) -> bool {
+        self.shard.has_outstanding()
     }
 }

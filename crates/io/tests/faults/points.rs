@@ -1,14 +1,14 @@
 //! Which calls are made to fail, in which ways, and what each may cost.
 
 use crate::judge::Loss;
-use bookend_io::faults::{Call, Fault};
+use bookend_io::faults::{Call, InjectedFault};
 use rustix::io::Errno;
 
 /// One way in which the calls of a kind fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
     pub call: Call,
-    pub fault: Fault,
+    pub fault: InjectedFault,
     pub loss: Loss,
 }
 
@@ -61,11 +61,11 @@ pub fn failures(call: Call) -> Vec<Failure> {
     let of = |fault, loss| Failure { call, fault, loss };
     let harmless = harmless
         .iter()
-        .map(|&errno| of(Fault::Error(errno), Loss::Nothing));
+        .map(|&errno| of(InjectedFault::Error(errno), Loss::Nothing));
     let costly = costly
         .iter()
-        .map(|&errno| of(Fault::Error(errno), Loss::Connection));
+        .map(|&errno| of(InjectedFault::Error(errno), Loss::Connection));
     let has_length = matches!(call, Call::Receive | Call::Send);
-    let short = has_length.then(|| of(Fault::Short, Loss::Nothing));
+    let short = has_length.then(|| of(InjectedFault::Short, Loss::Nothing));
     harmless.chain(costly).chain(short).collect()
 }

@@ -4,8 +4,8 @@ use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
 use crate::plans;
 use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
-use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{Io, ServeOptions, Statistics, Stopper, listen, serve};
+use bookend_io::faults::{Armed, Call, InjectedFault, Point};
+use bookend_io::{Io, IoStatistics, ServeOptions, ShutdownHandle, listen, serve};
 use bookend_load::plan::{Driver, Plan};
 use bookend_load::run::{Outcome, RunError, run};
 use bookend_server::{Counts, Server};
@@ -68,7 +68,7 @@ pub struct Setting {
 
 impl Setting {
     /// The call of that number fails.
-    pub fn point(&self, call: Call, first: u64, fault: Fault) -> Point {
+    pub fn point(&self, call: Call, first: u64, fault: InjectedFault) -> Point {
         Point {
             threads: self.side.threads(),
             call,
@@ -125,7 +125,7 @@ pub struct Played {
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub calls: Counts,
-    pub io: Statistics,
+    pub io: IoStatistics,
 }
 
 /// Plays a session, on a thread that is given up if it hangs.
@@ -160,7 +160,7 @@ fn play_here(setting: Setting, point: Point) -> Played {
 
 struct Serving {
     address: SocketAddr,
-    stopper: Stopper,
+    shutdown: ShutdownHandle,
     desk: DeskCounts,
     thread: JoinHandle<std::io::Result<Ended>>,
 }
@@ -171,8 +171,8 @@ impl Serving {
         let services = Server::builder().add_service(desk).build().unwrap();
         let listener = listen("127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
         let address = listener.local_address().tcp().unwrap();
-        let stopper = Stopper::new();
-        let mut options = ServeOptions::new(stopper.clone());
+        let shutdown = ShutdownHandle::new();
+        let mut options = ServeOptions::new(shutdown.clone());
         options.io = setting.io;
         options.threads = NonZeroUsize::new(setting.threads).unwrap();
         let serve = move || {
@@ -185,7 +185,7 @@ impl Serving {
         };
         Self {
             address,
-            stopper,
+            shutdown,
             desk: counts,
             thread: named("server", serve),
         }
@@ -223,7 +223,7 @@ impl Serving {
         barrier.wait();
         let channels = callers.map(|caller| caller.join().unwrap());
         let last_was_answered = is_answered(address);
-        self.stopper.stop();
+        self.shutdown.stop();
         let desk = self.desk.clone();
         let ended = self
             .join()

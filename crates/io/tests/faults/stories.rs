@@ -5,8 +5,8 @@ use crate::lines::{LineServer, is_answering, peer, talk};
 use crate::session::{Setting, Side, leaked_since, open_descriptors};
 use crate::{SERVER_ON_EPOLL, alone, clean, judge, play};
 use bookend_client::Code;
-use bookend_io::faults::{Armed, Call, Fault, Point};
-use bookend_io::{BLOCKING_CONNECTIONS_MAX, Io, ServeOptions, Stopper};
+use bookend_io::faults::{Armed, Call, InjectedFault, Point};
+use bookend_io::{BLOCKING_CONNECTIONS_MAX, Io, ServeOptions, ShutdownHandle};
 use bookend_load::plan::Driver;
 use rustix::io::Errno;
 use std::io::{ErrorKind, Read, Write};
@@ -18,7 +18,7 @@ const IN_A_ROW: u64 = 3;
 fn server_point(call: Call, first: u64, times: u64, error: Errno) -> Point {
     Point {
         times,
-        ..SERVER_ON_EPOLL.point(call, first, Fault::Error(error))
+        ..SERVER_ON_EPOLL.point(call, first, InjectedFault::Error(error))
     }
 }
 
@@ -67,7 +67,7 @@ fn a_refusal_is_said_with_its_reason() {
         ..server_point(Call::RingSetup, 1, u64::MAX, Errno::PERM)
     };
     let armed = Armed::new(&[here]);
-    let mut options = ServeOptions::new(Stopper::new());
+    let mut options = ServeOptions::new(ShutdownHandle::new());
     (options.io, options.threads) = (Io::Uring, NonZeroUsize::MIN);
     let chosen = options.chosen();
     drop(armed);
@@ -143,7 +143,7 @@ fn the_calls_of_a_channel_that_may_not_wait_are_each_answered() {
     };
     let mut ended_channels = 0;
     for number in 1.. {
-        let point = setting.point(Call::EpollWait, number, Fault::Error(Errno::INVAL));
+        let point = setting.point(Call::EpollWait, number, InjectedFault::Error(Errno::INVAL));
         let played = play(setting, point).unwrap();
         if played.hits == 0 {
             break;
@@ -178,7 +178,7 @@ fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
             ..SERVER_ON_EPOLL
         };
         // The session runs the load generator again when it says that this machine lacks something.
-        let point = setting.point(call, 2, Fault::Error(Errno::INVAL));
+        let point = setting.point(call, 2, InjectedFault::Error(Errno::INVAL));
         let played = play(setting, point).unwrap();
         assert_eq!((played.hits, played.leaked_descriptors), (1, 0));
         assert_eq!(played.load.unwrap().errors.total(), 0);

@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use bookend_io::{
-    Closed, Driver, Epoll, Io, Listener, Opened, Options, Received, Session, Shard, Statistics,
-    Target, Then, Turn, Uring, Waker, blocking, listen,
+    AfterRead, Closed, ConnectionId, Driver, Epoll, Io, IoContext, IoOptions, IoStatistics,
+    Listener, Opened, Received, Shard, Target, Uring, Waker, blocking, listen,
 };
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -41,7 +41,12 @@ pub fn is_as_chosen(io: Io, driver: Driver) -> bool {
 }
 
 /// Runs a shard that makes its connections itself until it stops.
-pub fn drive<S: Shard>(kind: Kind, shard: S, waker: Waker, options: Options) -> (S, Statistics) {
+pub fn drive<S: Shard>(
+    kind: Kind,
+    shard: S,
+    waker: Waker,
+    options: IoOptions,
+) -> (S, IoStatistics) {
     match kind {
         Kind::Epoll => Epoll::new(waker, options).unwrap().run(shard),
         Kind::Uring => Uring::new(waker, options).unwrap().run(shard),
@@ -53,10 +58,10 @@ pub fn drive<S: Shard>(kind: Kind, shard: S, waker: Waker, options: Options) -> 
 /// What a shard was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    Opened(Session, Opened),
-    Received(Session, Vec<u8>),
-    Writable(Session),
-    Closed(Session, Why),
+    Opened(ConnectionId, Opened),
+    Received(ConnectionId, Vec<u8>),
+    Writable(ConnectionId),
+    Closed(ConnectionId, Why),
     Woken { stopping: bool },
 }
 
@@ -74,30 +79,30 @@ pub struct Scripted<F> {
     pub act: F,
     pub events: Sender<Event>,
     pub deadline_ns: Option<u64>,
-    pub awaits_others: bool,
+    pub has_outstanding: bool,
 }
 
 /// What the closure may change besides the turn.
 pub struct Stage<'a> {
-    pub turn: &'a mut Turn,
+    pub io: &'a mut IoContext,
     pub deadline_ns: &'a mut Option<u64>,
-    pub awaits_others: &'a mut bool,
+    pub has_outstanding: &'a mut bool,
     /// The answer to `received`; the default is everything, and to go on.
     pub consumed: Option<usize>,
-    pub then: Then,
+    pub after: AfterRead,
 }
 
 impl<F: FnMut(&Event, &mut Stage)> Scripted<F> {
-    fn play(&mut self, event: Event, turn: &mut Turn) -> (Option<usize>, Then) {
+    fn play(&mut self, event: Event, io: &mut IoContext) -> (Option<usize>, AfterRead) {
         let mut stage = Stage {
-            turn,
+            io,
             deadline_ns: &mut self.deadline_ns,
-            awaits_others: &mut self.awaits_others,
+            has_outstanding: &mut self.has_outstanding,
             consumed: None,
-            then: Then::Continue,
+            after: AfterRead::Continue,
         };
         (self.act)(&event, &mut stage);
-        let answer = (stage.consumed, stage.then);
+        let answer = (stage.consumed, stage.after);
         // A test that has seen enough no longer listens.
         let _ = self.events.send(event);
         answer
@@ -105,43 +110,43 @@ impl<F: FnMut(&Event, &mut Stage)> Scripted<F> {
 }
 
 impl<F: FnMut(&Event, &mut Stage)> Shard for Scripted<F> {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
-        self.play(Event::Opened(session, how), turn);
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
+        self.play(Event::Opened(id, how), io);
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let (consumed, then) = self.play(Event::Received(session, bytes.to_vec()), turn);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        let (consumed, after) = self.play(Event::Received(id, bytes.to_vec()), io);
         Received {
             consumed: consumed.unwrap_or(bytes.len()),
-            then,
+            after,
         }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
-        self.play(Event::Writable(session), turn);
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
+        self.play(Event::Writable(id), io);
     }
 
-    fn closed(&mut self, session: Session, why: Closed, turn: &mut Turn) {
+    fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         let why = match why {
             Closed::Peer => Why::Peer,
             Closed::Us => Why::Us,
             Closed::Failed(error) => Why::Failed(error.kind()),
             Closed::NotConnected(token, error) => Why::NotConnected(token, error.kind()),
         };
-        self.play(Event::Closed(session, why), turn);
+        self.play(Event::Closed(id, why), io);
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
-        let stopping = turn.stopping();
-        self.play(Event::Woken { stopping }, turn);
+    fn woken(&mut self, io: &mut IoContext) {
+        let stopping = io.stopping();
+        self.play(Event::Woken { stopping }, io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
         self.deadline_ns
     }
 
-    fn awaits_others(&self) -> bool {
-        self.awaits_others
+    fn has_outstanding(&self) -> bool {
+        self.has_outstanding
     }
 }
 
@@ -150,7 +155,7 @@ pub struct Running {
     pub address: SocketAddr,
     pub waker: Waker,
     pub events: Receiver<Event>,
-    thread: JoinHandle<Statistics>,
+    thread: JoinHandle<IoStatistics>,
 }
 
 impl Running {
@@ -172,9 +177,9 @@ impl Running {
         }
     }
 
-    pub fn opened(&self) -> Session {
+    pub fn opened(&self) -> ConnectionId {
         match self.find(|event| matches!(event, Event::Opened(..))) {
-            Event::Opened(session, _) => session,
+            Event::Opened(id, _) => id,
             other => unreachable!("{other:?}"),
         }
     }
@@ -197,13 +202,13 @@ impl Running {
         all
     }
 
-    pub fn stop(self) -> Statistics {
+    pub fn stop(self) -> IoStatistics {
         self.waker.stop();
         self.join()
     }
 
     /// Waits for a driver that ends of itself.
-    pub fn join(self) -> Statistics {
+    pub fn join(self) -> IoStatistics {
         self.thread.join().expect("the shard's assertions hold")
     }
 }
@@ -235,7 +240,7 @@ fn scripted<F: FnMut(&Event, &mut Stage)>(act: F) -> (Scripted<F>, Receiver<Even
             act,
             events: sender,
             deadline_ns: None,
-            awaits_others: false,
+            has_outstanding: false,
         },
         events,
     )
@@ -244,7 +249,7 @@ fn scripted<F: FnMut(&Event, &mut Stage)>(act: F) -> (Scripted<F>, Receiver<Even
 /// A shard that connections are accepted for. The blocking one ends with its connection.
 pub fn accepting(
     kind: Kind,
-    options: Options,
+    options: IoOptions,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
     accepting_as(kind, Waker::new().unwrap(), options, act)
@@ -256,13 +261,13 @@ pub fn accepting_with(
     waker: Waker,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
-    accepting_as(kind, waker, Options::default(), act)
+    accepting_as(kind, waker, IoOptions::default(), act)
 }
 
 fn accepting_as(
     kind: Kind,
     waker: Waker,
-    options: Options,
+    options: IoOptions,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
     let (shard, events) = scripted(act);
@@ -310,7 +315,7 @@ fn listener() -> (Listener, SocketAddr) {
 /// A shard that makes its connections itself; all drivers run until it is stopped.
 pub fn connecting(
     kind: Kind,
-    options: Options,
+    options: IoOptions,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
     connecting_as(kind, Waker::new().unwrap(), options, act)
@@ -322,13 +327,13 @@ pub fn connecting_with(
     waker: Waker,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
-    connecting_as(kind, waker, Options::default(), act)
+    connecting_as(kind, waker, IoOptions::default(), act)
 }
 
 fn connecting_as(
     kind: Kind,
     waker: Waker,
-    options: Options,
+    options: IoOptions,
     act: impl FnMut(&Event, &mut Stage) + Send + 'static,
 ) -> Running {
     let (shard, events) = scripted(act);
@@ -350,7 +355,7 @@ pub fn dialling(
     let mut target = Some(target.into());
     move |event, stage| {
         if let Some(target) = target.take() {
-            stage.turn.connect(target, 7);
+            stage.io.connect(target, 7);
         }
         act(event, stage);
     }
@@ -358,8 +363,8 @@ pub fn dialling(
 
 /// Gives back what it is given.
 pub fn echo(event: &Event, stage: &mut Stage) {
-    if let Event::Received(session, bytes) = event {
-        stage.turn.output(*session).extend_from_slice(bytes);
+    if let Event::Received(id, bytes) = event {
+        stage.io.output(*id).extend_from_slice(bytes);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::certificates::Authority;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::tls::{Authorities, ClientConfig, Identity, Secured, ServerConfig, Trust};
-use bookend_io::{Closed, Opened, Received, Session, Shard, Then, Turn};
+use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub type Log = Vec<String>;
 pub struct Inner {
     pub log: Log,
     pub received: Vec<u8>,
-    pub session: Option<Session>,
+    pub id: Option<ConnectionId>,
     /// Called after what came was noted.
     pub act: Act,
     /// What it sends when it is woken.
@@ -33,21 +33,23 @@ pub struct Inner {
 }
 
 /// What happens to what has come. The number is how much of it is used up.
-pub type Act = Box<dyn FnMut(&Event<'_>, &mut Turn) -> (Option<usize>, Then)>;
+pub type Act = Box<dyn FnMut(&Event<'_>, &mut IoContext) -> (Option<usize>, AfterRead)>;
 
 pub enum Event<'a> {
-    Opened(Session),
-    Received(Session, &'a [u8]),
-    Writable(Session),
+    Opened(ConnectionId),
+    Received(ConnectionId, &'a [u8]),
+    Writable(ConnectionId),
     Woken,
 }
 
 impl Inner {
-    pub fn new(act: impl FnMut(&Event<'_>, &mut Turn) -> (Option<usize>, Then) + 'static) -> Self {
+    pub fn new(
+        act: impl FnMut(&Event<'_>, &mut IoContext) -> (Option<usize>, AfterRead) + 'static,
+    ) -> Self {
         Self {
             log: Vec::new(),
             received: Vec::new(),
-            session: None,
+            id: None,
             act: Box::new(act),
             outbox: Rc::default(),
             dials: false,
@@ -56,7 +58,7 @@ impl Inner {
 
     /// One that makes a connection when it is woken for the first time.
     pub fn dialling(
-        act: impl FnMut(&Event<'_>, &mut Turn) -> (Option<usize>, Then) + 'static,
+        act: impl FnMut(&Event<'_>, &mut IoContext) -> (Option<usize>, AfterRead) + 'static,
     ) -> Self {
         let mut inner = Self::new(act);
         inner.dials = true;
@@ -65,38 +67,38 @@ impl Inner {
 }
 
 /// Uses everything up and says nothing.
-pub fn listens(_: &Event<'_>, _: &mut Turn) -> (Option<usize>, Then) {
-    (None, Then::Continue)
+pub fn listens(_: &Event<'_>, _: &mut IoContext) -> (Option<usize>, AfterRead) {
+    (None, AfterRead::Continue)
 }
 
 /// Gives back what it is given.
-pub fn echoes(event: &Event<'_>, turn: &mut Turn) -> (Option<usize>, Then) {
-    if let Event::Received(session, bytes) = event {
-        turn.output(*session).extend_from_slice(bytes);
+pub fn echoes(event: &Event<'_>, io: &mut IoContext) -> (Option<usize>, AfterRead) {
+    if let Event::Received(id, bytes) = event {
+        io.output(*id).extend_from_slice(bytes);
     }
-    (None, Then::Continue)
+    (None, AfterRead::Continue)
 }
 
 impl Shard for Inner {
-    fn opened(&mut self, session: Session, how: Opened, turn: &mut Turn) {
+    fn opened(&mut self, id: ConnectionId, how: Opened, io: &mut IoContext) {
         self.log.push(format!("opened {how:?}"));
-        self.session = Some(session);
-        (self.act)(&Event::Opened(session), turn);
+        self.id = Some(id);
+        (self.act)(&Event::Opened(id), io);
     }
 
-    fn received(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
-        let (consumed, then) = (self.act)(&Event::Received(session, bytes), turn);
+    fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
+        let (consumed, after) = (self.act)(&Event::Received(id, bytes), io);
         let consumed = consumed.unwrap_or(bytes.len());
         self.received.extend_from_slice(&bytes[..consumed]);
-        Received { consumed, then }
+        Received { consumed, after }
     }
 
-    fn writable(&mut self, session: Session, turn: &mut Turn) {
+    fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
         self.log.push("writable".to_owned());
-        (self.act)(&Event::Writable(session), turn);
+        (self.act)(&Event::Writable(id), io);
     }
 
-    fn closed(&mut self, _: Session, why: Closed, _: &mut Turn) {
+    fn closed(&mut self, _: ConnectionId, why: Closed, _: &mut IoContext) {
         self.log.push(match why {
             Closed::Peer => "closed by the peer".to_owned(),
             Closed::Us => "closed by us".to_owned(),
@@ -105,14 +107,14 @@ impl Shard for Inner {
         });
     }
 
-    fn woken(&mut self, turn: &mut Turn) {
+    fn woken(&mut self, io: &mut IoContext) {
         if std::mem::take(&mut self.dials) {
-            turn.connect(SocketAddr::from(([127, 0, 0, 1], 1)), TOKEN);
+            io.connect(SocketAddr::from(([127, 0, 0, 1], 1)), TOKEN);
         }
-        if let Some(session) = self.session {
-            turn.output(session).append(&mut self.outbox.borrow_mut());
+        if let Some(id) = self.id {
+            io.output(id).append(&mut self.outbox.borrow_mut());
         }
-        (self.act)(&Event::Woken, turn);
+        (self.act)(&Event::Woken, io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
@@ -164,8 +166,8 @@ pub fn trust(authority: &Authority) -> Trust {
 pub struct Pair {
     pub client: Simulated<Secured<Inner>>,
     pub server: Simulated<Secured<Inner>>,
-    pub at_client: Session,
-    pub at_server: Session,
+    pub at_client: ConnectionId,
+    pub at_server: ConnectionId,
     hung_up: [bool; 2],
 }
 
@@ -244,7 +246,7 @@ impl Pair {
     }
 }
 
-/// Both ended as a session that was closed ends.
+/// Both ended as a connection that was closed ends.
 pub fn closed_cleanly(pair: &Pair) -> bool {
     pair.client.end(pair.at_client) == Some(End::Closed)
         && pair.server.end(pair.at_server) == Some(End::Closed)

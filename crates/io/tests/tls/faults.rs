@@ -152,10 +152,10 @@ fn a_server_that_speaks_no_tls_is_named_with_the_flag() {
         ),
     ] {
         let mut client = setup.client(Inner::dialling(listens));
-        let session = client.connect_all()[0];
-        client.give(session, answer);
-        client.take(session, usize::MAX);
-        client.hang_up(session);
+        let id = client.connect_all()[0];
+        client.give(id, answer);
+        client.take(id, usize::MAX);
+        client.hang_up(id);
         assert_eq!(client.shard().inner().log, [text]);
     }
 }
@@ -171,11 +171,11 @@ fn a_client_that_speaks_no_tls_gets_an_alert_and_is_counted() {
     ] {
         let setup = Setup::new();
         let mut server = setup.server(Inner::new(echoes));
-        let session = server.accept();
-        server.give(session, said);
-        let alert = server.take(session, usize::MAX);
+        let id = server.accept();
+        server.give(id, said);
+        let alert = server.take(id, usize::MAX);
         assert_eq!(alert[..2], [0x15, 0x03], "{alert:?}");
-        assert_eq!(server.end(session), Some(End::Closed));
+        assert_eq!(server.end(id), Some(End::Closed));
         assert!(server.shard().inner().log.is_empty());
         assert_eq!(setup.server.handshakes().first_failure.unwrap(), failure);
     }
@@ -197,11 +197,11 @@ fn a_peer_without_h2_is_told_so() {
     ] {
         let setup = Setup::new();
         let mut server = setup.server(Inner::new(echoes));
-        let session = server.accept();
+        let id = server.accept();
         let mut peer = peers::client(&setup, protocols, &[&TLS13]);
         for _ in 0..3 {
-            server.give(session, &peers::outgoing(&mut peer));
-            let mut back = &server.take(session, usize::MAX)[..];
+            server.give(id, &peers::outgoing(&mut peer));
+            let mut back = &server.take(id, usize::MAX)[..];
             while !back.is_empty() && peer.read_tls(&mut back).is_ok() {
                 let _ = peer.process_new_packets();
             }
@@ -211,12 +211,12 @@ fn a_peer_without_h2_is_told_so() {
     }
     // A client of ours and a server that chooses nothing.
     let mut client = setup.client(Inner::dialling(listens));
-    let session = client.connect_all()[0];
+    let id = client.connect_all()[0];
     let mut peer = peers::server(&setup, &[], &[&TLS13]);
     for _ in 0..3 {
-        peers::incoming(&mut peer, &client.take(session, usize::MAX));
-        client.give(session, &peers::outgoing(&mut peer));
-        if client.end(session).is_some() {
+        peers::incoming(&mut peer, &client.take(id, usize::MAX));
+        client.give(id, &peers::outgoing(&mut peer));
+        if client.end(id).is_some() {
             break;
         }
     }
@@ -236,11 +236,11 @@ fn a_handshake_that_takes_too_long_is_given_up_at_either_end() {
     let at_server = server.accept();
     let mut client = setup.client(Inner::dialling(listens));
     let at_client = client.connect_all()[0];
-    for (end, session) in [(&mut server, at_server), (&mut client, at_client)] {
+    for (end, id) in [(&mut server, at_server), (&mut client, at_client)] {
         end.pass_ns(HANDSHAKE_TIMEOUT_NS - 1);
-        assert_eq!(end.end(session), None);
+        assert_eq!(end.end(id), None);
         end.pass_ns(1);
-        assert_eq!(end.end(session), Some(End::Reset));
+        assert_eq!(end.end(id), Some(End::Reset));
     }
     assert_eq!(
         client.shard().inner().log,
@@ -264,8 +264,8 @@ fn each_failure_is_told_to_whoever_asked_first() {
     assert!(told.try_recv().is_err(), "it went well");
     for _ in 0..3 {
         let mut server = setup.server(Inner::new(echoes));
-        let session = server.accept();
-        server.give(session, b"GET / HTTP/1.1\r\n\r\n");
+        let id = server.accept();
+        server.give(id, b"GET / HTTP/1.1\r\n\r\n");
     }
     let told: Vec<String> = told.try_iter().collect();
     assert_eq!(told, ["the client speaks no TLS"; 3]);
@@ -303,25 +303,25 @@ fn a_connect_that_is_given_up_in_its_handshake_never_opened() {
     let setup = Setup::new();
     let mut asked = None;
     let mut first = true;
-    let client = Inner::new(move |event, turn| {
+    let client = Inner::new(move |event, io| {
         if let super::ends::Event::Woken = event {
             match asked {
                 None => {
-                    asked = Some(turn.connect(std::net::SocketAddr::from(([127, 0, 0, 1], 1)), 7))
+                    asked = Some(io.connect(std::net::SocketAddr::from(([127, 0, 0, 1], 1)), 7))
                 }
-                Some(session) if first => {
+                Some(id) if first => {
                     first = false;
-                    turn.close(session);
+                    io.close(id);
                 }
                 Some(_) => {}
             }
         }
-        (None, bookend_io::Then::Continue)
+        (None, bookend_io::AfterRead::Continue)
     });
     let mut client = setup.client(client);
-    let session = client.connect_all()[0];
+    let id = client.connect_all()[0];
     client.wake();
-    client.take(session, usize::MAX);
+    client.take(id, usize::MAX);
     let log = &client.shard().inner().log;
     assert_eq!(log.len(), 1, "{log:?}");
     assert!(log[0].starts_with("not connected 7"), "{log:?}");

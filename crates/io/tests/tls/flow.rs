@@ -2,26 +2,26 @@
 
 use super::ends::{Event, Inner, Setup, closed_cleanly, echoes, listens, pattern};
 use bookend_io::simulated::SOCKET_BYTES;
-use bookend_io::{BACKLOG_LIMIT_BYTES, Then, Turn};
+use bookend_io::{AfterRead, BACKLOG_LIMIT_BYTES, IoContext};
 use std::cell::Cell;
 use std::rc::Rc;
 
 #[test]
-fn a_session_opens_after_its_handshake_and_what_was_put_out_before_goes_first() {
+fn a_connection_opens_after_its_handshake_and_what_was_put_out_before_goes_first() {
     let setup = Setup::new();
     let mut sent_at_once = false;
-    let client = Inner::dialling(move |event, turn| {
+    let client = Inner::dialling(move |event, io| {
         match event {
-            Event::Opened(session) => turn.output(*session).extend_from_slice(b"second"),
+            Event::Opened(id) => io.output(*id).extend_from_slice(b"second"),
             Event::Woken if !sent_at_once => {
                 sent_at_once = true;
                 let target = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
-                let session = turn.connect(target, 8);
-                turn.output(session).extend_from_slice(b"first, ");
+                let id = io.connect(target, 8);
+                io.output(id).extend_from_slice(b"first, ");
             }
             _ => {}
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let mut client = setup.client(client);
     let mut server = setup.server(Inner::new(listens));
@@ -55,20 +55,20 @@ fn ten_thousand_small_messages_and_a_large_one_come_whole() {
     expected.extend(pattern(LARGE_BYTES));
     let all = expected.clone();
     let mut sent = 0;
-    let send = move |session, turn: &mut Turn| {
-        while sent < all.len() && turn.backlog(session) < 64 << 10 {
+    let send = move |id, io: &mut IoContext| {
+        while sent < all.len() && io.backlog(id) < 64 << 10 {
             let count = if sent < SMALL * 100 { 100 } else { 300_000 };
             let end = all.len().min(sent + count);
-            turn.output(session).extend_from_slice(&all[sent..end]);
+            io.output(id).extend_from_slice(&all[sent..end]);
             sent = end;
         }
     };
     let send = std::cell::RefCell::new(send);
-    let client = Inner::dialling(move |event, turn| {
-        if let Event::Opened(session) | Event::Writable(session) = event {
-            send.borrow_mut()(*session, turn);
+    let client = Inner::dialling(move |event, io| {
+        if let Event::Opened(id) | Event::Writable(id) = event {
+            send.borrow_mut()(*id, io);
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let mut pair = setup.pair(client, Inner::new(echoes));
     pair.carry(usize::MAX);
@@ -80,11 +80,11 @@ fn ten_thousand_small_messages_and_a_large_one_come_whole() {
 #[test]
 fn a_peer_that_does_not_read_is_not_read_either() {
     let setup = Setup::new();
-    let client = Inner::dialling(|event, turn| {
-        if let Event::Opened(session) = event {
-            turn.output(*session).extend(pattern(8 << 20));
+    let client = Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend(pattern(8 << 20));
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let mut pair = setup.pair(client, Inner::new(echoes));
     // The client's bytes are carried, the server's only until the handshake is over.
@@ -93,7 +93,7 @@ fn a_peer_that_does_not_read_is_not_read_either() {
         pair.client.give(pair.at_client, &back);
         let there = pair.client.take(pair.at_client, SOCKET_BYTES);
         pair.server.give(pair.at_server, &there);
-        if pair.at_client().session.is_some() {
+        if pair.at_client().id.is_some() {
             break;
         }
     }
@@ -119,16 +119,16 @@ fn a_peer_that_does_not_read_is_not_read_either() {
 #[test]
 fn what_a_shard_leaves_over_is_presented_again_with_more_behind_it() {
     let setup = Setup::new();
-    let client = Inner::dialling(|event, turn| {
-        if let Event::Opened(session) = event {
-            turn.output(*session).extend_from_slice(b"abc");
+    let client = Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend_from_slice(b"abc");
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     // Words of four octets.
     let server = Inner::new(|event, _| match event {
-        Event::Received(_, bytes) => (Some(bytes.len() / 4 * 4), Then::Continue),
-        _ => (None, Then::Continue),
+        Event::Received(_, bytes) => (Some(bytes.len() / 4 * 4), AfterRead::Continue),
+        _ => (None, AfterRead::Continue),
     });
     let mut pair = setup.pair(client, server);
     pair.carry(usize::MAX);
@@ -141,19 +141,19 @@ fn what_a_shard_leaves_over_is_presented_again_with_more_behind_it() {
 #[test]
 fn a_shard_that_asks_again_is_called_until_it_has_everything() {
     let setup = Setup::new();
-    let client = Inner::dialling(|event, turn| {
-        if let Event::Opened(session) = event {
-            turn.output(*session).extend(pattern(100_000));
+    let client = Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend(pattern(100_000));
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
-    let server = Inner::new(|event, turn| match event {
-        Event::Received(session, bytes) => {
+    let server = Inner::new(|event, io| match event {
+        Event::Received(id, bytes) => {
             let used = bytes.len().min(1_000);
-            turn.output(*session).extend_from_slice(&bytes[..used]);
-            (Some(used), Then::Again)
+            io.output(*id).extend_from_slice(&bytes[..used]);
+            (Some(used), AfterRead::Again)
         }
-        _ => (None, Then::Continue),
+        _ => (None, AfterRead::Continue),
     });
     let mut pair = setup.pair(client, server);
     pair.carry(usize::MAX);
@@ -163,28 +163,28 @@ fn a_shard_that_asks_again_is_called_until_it_has_everything() {
 #[test]
 fn a_shard_that_pauses_is_given_the_rest_when_it_resumes() {
     let setup = Setup::new();
-    let client = Inner::dialling(|event, turn| {
-        if let Event::Opened(session) = event {
-            turn.output(*session).extend(pattern(100_000));
+    let client = Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend(pattern(100_000));
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let calls = Rc::new(Cell::new(0));
     let counted = Rc::clone(&calls);
-    let mut session = None;
-    let server = Inner::new(move |event, turn| match event {
+    let mut id = None;
+    let server = Inner::new(move |event, io| match event {
         Event::Received(here, _) => {
-            session = Some(*here);
+            id = Some(*here);
             counted.set(counted.get() + 1);
-            (Some(10), Then::Pause)
+            (Some(10), AfterRead::Pause)
         }
         Event::Woken => {
-            if let Some(session) = session {
-                turn.resume(session);
+            if let Some(id) = id {
+                io.resume(id);
             }
-            (None, Then::Continue)
+            (None, AfterRead::Continue)
         }
-        _ => (None, Then::Continue),
+        _ => (None, AfterRead::Continue),
     });
     let mut pair = setup.pair(client, server);
     for wakes in 1..=50 {
@@ -202,18 +202,18 @@ fn a_shard_that_pauses_is_given_the_rest_when_it_resumes() {
 #[test]
 fn a_shard_that_changes_its_mind_about_a_pause_goes_on() {
     let setup = Setup::new();
-    let client = Inner::dialling(|event, turn| {
-        if let Event::Opened(session) = event {
-            turn.output(*session).extend(pattern(5_000));
+    let client = Inner::dialling(|event, io| {
+        if let Event::Opened(id) = event {
+            io.output(*id).extend(pattern(5_000));
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
-    let server = Inner::new(|event, turn| match event {
-        Event::Received(session, bytes) => {
-            turn.resume(*session);
-            (Some(bytes.len().min(100)), Then::Pause)
+    let server = Inner::new(|event, io| match event {
+        Event::Received(id, bytes) => {
+            io.resume(*id);
+            (Some(bytes.len().min(100)), AfterRead::Pause)
         }
-        _ => (None, Then::Continue),
+        _ => (None, AfterRead::Continue),
     });
     let mut pair = setup.pair(client, server);
     pair.carry(usize::MAX);
@@ -223,28 +223,28 @@ fn a_shard_that_changes_its_mind_about_a_pause_goes_on() {
 #[test]
 fn who_closes_says_so_and_what_was_put_out_comes_first() {
     let setup = Setup::new();
-    let server = Inner::new(|event, turn| match event {
-        Event::Received(session, _) => {
-            turn.output(*session).extend(pattern(70_000));
-            turn.close(*session);
-            (None, Then::Continue)
+    let server = Inner::new(|event, io| match event {
+        Event::Received(id, _) => {
+            io.output(*id).extend(pattern(70_000));
+            io.close(*id);
+            (None, AfterRead::Continue)
         }
-        _ => (None, Then::Continue),
+        _ => (None, AfterRead::Continue),
     });
     let client = || {
-        Inner::dialling(|event, turn| {
-            if let Event::Opened(session) = event {
-                turn.output(*session).extend_from_slice(b"go");
+        Inner::dialling(|event, io| {
+            if let Event::Opened(id) = event {
+                io.output(*id).extend_from_slice(b"go");
             }
-            (None, Then::Continue)
+            (None, AfterRead::Continue)
         })
     };
-    let by_then = Inner::new(|event, turn| match event {
-        Event::Received(session, _) => {
-            turn.output(*session).extend(pattern(70_000));
-            (None, Then::Close)
+    let by_then = Inner::new(|event, io| match event {
+        Event::Received(id, _) => {
+            io.output(*id).extend(pattern(70_000));
+            (None, AfterRead::Close)
         }
-        _ => (None, Then::Continue),
+        _ => (None, AfterRead::Continue),
     });
     for server in [server, by_then] {
         let mut pair = setup.pair(client(), server);
@@ -273,11 +273,11 @@ fn the_time_of_the_transport_is_told_apart_from_that_of_the_handshake() {
     let setup = Setup::new();
     let told = Rc::new(Cell::new((None, 0)));
     let tell = Rc::clone(&told);
-    let client = Inner::dialling(move |event, turn| {
-        if let Event::Opened(session) = event {
-            tell.set((turn.transport_opened_ns(*session), turn.now_ns()));
+    let client = Inner::dialling(move |event, io| {
+        if let Event::Opened(id) = event {
+            tell.set((io.transport_opened_ns(*id), io.now_ns()));
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let mut pair = setup.pair(client, Inner::new(listens));
     let transport_ns = pair.client.now_ns();

@@ -2,9 +2,10 @@
 
 use super::ends::{Event, Inner, Setup, pattern};
 use super::support::{CHOICES, KINDS, Kind, drive, is_as_chosen};
-use bookend_io::tls::{Secured, Stream};
+use bookend_io::tls::{Secured, TlsStream};
 use bookend_io::{
-    Io, Options, ServeOptions, Session, ShardPlace, Stopper, Then, Turn, Waker, listen, serve,
+    AfterRead, ConnectionId, Io, IoContext, IoOptions, ServeOptions, ShardPlace, ShutdownHandle,
+    Waker, listen, serve,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,8 +22,8 @@ const TALK_BYTES: usize = 3_000_000;
 fn with_server(setup: &Setup, io: Io, threads: usize, visit: impl FnOnce(SocketAddr)) {
     let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     let address = listener.local_address().tcp().unwrap();
-    let stopper = Stopper::new();
-    let mut options = ServeOptions::new(stopper.clone());
+    let shutdown = ShutdownHandle::new();
+    let mut options = ServeOptions::new(shutdown.clone());
     options.io = io;
     options.threads = NonZeroUsize::new(threads).unwrap();
     let config = setup.server.clone();
@@ -32,7 +33,7 @@ fn with_server(setup: &Setup, io: Io, threads: usize, visit: impl FnOnce(SocketA
     };
     let server = thread::spawn(move || serve(listener, &options, make));
     visit(address);
-    stopper.stop();
+    shutdown.stop();
     server.join().unwrap().unwrap();
 }
 
@@ -40,22 +41,22 @@ fn with_server(setup: &Setup, io: Io, threads: usize, visit: impl FnOnce(SocketA
 struct Echo;
 
 impl bookend_io::Shard for Echo {
-    fn opened(&mut self, _: Session, _: bookend_io::Opened, _: &mut Turn) {}
+    fn opened(&mut self, _: ConnectionId, _: bookend_io::Opened, _: &mut IoContext) {}
     fn received(
         &mut self,
-        session: Session,
+        id: ConnectionId,
         bytes: &[u8],
-        turn: &mut Turn,
+        io: &mut IoContext,
     ) -> bookend_io::Received {
-        turn.output(session).extend_from_slice(bytes);
+        io.output(id).extend_from_slice(bytes);
         bookend_io::Received {
             consumed: bytes.len(),
-            then: Then::Continue,
+            after: AfterRead::Continue,
         }
     }
-    fn writable(&mut self, _: Session, _: &mut Turn) {}
-    fn closed(&mut self, _: Session, _: bookend_io::Closed, _: &mut Turn) {}
-    fn woken(&mut self, _: &mut Turn) {}
+    fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
+    fn closed(&mut self, _: ConnectionId, _: bookend_io::Closed, _: &mut IoContext) {}
+    fn woken(&mut self, _: &mut IoContext) {}
     fn next_deadline(&self) -> Option<u64> {
         None
     }
@@ -65,25 +66,25 @@ impl bookend_io::Shard for Echo {
 fn talk(setup: &Setup, address: SocketAddr, kind: Kind) -> Vec<u8> {
     let mut asked = false;
     let mut missing = TALK_BYTES;
-    let inner = Inner::new(move |event, turn| {
+    let inner = Inner::new(move |event, io| {
         match event {
             Event::Woken if !asked => {
                 asked = true;
-                turn.connect(address, 7);
+                io.connect(address, 7);
             }
-            Event::Opened(session) => turn.output(*session).extend(pattern(TALK_BYTES)),
+            Event::Opened(id) => io.output(*id).extend(pattern(TALK_BYTES)),
             Event::Received(_, bytes) => {
                 missing -= bytes.len();
                 if missing == 0 {
-                    turn.stop();
+                    io.stop();
                 }
             }
             _ => {}
         }
-        (None, Then::Continue)
+        (None, AfterRead::Continue)
     });
     let shard = Secured::connecting(inner, setup.client.connector("localhost").unwrap());
-    let (shard, _) = drive(kind, shard, Waker::new().unwrap(), Options::default());
+    let (shard, _) = drive(kind, shard, Waker::new().unwrap(), IoOptions::default());
     shard.into_inner().received
 }
 
@@ -111,7 +112,7 @@ fn a_thread_without_a_driver_can_talk_too() {
                 let transport = TcpStream::connect(address).unwrap();
                 transport.set_read_timeout(Some(GUARD)).unwrap();
                 let connector = setup.client.connector("localhost").unwrap();
-                let mut stream = Stream::connect(transport, &connector, || false).unwrap();
+                let mut stream = TlsStream::connect(transport, &connector, || false).unwrap();
                 stream.write_all(b"hello").unwrap();
                 let mut back = [0; 5];
                 stream.read_exact(&mut back).unwrap();
@@ -130,7 +131,7 @@ fn a_stream_without_a_driver_says_what_goes_wrong() {
         with_server(&setup, io, 1, |address| {
             let transport = TcpStream::connect(address).unwrap();
             let connector = setup.client.connector("other.example").unwrap();
-            let error = Stream::connect(transport, &connector, || false).unwrap_err();
+            let error = TlsStream::connect(transport, &connector, || false).unwrap_err();
             assert!(error.to_string().contains("it is for localhost"), "{error}");
         });
     }
@@ -141,7 +142,7 @@ fn a_stream_without_a_driver_says_what_goes_wrong() {
         .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         .unwrap();
     let connector = setup.client.connector("localhost").unwrap();
-    let error = Stream::connect(transport, &connector, || false).unwrap_err();
+    let error = TlsStream::connect(transport, &connector, || false).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the server speaks no TLS: add --insecure"

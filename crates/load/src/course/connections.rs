@@ -2,18 +2,18 @@
 
 use super::Course;
 use crate::sources::Token;
-use bookend_io::{Session, Turn};
+use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::Code;
 use std::io;
 
 impl Course {
     /// Asks for a connection; the driver gives `number` back with it.
-    pub fn dial(&mut self, connection: usize, number: u32, turn: &mut Turn) -> Session {
+    pub fn dial(&mut self, connection: usize, number: u32, io: &mut IoContext) -> ConnectionId {
         let of_run = self.first_connection + connection;
         let endpoint = self.plan.targets.endpoint(of_run);
         let (target, token) = self.sources.target(&endpoint.target, number);
         self.measured.roster.dial(connection, endpoint);
-        turn.connect(target, token.to_number())
+        io.connect(target, token.to_number())
     }
 
     /// Asks once more for a connection that could not be made, if there is another address of this
@@ -23,13 +23,13 @@ impl Course {
         connection: usize,
         token: Token,
         error: &io::Error,
-        turn: &mut Turn,
-    ) -> Option<Session> {
+        io: &mut IoContext,
+    ) -> Option<ConnectionId> {
         let target = self.measured.roster.target(connection);
         if !self.will_make_calls() || !self.sources.has_another(target, token, error) {
             return None;
         }
-        Some(self.dial(connection, token.number, turn))
+        Some(self.dial(connection, token.number, io))
     }
 
     /// What has happened to a connection. Where there are several targets, which one it was.

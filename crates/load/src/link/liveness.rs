@@ -1,7 +1,7 @@
 //! Whether the server of a connection is still there, while calls wait for it.
 
 use super::Link;
-use bookend_io::Turn;
+use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use bookend_wire::keepalive::{Silence, Vigil};
 
@@ -46,12 +46,12 @@ impl Liveness {
 impl Link {
     /// Asks a silent server for a sign of life, if calls wait for it: servers take PINGs without
     /// calls for an attack. Returns when to look again; `None` where it has given no sign.
-    pub fn look_for_life(&mut self, turn: &mut Turn) -> Option<u64> {
+    pub fn look_for_life(&mut self, io: &mut IoContext) -> Option<u64> {
         let Some(how) = self.liveness.how else {
             return Some(u64::MAX);
         };
-        let now_ns = turn.now_ns();
-        let signs = self.signs_of_life(turn);
+        let now_ns = io.now_ns();
+        let signs = self.signs_of_life(io);
         let vigil = &mut self.liveness.vigil;
         if self.in_flight == 0 {
             vigil.rest();
@@ -62,9 +62,9 @@ impl Link {
         match silence {
             None => Some(next_ns),
             Some(Silence::Ask) => {
-                self.swap_output(turn);
+                self.swap_output(io);
                 self.connection.sender.ping([0; 8]);
-                self.swap_output(turn);
+                self.swap_output(io);
                 Some(next_ns)
             }
             Some(Silence::Unanswered) => {
@@ -77,10 +77,10 @@ impl Link {
     /// Grows as long as the server is there. While it is slow to take what is sent, it may not be
     /// read from: then what it takes is a sign of life as well, and else what the kernel takes is
     /// none.
-    fn signs_of_life(&self, turn: &Turn) -> u64 {
-        let taken_bytes = match turn.backlog(self.session) {
+    fn signs_of_life(&self, io: &IoContext) -> u64 {
+        let taken_bytes = match io.backlog(self.id) {
             0 => 0,
-            _ => turn.sent_bytes(self.session),
+            _ => io.sent_bytes(self.id),
         };
         self.liveness.heard_bytes + taken_bytes
     }

@@ -7,7 +7,7 @@ use crate::link::Farewell;
 use crate::metadata::varying_value;
 use crate::plan::Plan;
 use crate::setup::Parts;
-use bookend_io::{Received, Session, Then, Turn};
+use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
     CannotOpen, Connection, ErrorCode, ExtraField, FirstFlight, HeaderBlock, HeaderList, Indexing,
@@ -70,7 +70,7 @@ impl Script {
 #[derive(Debug)]
 pub(super) struct Attempt {
     /// While there is a call.
-    pub session: Option<Session>,
+    pub id: Option<ConnectionId>,
     pub call: Call,
     /// How the call ended, before its connection does.
     pub outcome: Option<Result<(), Fault>>,
@@ -89,7 +89,7 @@ pub(super) struct Attempt {
 impl Attempt {
     pub fn new(plan: &Plan) -> Self {
         Self {
-            session: None,
+            id: None,
             call: Call::default(),
             outcome: None,
             farewell: None,
@@ -115,11 +115,11 @@ impl Attempt {
         &mut self,
         script: &mut Script,
         course: &mut Course,
-        session: Session,
-        turn: &mut Turn,
+        id: ConnectionId,
+        io: &mut IoContext,
     ) {
-        self.opened_ns = turn.now_ns();
-        let transport_opened_ns = turn.transport_opened_ns(session);
+        self.opened_ns = io.now_ns();
+        let transport_opened_ns = io.transport_opened_ns(id);
         self.connected_ns = transport_opened_ns.unwrap_or(self.opened_ns);
         let number = course.take_number();
         match script.begin(&mut self.connection, &course.plan, number) {
@@ -127,18 +127,18 @@ impl Attempt {
             Err(_) => {
                 let text = "--first-stream-id leaves no stream for a call";
                 self.outcome = Some(Err(Fault::new(Code::Internal, text)));
-                turn.close(session);
+                io.close(id);
             }
         }
-        let output = turn.output(session);
+        let output = io.output(id);
         output.append(&mut self.connection.sender.output);
-        self.written_ns = turn.clock_ns();
+        self.written_ns = io.clock_ns();
     }
 
     /// Bytes have come.
-    pub fn hear(&mut self, session: Session, bytes: &[u8], turn: &mut Turn) -> Received {
+    pub fn hear(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let sender = &mut self.connection.sender;
-        std::mem::swap(&mut sender.output, turn.output(session));
+        std::mem::swap(&mut sender.output, io.output(id));
         let mut hearing = Hearing {
             call: &mut self.call,
             outcome: &mut self.outcome,
@@ -147,7 +147,7 @@ impl Attempt {
         };
         let result = self.connection.receive(bytes, &mut hearing);
         if hearing.head_came && self.first_byte_ns == 0 {
-            self.first_byte_ns = turn.now_ns();
+            self.first_byte_ns = io.now_ns();
         }
         if let Err(error) = &result {
             let fault = Fault::new(Code::Unavailable, error.to_string());
@@ -156,45 +156,45 @@ impl Attempt {
             self.connection.sender.goaway(ErrorCode::NO_ERROR, b"");
         }
         let sender = &mut self.connection.sender;
-        std::mem::swap(&mut sender.output, turn.output(session));
+        std::mem::swap(&mut sender.output, io.output(id));
         Received {
             consumed: result.unwrap_or(bytes.len()),
-            then: match self.outcome {
-                Some(_) => Then::Close,
-                None => Then::Continue,
+            after: match self.outcome {
+                Some(_) => AfterRead::Close,
+                None => AfterRead::Continue,
             },
         }
     }
 
     /// Gives the call up if it started before `limit_ns`. A connection that does not take its end
     /// is cut off the next time.
-    pub fn expire(&mut self, limit_ns: u64, turn: &mut Turn) {
-        let Some(session) = self.session else { return };
+    pub fn expire(&mut self, limit_ns: u64, io: &mut IoContext) {
+        let Some(id) = self.id else { return };
         if self.call.start_ns > limit_ns {
             return;
         }
         if self.outcome.is_some() {
-            return turn.abort(session);
+            return io.abort(id);
         }
         let text = "context deadline exceeded";
         self.outcome = Some(Err(Fault::new(Code::DeadlineExceeded, text)));
         if self.opened_ns > 0 {
-            self.take_leave(session, turn);
+            self.take_leave(id, io);
         }
-        turn.close(session);
+        io.close(id);
     }
 
     /// Tells the server that nobody waits for the answer.
-    fn take_leave(&mut self, session: Session, turn: &mut Turn) {
+    fn take_leave(&mut self, id: ConnectionId, io: &mut IoContext) {
         let stream = StreamKey {
             index: 0,
             id: self.call.stream_id,
         };
         let sender = &mut self.connection.sender;
-        std::mem::swap(&mut sender.output, turn.output(session));
+        std::mem::swap(&mut sender.output, io.output(id));
         sender.reset(stream, ErrorCode::CANCEL);
         sender.goaway(ErrorCode::NO_ERROR, b"");
-        std::mem::swap(&mut sender.output, turn.output(session));
+        std::mem::swap(&mut sender.output, io.output(id));
     }
 
     /// Whether the next call may follow at once: not where this server answers nobody.

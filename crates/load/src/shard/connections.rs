@@ -6,7 +6,7 @@ use crate::dials::End;
 use crate::link::{Link, Stage};
 use crate::phase::Phase;
 use crate::sources::Token;
-use bookend_io::{Session, Turn};
+use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::Code;
 use std::io;
 
@@ -19,21 +19,21 @@ impl LoadShard {
 
     /// Makes the connections whose time has come, gives up greetings that take too long, and looks
     /// after servers that say nothing.
-    pub(super) fn attend_to_connections(&mut self, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
+    pub(super) fn attend_to_connections(&mut self, io: &mut IoContext) {
+        let now_ns = io.now_ns();
         if now_ns < self.connections_due_ns {
             return;
         }
-        self.keep_alive(turn);
+        self.keep_alive(io);
         if self.course.will_make_calls() {
             while let Some(number) = self.dials.next(now_ns) {
-                self.course.dial(number as usize, number, turn);
+                self.course.dial(number as usize, number, io);
             }
         }
-        while let Some(session) = self.dials.overdue(now_ns) {
+        while let Some(id) = self.dials.overdue(now_ns) {
             let text = "the server accepted the connection and sent no SETTINGS";
-            self.lost(session, text, turn);
-            turn.abort(session);
+            self.lost(id, text, io);
+            io.abort(id);
         }
         self.reckon_due_time();
     }
@@ -45,7 +45,7 @@ impl LoadShard {
         };
     }
 
-    pub(super) fn connected(&mut self, session: Session, token: u64, turn: &mut Turn) {
+    pub(super) fn connected(&mut self, id: ConnectionId, token: u64, io: &mut IoContext) {
         let number = Token::of(token).number;
         self.course.sources.opened();
         let place = self.course.measured.roster.opened(number as usize);
@@ -55,25 +55,25 @@ impl LoadShard {
             self.heads.push(plan.head(self.heads.len()));
         }
         let (head, streams) = (&self.heads[place.name], self.streams[number as usize]);
-        let mut link = Link::new(session, number, place, plan, head, streams, self.patrol.how);
+        let mut link = Link::new(id, number, place, plan, head, streams, self.patrol.how);
         self.course.measured.connections_opened += 1;
-        link.swap_output(turn);
-        let index = session.index as usize;
+        link.swap_output(io);
+        let index = id.index as usize;
         if index >= self.links.len() {
             self.links.resize_with(index + 1, || None);
         }
         self.links[index] = Some(link);
-        self.patrol.begin(turn.now_ns());
-        let by_ns = turn.now_ns().saturating_add(timeout_ns);
-        self.dials.opened(number, session, by_ns);
+        self.patrol.begin(io.now_ns());
+        let by_ns = io.now_ns().saturating_add(timeout_ns);
+        self.dials.opened(number, id, by_ns);
         self.reckon_due_time();
     }
 
-    pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, turn: &mut Turn) {
+    pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
         let token = Token::of(token);
         let connection = token.number as usize;
         let course = &mut self.course;
-        let again = course.dial_from_elsewhere(connection, token, error, turn);
+        let again = course.dial_from_elsewhere(connection, token, error, io);
         if again.is_some() {
             return;
         }
@@ -81,30 +81,29 @@ impl LoadShard {
         course.measured.note_failure(&text);
         course.lose_target(connection);
         course.count_attempt(connection, &text);
-        self.dials.lost(token.number, turn.now_ns(), End::Useless);
+        self.dials.lost(token.number, io.now_ns(), End::Useless);
         self.reckon_due_time();
     }
 
     /// Something has come on a connection whose greeting was awaited.
     #[cold]
-    pub(super) fn note_greeting(&mut self, index: usize, turn: &mut Turn) {
+    pub(super) fn note_greeting(&mut self, index: usize, io: &mut IoContext) {
         let stage = self.links[index]
             .as_ref()
             .map(|link| (link.stage, link.connection_number));
         if let Some((Stage::Ready, number)) = stage {
             self.dials.greeted(number);
             self.reckon_due_time();
-            self.attend_to_connections(turn);
+            self.attend_to_connections(io);
         }
     }
 
     /// A connection is of no use any more. Its calls fail; it is dialled again later.
-    pub(super) fn lost(&mut self, session: Session, text: &str, turn: &mut Turn) {
-        let now_ns = turn.now_ns();
-        let index = session.index as usize;
+    pub(super) fn lost(&mut self, id: ConnectionId, text: &str, io: &mut IoContext) {
+        let now_ns = io.now_ns();
+        let index = id.index as usize;
         let known = self.links.get_mut(index);
-        let Some(mut link) = known.and_then(|link| link.take_if(|link| link.session == session))
-        else {
+        let Some(mut link) = known.and_then(|link| link.take_if(|link| link.id == id)) else {
             return;
         };
         let end = end_of(&link);

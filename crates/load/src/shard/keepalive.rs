@@ -3,7 +3,7 @@
 
 use super::LoadShard;
 use crate::link::Link;
-use bookend_io::Turn;
+use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use std::time::Duration;
 
@@ -51,8 +51,8 @@ impl Patrol {
 
 impl LoadShard {
     /// Looks at all connections, if it is time to, and gives up those whose server has vanished.
-    pub(super) fn keep_alive(&mut self, turn: &mut Turn) {
-        if turn.now_ns() < self.patrol.at_ns {
+    pub(super) fn keep_alive(&mut self, io: &mut IoContext) {
+        if io.now_ns() < self.patrol.at_ns {
             return;
         }
         self.patrol.at_ns = u64::MAX;
@@ -60,13 +60,13 @@ impl LoadShard {
             let Some(link) = &mut self.links[index] else {
                 continue;
             };
-            match link.look_for_life(turn) {
+            match link.look_for_life(io) {
                 Some(next_ns) => self.patrol.at_ns = self.patrol.at_ns.min(next_ns),
                 None => {
-                    let session = link.session;
+                    let id = link.id;
                     let text = vanished(link.liveness.how());
-                    self.lost(session, &text, turn);
-                    turn.abort(session);
+                    self.lost(id, &text, io);
+                    io.abort(id);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::plan::Plan;
 use crate::plan::tests::plan as a_plan;
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::{Session, Waker};
+use bookend_io::{ConnectionId, Waker};
 use bookend_wire::Keepalive;
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
 use std::sync::Arc;
@@ -36,45 +36,45 @@ struct Story(Simulated<LoadShard>);
 
 impl Story {
     /// A run whose servers have greeted, each on a connection of its own.
-    fn begin(plan: Plan) -> (Self, Vec<Session>) {
+    fn begin(plan: Plan) -> (Self, Vec<ConnectionId>) {
         let gate = Arc::new(Gate::new(vec![Waker::new().expect("a descriptor")]));
         let shard = LoadShard::new(Arc::new(plan), gate, 0);
         let mut story = Self(Simulated::new(shard, SECOND_NS));
-        let sessions = story.greet_all();
-        (story, sessions)
+        let connections = story.greet_all();
+        (story, connections)
     }
 
     /// Whatever the worker has asked for connects, and is greeted.
-    fn greet_all(&mut self) -> Vec<Session> {
-        let sessions = self.0.connect_all();
-        for &session in &sessions {
-            assert!(self.0.take(session, PREFACE.len()) == PREFACE);
-            self.say(session, kind::SETTINGS, 0, 0, &[]);
+    fn greet_all(&mut self) -> Vec<ConnectionId> {
+        let connections = self.0.connect_all();
+        for &id in &connections {
+            assert!(self.0.take(id, PREFACE.len()) == PREFACE);
+            self.say(id, kind::SETTINGS, 0, 0, &[]);
         }
-        sessions
+        connections
     }
 
-    fn say(&mut self, session: Session, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    fn say(&mut self, id: ConnectionId, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let mut octets = Vec::new();
         write_frame(&mut octets, kind, flags, stream, payload);
-        self.0.give(session, &octets);
+        self.0.give(id, &octets);
     }
 
-    fn answer(&mut self, session: Session, stream: u32) {
-        self.say(session, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
-        self.say(session, kind::DATA, 0, stream, &[0; 5]);
+    fn answer(&mut self, id: ConnectionId, stream: u32) {
+        self.say(id, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
+        self.say(id, kind::DATA, 0, stream, &[0; 5]);
         let flags = flag::END_HEADERS | flag::END_STREAM;
-        self.say(session, kind::HEADERS, flags, stream, TRAILERS);
+        self.say(id, kind::HEADERS, flags, stream, TRAILERS);
     }
 
-    fn go_away(&mut self, session: Session, code: [u8; 4], debug: &str) {
+    fn go_away(&mut self, id: ConnectionId, code: [u8; 4], debug: &str) {
         let payload = [&[0x7f, 0xff, 0xff, 0xff][..], &code, debug.as_bytes()].concat();
-        self.say(session, kind::GOAWAY, 0, 0, &payload);
+        self.say(id, kind::GOAWAY, 0, 0, &payload);
     }
 
     /// Type and stream of the frames that have come, without SETTINGS and acknowledgements.
-    fn heard(&mut self, session: Session) -> Vec<(u8, u32)> {
-        let octets = self.0.take(session, usize::MAX);
+    fn heard(&mut self, id: ConnectionId) -> Vec<(u8, u32)> {
+        let octets = self.0.take(id, usize::MAX);
         let mut rest = &octets[..];
         let mut heard = Vec::new();
         while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
@@ -88,30 +88,30 @@ impl Story {
     }
 
     /// The streams of calls that have come.
-    fn calls(&mut self, session: Session) -> Vec<u32> {
-        let heard = self.heard(session).into_iter();
+    fn calls(&mut self, id: ConnectionId) -> Vec<u32> {
+        let heard = self.heard(id).into_iter();
         let heads = heard.filter(|(kind, _)| *kind == kind::HEADERS);
         heads.map(|(_, stream)| stream).collect()
     }
 
     /// Answers the PINGs that have come; how many there were.
-    fn answer_pings(&mut self, session: Session) -> usize {
-        let heard = self.heard(session).into_iter();
+    fn answer_pings(&mut self, id: ConnectionId) -> usize {
+        let heard = self.heard(id).into_iter();
         let pings = heard.filter(|(kind, _)| *kind == kind::PING).count();
         for _ in 0..pings {
-            self.say(session, kind::PING, flag::ACK, 0, &[0; 8]);
+            self.say(id, kind::PING, flag::ACK, 0, &[0; 8]);
         }
         pings
     }
 
     /// PINGs that come while so many seconds pass, each of which is answered: one number for each
     /// of the connections.
-    fn pings_in(&mut self, sessions: &[Session], seconds: u64) -> Vec<usize> {
-        let mut pings = vec![0; sessions.len()];
+    fn pings_in(&mut self, connections: &[ConnectionId], seconds: u64) -> Vec<usize> {
+        let mut pings = vec![0; connections.len()];
         for _ in 0..seconds {
             self.0.pass_ns(SECOND_NS);
-            for (session, pings) in sessions.iter().zip(&mut pings) {
-                *pings += self.answer_pings(*session);
+            for (id, pings) in connections.iter().zip(&mut pings) {
+                *pings += self.answer_pings(*id);
             }
         }
         pings
@@ -139,26 +139,23 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
     let gate = Arc::new(Gate::new(wakers.into()));
     let shard = LoadShard::new(Arc::new(both), Arc::clone(&gate), 0);
     let mut story = Story(Simulated::new(shard, SECOND_NS));
-    let session = story.greet_all()[0];
-    assert!(story.calls(session).is_empty(), "the other is not there");
+    let id = story.greet_all()[0];
+    assert!(story.calls(id).is_empty(), "the other is not there");
     gate.arrive(1, SECOND_NS + 1_000);
     story.0.wake();
     for stream in [1, 3] {
-        assert_eq!(story.calls(session), [stream]);
+        assert_eq!(story.calls(id), [stream]);
         story.0.pass_ns(SECOND_NS);
-        story.answer(session, stream);
+        story.answer(id, stream);
     }
-    assert!(
-        story.calls(session).is_empty(),
-        "its half of the calls is made"
-    );
+    assert!(story.calls(id).is_empty(), "its half of the calls is made");
     assert_eq!(story.counted().0, 2);
 }
 
 #[test]
 fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_again() {
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 3));
-    let [silent, good] = sessions[..] else {
+    let (mut story, connections) = Story::begin(plan(MINUTE, 2, 3));
+    let [silent, good] = connections[..] else {
         panic!("two connections")
     };
     assert_eq!(story.calls(silent), [1]);
@@ -178,10 +175,10 @@ fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_aga
 
 #[test]
 fn the_calls_that_are_left_are_made_on_a_new_connection() {
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 2));
-    assert_eq!(story.calls(sessions[0]), [1]);
+    let (mut story, connections) = Story::begin(plan(MINUTE, 1, 2));
+    assert_eq!(story.calls(connections[0]), [1]);
     story.0.pass_ns(110 * SECOND_NS);
-    assert_eq!(story.0.end(sessions[0]), Some(End::Reset));
+    assert_eq!(story.0.end(connections[0]), Some(End::Reset));
     let again = story.greet_all();
     assert_eq!(again.len(), 1);
     assert_eq!(story.calls(again[0]), [1]);
@@ -191,32 +188,32 @@ fn the_calls_that_are_left_are_made_on_a_new_connection() {
 
 #[test]
 fn without_keepalive_a_silent_server_is_waited_for() {
-    let (mut story, sessions) = Story::begin(plan(None, 1, 1));
-    assert_eq!(story.calls(sessions[0]), [1]);
-    assert_eq!(story.pings_in(&sessions, 3_600), [0]);
-    assert_eq!(story.0.end(sessions[0]), None);
-    story.answer(sessions[0], 1);
+    let (mut story, connections) = Story::begin(plan(None, 1, 1));
+    assert_eq!(story.calls(connections[0]), [1]);
+    assert_eq!(story.pings_in(&connections, 3_600), [0]);
+    assert_eq!(story.0.end(connections[0]), None);
+    story.answer(connections[0], 1);
     assert_eq!(story.counted(), (1, Vec::new()));
 }
 
 #[test]
 fn who_answers_pings_is_kept_and_asked_again() {
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1));
-    assert_eq!(story.calls(sessions[0]), [1]);
-    let pings = story.pings_in(&sessions, 3_600)[0];
+    let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1));
+    assert_eq!(story.calls(connections[0]), [1]);
+    let pings = story.pings_in(&connections, 3_600)[0];
     assert!((40..=60).contains(&pings), "{pings}");
-    story.answer(sessions[0], 1);
+    story.answer(connections[0], 1);
     assert_eq!(story.counted(), (1, Vec::new()));
 }
 
 #[test]
 fn who_answers_calls_is_never_asked() {
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1_000));
-    assert_eq!(story.calls(sessions[0]), [1]);
+    let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1_000));
+    assert_eq!(story.calls(connections[0]), [1]);
     for number in 0..100 {
         story.0.pass_ns(50 * SECOND_NS);
-        story.answer(sessions[0], 2 * number + 1);
-        let heard = story.heard(sessions[0]);
+        story.answer(connections[0], 2 * number + 1);
+        let heard = story.heard(connections[0]);
         assert!(heard.iter().all(|(kind, _)| *kind != kind::PING));
         assert_eq!(heard[0], (kind::HEADERS, 2 * number + 3));
     }
@@ -224,40 +221,40 @@ fn who_answers_calls_is_never_asked() {
 
 #[test]
 fn who_takes_a_large_request_slowly_is_there_until_it_takes_no_more() {
-    let (mut story, sessions) = Story::begin(Plan {
+    let (mut story, connections) = Story::begin(Plan {
         messages: vec![vec![0; 60_000]],
         ..plan(MINUTE, 1, 1)
     });
     for _ in 0..120 {
         story.0.pass_ns(30 * SECOND_NS);
-        assert_eq!(story.0.take(sessions[0], 300).len(), 300);
+        assert_eq!(story.0.take(connections[0], 300).len(), 300);
     }
-    assert!(story.0.unwritten_bytes(sessions[0]) > 0);
-    assert_eq!(story.0.end(sessions[0]), None);
+    assert!(story.0.unwritten_bytes(connections[0]) > 0);
+    assert_eq!(story.0.end(connections[0]), None);
     story.0.pass_ns(110 * SECOND_NS);
-    assert_eq!(story.0.end(sessions[0]), Some(End::Reset));
+    assert_eq!(story.0.end(connections[0]), Some(End::Reset));
     assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
 }
 
 #[test]
 fn a_connection_without_a_call_is_left_alone() {
     // One call for two connections.
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 2, 1));
-    let calls = [story.calls(sessions[0]), story.calls(sessions[1])];
+    let (mut story, connections) = Story::begin(plan(MINUTE, 2, 1));
+    let calls = [story.calls(connections[0]), story.calls(connections[1])];
     assert_eq!(calls, [vec![1], vec![]]);
-    let pings = story.pings_in(&sessions, 3_600);
+    let pings = story.pings_in(&connections, 3_600);
     assert!(pings[0] >= 40, "{pings:?}");
     assert_eq!(pings[1], 0);
-    assert_eq!(story.0.end(sessions[1]), None);
+    assert_eq!(story.0.end(connections[1]), None);
 }
 
 #[test]
 fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_so() {
     for (debug, most) in [("too_many_pings", 30), ("calm down", 60)] {
-        let (mut story, sessions) = Story::begin(plan(MINUTE, 3, 1_000));
-        for session in sessions {
-            story.go_away(session, ENHANCE_YOUR_CALM, debug);
-            story.0.hang_up(session);
+        let (mut story, connections) = Story::begin(plan(MINUTE, 3, 1_000));
+        for id in connections {
+            story.go_away(id, ENHANCE_YOUR_CALM, debug);
+            story.0.hang_up(id);
         }
         story.0.pass_ns(SECOND_NS);
         let again = story.greet_all();
@@ -269,8 +266,8 @@ fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_s
 
 #[test]
 fn a_server_that_says_goodbye_and_then_vanishes_is_told_as_vanished() {
-    let (mut story, sessions) = Story::begin(plan(MINUTE, 1, 1));
-    story.go_away(sessions[0], [0; 4], "max_age");
+    let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1));
+    story.go_away(connections[0], [0; 4], "max_age");
     story.0.pass_ns(110 * SECOND_NS);
     assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
     let goaways = &story.0.shard().course.measured.goaways;

@@ -13,8 +13,8 @@ impl Handling<'_> {
     /// Has a call that waits for something end at its deadline, if it has one.
     pub(super) fn watch(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
-            let session = self.calls.address.session;
-            let whose = CallOf { session, stream };
+            let id = self.calls.address.id;
+            let whose = CallOf { id, stream };
             self.deadlines.add(Deadline { at_ns, whose });
         }
     }

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_io::{HeldSignals, Turn};
+use bookend_io::{IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
 
@@ -28,11 +28,11 @@ pub(crate) struct Handling<'a> {
     pub calls: &'a mut Calls,
     pub router: &'a Router,
     pub limits: &'a Limits,
-    pub turn: &'a Turn,
+    pub io: &'a IoContext,
     pub deadlines: &'a mut Deadlines<CallOf>,
     pub pool: &'a Pool,
     /// While deferred handlers hand their calls to other threads: those are called once for all.
-    pub held: Option<HeldSignals>,
+    pub held: Option<WakeBatch>,
 }
 
 impl Visitor for Handling<'_> {
@@ -101,7 +101,7 @@ impl Visitor for Handling<'_> {
         if self.calls.has(stream) {
             self.calls.leave(stream);
         }
-        if !self.calls.resets.take(1, || self.turn.now_ns()) {
+        if !self.calls.resets.take(1, || self.io.now_ns()) {
             self.calls
                 .is_too_much(sender, "too many streams were reset");
         }
@@ -134,7 +134,7 @@ impl Handling<'_> {
         end_stream: bool,
     ) {
         let head = self.calls.heads.head(index);
-        let until = |timeout_ns| self.turn.now_ns().saturating_add(timeout_ns);
+        let until = |timeout_ns| self.io.now_ns().saturating_add(timeout_ns);
         let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
         self.calls
             .enter(stream, Call::awaiting(stream, index, deadline_ns));
@@ -180,7 +180,7 @@ impl Handling<'_> {
     ) {
         let mut now_ns = 0;
         if let Some(deadline_ns) = deadline_ns {
-            now_ns = self.turn.now_ns();
+            now_ns = self.io.now_ns();
             if now_ns >= deadline_ns {
                 return self.too_late(sender, stream, index);
             }
@@ -194,7 +194,7 @@ impl Handling<'_> {
                 return self.too_many_wait(sender, stream);
             }
             Kind::Deferred => {
-                self.held.get_or_insert_with(HeldSignals::begin);
+                self.held.get_or_insert_with(WakeBatch::begin);
             }
             // It should not wait for another thread. If it does, that one must have been called.
             Kind::Inline | Kind::Stream => self.held = None,

@@ -25,7 +25,7 @@ impl Handling<'_> {
         if !self.may_wait(sender, stream) {
             return;
         }
-        if deadline_ns.is_some_and(|deadline_ns| self.turn.now_ns() >= deadline_ns) {
+        if deadline_ns.is_some_and(|deadline_ns| self.io.now_ns() >= deadline_ns) {
             return self.calls.fail(sender, stream, &exceeded());
         }
         self.hand_to_pool(sender, stream, index, deadline_ns, None);

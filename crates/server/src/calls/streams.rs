@@ -27,7 +27,7 @@ impl Handling<'_> {
         deadline_ns: Option<u64>,
     ) {
         self.held = None;
-        let now_ns = deadline_ns.map_or(0, |_| self.turn.now_ns());
+        let now_ns = deadline_ns.map_or(0, |_| self.io.now_ns());
         if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
             return self.calls.fail(sender, stream, &exceeded());
         }

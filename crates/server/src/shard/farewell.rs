@@ -5,7 +5,7 @@
 //! before it read these is in front of its answer to the PING, and is handled. Then the second
 //! GOAWAY names the last stream, and the connection closes when the last call on it has ended.
 
-use bookend_io::{Session, Turn};
+use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::ErrorCode;
 use bookend_wire::grpc::{Code, Status};
 
@@ -36,17 +36,17 @@ pub(super) struct Leave {
 
 impl ServerShard {
     /// Tells every client that its connection takes no more calls.
-    pub(super) fn go_away(&mut self, turn: &mut Turn) {
+    pub(super) fn go_away(&mut self, io: &mut IoContext) {
         if self.ending == Ending::NotYet {
             self.ending = Ending::Draining;
-            for accepted in self.sessions.iter_mut().flatten() {
-                accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, turn);
+            for accepted in self.connections.iter_mut().flatten() {
+                accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, io);
             }
         }
-        if self.ending == Ending::Draining && turn.drain_is_over() {
+        if self.ending == Ending::Draining && io.drain_is_over() {
             self.ending = Ending::Over;
-            for accepted in self.sessions.iter_mut().flatten() {
-                self.counts.cut_off += accepted.cut_off(Reason::Stopping, &self.limits, turn);
+            for accepted in self.connections.iter_mut().flatten() {
+                self.counts.cut_off += accepted.cut_off(Reason::Stopping, &self.limits, io);
                 accepted.calls.report(&mut self.counts);
             }
         }
@@ -54,54 +54,54 @@ impl ServerShard {
 
     /// A connection that comes while the server ends: it was in the listener's queue.
     #[cold]
-    pub(super) fn welcome_late(&mut self, session: Session, turn: &mut Turn) {
-        let Some(accepted) = find(&mut self.sessions, session) else {
+    pub(super) fn welcome_late(&mut self, id: ConnectionId, io: &mut IoContext) {
+        let Some(accepted) = find(&mut self.connections, id) else {
             return;
         };
-        accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, turn);
+        accepted.take_leave(Reason::Stopping, &self.limits, &mut self.appointments, io);
         if self.ending == Ending::Over {
-            accepted.cut_off(Reason::Stopping, &self.limits, turn);
+            accepted.cut_off(Reason::Stopping, &self.limits, io);
         }
     }
 
     /// Notes when a new connection will be too old.
     #[cold]
-    pub(super) fn limit_age(&mut self, session: Session, turn: &Turn) {
+    pub(super) fn limit_age(&mut self, id: ConnectionId, io: &IoContext) {
         let Some(age) = &self.limits.connection_age else {
             return;
         };
-        let at_ns = turn.now_ns().saturating_add(age.drawn_ns(self.next_draw));
+        let at_ns = io.now_ns().saturating_add(age.drawn_ns(self.next_draw));
         self.next_draw += 1;
-        let whose = session;
+        let whose = id;
         self.appointments.add(Deadline { at_ns, whose });
         if self.appointments.are_to_be_swept() {
-            let sessions = &mut self.sessions;
+            let connections = &mut self.connections;
             self.appointments
-                .sweep(|appointment| find(sessions, appointment.whose).is_some());
+                .sweep(|appointment| find(connections, appointment.whose).is_some());
         }
     }
 
     /// Looks at connections that are too old, or take too long to leave.
-    pub(super) fn keep_appointments(&mut self, turn: &mut Turn) {
+    pub(super) fn keep_appointments(&mut self, io: &mut IoContext) {
         if self.appointments.next().is_none() {
             return;
         }
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         while let Some(due) = self.appointments.take_due(now_ns) {
-            let Some(accepted) = find(&mut self.sessions, due.whose) else {
+            let Some(accepted) = find(&mut self.connections, due.whose) else {
                 continue;
             };
             let Some(leave) = accepted.leave.as_deref().copied() else {
                 let went =
-                    accepted.take_leave(Reason::Age, &self.limits, &mut self.appointments, turn);
+                    accepted.take_leave(Reason::Age, &self.limits, &mut self.appointments, io);
                 self.counts.retired_connections += u64::from(went);
                 continue;
             };
             if !leave.is_final && leave.ping_by_ns <= now_ns {
-                accepted.say_last(turn);
+                accepted.say_last(io);
             }
             if leave.cut_off_at_ns.is_some_and(|at_ns| at_ns <= now_ns) {
-                self.counts.cut_off += accepted.cut_off(leave.reason, &self.limits, turn);
+                self.counts.cut_off += accepted.cut_off(leave.reason, &self.limits, io);
                 accepted.calls.report(&mut self.counts);
             }
         }
@@ -109,14 +109,14 @@ impl ServerShard {
 
     /// Something has come on a connection that is leaving.
     #[cold]
-    pub(super) fn see_off(&mut self, session: Session, turn: &mut Turn) {
-        let Some(accepted) = find(&mut self.sessions, session) else {
+    pub(super) fn see_off(&mut self, id: ConnectionId, io: &mut IoContext) {
+        let Some(accepted) = find(&mut self.connections, id) else {
             return;
         };
         if accepted.calls.farewell_heard && !accepted.has_said_last() {
-            accepted.say_last(turn);
+            accepted.say_last(io);
         }
-        accepted.leave_if_done(turn);
+        accepted.leave_if_done(io);
     }
 }
 
@@ -127,13 +127,13 @@ impl Accepted {
         &mut self,
         reason: Reason,
         limits: &Limits,
-        appointments: &mut Deadlines<Session>,
-        turn: &mut Turn,
+        appointments: &mut Deadlines<ConnectionId>,
+        io: &mut IoContext,
     ) -> bool {
         if self.leave.is_some() || self.is_ending {
             return false;
         }
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         let ping_by_ns = now_ns.saturating_add(GOAWAY_PING_TIMEOUT_NS);
         let grace_ns = limits.connection_age.as_ref().and_then(|age| age.grace_ns);
         let cut_off_at_ns = grace_ns
@@ -146,11 +146,11 @@ impl Accepted {
             cut_off_at_ns,
         }));
         for at_ns in [Some(ping_by_ns), cut_off_at_ns].into_iter().flatten() {
-            let whose = self.session;
+            let whose = self.id;
             appointments.add(Deadline { at_ns, whose });
         }
         self.calls.farewell_heard = false;
-        self.with_output(turn, |sender, _| {
+        self.with_output(io, |sender, _| {
             sender.goaway_notice(reason.what().as_bytes());
             sender.ping(FAREWELL_PING);
         });
@@ -162,47 +162,47 @@ impl Accepted {
     }
 
     /// Names the last stream that is looked at.
-    fn say_last(&mut self, turn: &mut Turn) {
+    fn say_last(&mut self, io: &mut IoContext) {
         let Some(leave) = &mut self.leave else { return };
         leave.is_final = true;
         let what = leave.reason.what();
         if !self.is_ending {
-            self.say_goodbye(ErrorCode::NO_ERROR, what, turn);
+            self.say_goodbye(ErrorCode::NO_ERROR, what, io);
         }
-        self.leave_if_done(turn);
+        self.leave_if_done(io);
     }
 
     /// Closes a connection that takes no more calls and has none left.
     #[inline]
-    pub(super) fn leave_if_done(&mut self, turn: &mut Turn) {
+    pub(super) fn leave_if_done(&mut self, io: &mut IoContext) {
         if self.leave.is_some() {
-            self.close_if_empty(turn);
+            self.close_if_empty(io);
         }
     }
 
     #[cold]
-    fn close_if_empty(&mut self, turn: &mut Turn) {
+    fn close_if_empty(&mut self, io: &mut IoContext) {
         if self.has_said_last() && !self.is_ending && self.connection.sender.live_streams() == 0 {
             self.is_ending = true;
-            turn.close(self.session);
+            io.close(self.id);
         }
     }
 
     /// Ends the calls that are left, and the connection. Returns how many those were.
-    fn cut_off(&mut self, reason: Reason, limits: &Limits, turn: &mut Turn) -> u64 {
+    fn cut_off(&mut self, reason: Reason, limits: &Limits, io: &mut IoContext) -> u64 {
         if self.is_ending {
             return 0;
         }
         let status = || Status::new(Code::Unavailable, reason.what());
         let mut ended = 0;
-        self.with_output(turn, |sender, calls| {
+        self.with_output(io, |sender, calls| {
             ended = calls.cut_off(sender, status, limits);
         });
         if !self.has_said_last() {
-            self.say_last(turn);
+            self.say_last(io);
         }
         self.is_ending = true;
-        turn.close(self.session);
+        io.close(self.id);
         ended
     }
 }

@@ -1,6 +1,6 @@
 //! Calls whose deadline has passed.
 
-use bookend_io::Turn;
+use bookend_io::IoContext;
 
 use super::{Accepted, ServerShard, find};
 use crate::deadlines::CallOf;
@@ -8,17 +8,17 @@ use crate::limits::Limits;
 
 impl ServerShard {
     /// Ends the calls whose deadline has passed.
-    pub(super) fn end_overdue(&mut self, turn: &mut Turn) {
+    pub(super) fn end_overdue(&mut self, io: &mut IoContext) {
         if self.deadlines.next().is_none() {
             return;
         }
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         while let Some(due) = self.deadlines.take_due(now_ns) {
-            if let Some(accepted) = find(&mut self.sessions, due.whose.session) {
-                accepted.expire(due.whose, &self.limits, turn);
+            if let Some(accepted) = find(&mut self.connections, due.whose.id) {
+                accepted.expire(due.whose, &self.limits, io);
                 accepted.calls.report(&mut self.counts);
                 self.turns.add_if_ready(accepted);
-                accepted.leave_if_done(turn);
+                accepted.leave_if_done(io);
             }
         }
     }
@@ -26,17 +26,17 @@ impl ServerShard {
     /// Forgets the deadlines of calls that are over.
     #[cold]
     pub(super) fn sweep_deadlines(&mut self) {
-        let sessions = &mut self.sessions;
+        let connections = &mut self.connections;
         self.deadlines.sweep(|deadline| {
-            let CallOf { session, stream } = deadline.whose;
-            find(sessions, session).is_some_and(|accepted| accepted.calls.is_going_on(stream))
+            let CallOf { id, stream } = deadline.whose;
+            find(connections, id).is_some_and(|accepted| accepted.calls.is_going_on(stream))
         });
     }
 }
 
 impl Accepted {
-    fn expire(&mut self, due: CallOf, limits: &Limits, turn: &mut Turn) {
-        self.with_output(turn, |sender, calls| {
+    fn expire(&mut self, due: CallOf, limits: &Limits, io: &mut IoContext) {
+        self.with_output(io, |sender, calls| {
             calls.expire(sender, due.stream, limits);
         });
     }

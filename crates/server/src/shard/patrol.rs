@@ -1,6 +1,6 @@
 //! Looking after connections on which nothing happens.
 
-use bookend_io::Turn;
+use bookend_io::IoContext;
 use bookend_wire::ErrorCode;
 use bookend_wire::keepalive::Silence;
 
@@ -29,38 +29,38 @@ impl Input {
 
 impl ServerShard {
     /// Has connections looked at from now on, if there is a limit for which that is done.
-    pub(super) fn begin_patrols(&mut self, turn: &Turn) {
+    pub(super) fn begin_patrols(&mut self, io: &IoContext) {
         if self.patrol_at_ns.is_none() && self.limits.has_timeouts() {
-            self.patrol_at_ns = Some(turn.now_ns() + PATROL_NS);
+            self.patrol_at_ns = Some(io.now_ns() + PATROL_NS);
         }
     }
 
     /// Looks at every connection, if it is time to.
-    pub(super) fn patrol(&mut self, turn: &mut Turn) {
-        if self.patrol_at_ns.is_none_or(|at_ns| turn.now_ns() < at_ns) {
+    pub(super) fn patrol(&mut self, io: &mut IoContext) {
+        if self.patrol_at_ns.is_none_or(|at_ns| io.now_ns() < at_ns) {
             return;
         }
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         let mut any = false;
-        for accepted in self.sessions.iter_mut().flatten() {
+        for accepted in self.connections.iter_mut().flatten() {
             any = true;
-            accepted.end_stalled(&self.limits, now_ns, turn);
+            accepted.end_stalled(&self.limits, now_ns, io);
             accepted.calls.report(&mut self.counts);
-            accepted.leave_if_done(turn);
-            let signs = accepted.signs(turn);
+            accepted.leave_if_done(io);
+            let signs = accepted.signs(io);
             match accepted.lapses.look(signs, &self.limits, now_ns) {
                 None => {}
                 Some(Lapse::Idle) => {
                     let (limits, appointments) = (&self.limits, &mut self.appointments);
-                    let went = accepted.take_leave(Reason::Idle, limits, appointments, turn);
+                    let went = accepted.take_leave(Reason::Idle, limits, appointments, io);
                     self.counts.retired_connections += u64::from(went);
                 }
                 Some(lapse) => {
                     self.counts.broken_connections += u64::from(!accepted.is_ending);
-                    accepted.end_for(lapse, turn);
+                    accepted.end_for(lapse, io);
                 }
             }
-            let has_vanished = accepted.keep_alive(signs, &self.limits, turn);
+            let has_vanished = accepted.keep_alive(signs, &self.limits, io);
             self.counts.vanished_connections += u64::from(has_vanished);
         }
         self.patrol_at_ns = any.then_some(now_ns + PATROL_NS);
@@ -68,16 +68,16 @@ impl ServerShard {
 }
 
 impl Accepted {
-    fn signs(&self, turn: &Turn) -> Signs {
+    fn signs(&self, io: &IoContext) -> Signs {
         let Accepted {
-            session,
+            id,
             connection,
             input,
             ..
         } = self;
         let sender = &connection.sender;
-        let sent_bytes = turn.sent_bytes(*session);
-        let has_backlog = turn.backlog(*session) > 0;
+        let sent_bytes = io.sent_bytes(*id);
+        let has_backlog = io.backlog(*id) > 0;
         // Who does not read is not read from either: what it has left half is not its fault.
         let block = connection.receiver.open_block().filter(|_| !has_backlog);
         let is_half = input.has_rest && !has_backlog;
@@ -98,7 +98,7 @@ impl Accepted {
     }
 
     /// Asks a client of which nothing is heard whether it is there. True, once, if it is not.
-    fn keep_alive(&mut self, signs: Signs, limits: &Limits, turn: &mut Turn) -> bool {
+    fn keep_alive(&mut self, signs: Signs, limits: &Limits, io: &mut IoContext) -> bool {
         let Some(keepalive) = limits.keepalive.filter(|_| !self.is_ending) else {
             return false;
         };
@@ -108,29 +108,29 @@ impl Accepted {
             return false;
         }
         let heard_bytes = self.input.consumed_bytes;
-        match self.vigil.look(heard_bytes, keepalive, turn.now_ns()) {
+        match self.vigil.look(heard_bytes, keepalive, io.now_ns()) {
             None => {}
-            Some(Silence::Ask) => self.with_output(turn, |sender, _| sender.ping([0; 8])),
+            Some(Silence::Ask) => self.with_output(io, |sender, _| sender.ping([0; 8])),
             Some(Silence::Unanswered) => {
                 self.is_ending = true;
-                turn.abort(self.session);
+                io.abort(self.id);
                 return true;
             }
         }
         false
     }
 
-    fn end_for(&mut self, lapse: Lapse, turn: &mut Turn) {
+    fn end_for(&mut self, lapse: Lapse, io: &mut IoContext) {
         let code = match lapse {
             // Nothing that is written would arrive.
-            Lapse::Unwritten => return turn.abort(self.session),
+            Lapse::Unwritten => return io.abort(self.id),
             Lapse::Idle | Lapse::HalfFrame | Lapse::OpenBlock | Lapse::HeldBack => {
                 ErrorCode::ENHANCE_YOUR_CALM
             }
         };
-        self.say_goodbye(code, lapse.what(), turn);
+        self.say_goodbye(code, lapse.what(), io);
         self.is_ending = true;
-        turn.close(self.session);
+        io.close(self.id);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bookend_io::{Session, Then, Turn};
+use bookend_io::{AfterRead, ConnectionId, IoContext};
 
 use super::{Accepted, ServerShard, find};
 use crate::budgets::CONNECTION_OUTPUT_BYTES;
@@ -11,9 +11,9 @@ use crate::limits::Limits;
 /// The connections that are to have a turn, the one that waits longest first, each once.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    waiting: VecDeque<Session>,
+    waiting: VecDeque<ConnectionId>,
     /// Connections that have had their turn while they were read: the rest comes in the next one.
-    resting: Vec<Session>,
+    resting: Vec<ConnectionId>,
 }
 
 impl Turns {
@@ -25,45 +25,45 @@ impl Turns {
 
     /// A connection has done enough for this turn: it is read on when the others were heard.
     #[cold]
-    pub fn rest(&mut self, session: Session) -> Then {
-        self.resting.push(session);
-        Then::Pause
+    pub fn rest(&mut self, id: ConnectionId) -> AfterRead {
+        self.resting.push(id);
+        AfterRead::Pause
     }
 }
 
 impl ServerShard {
     /// Gives each connection in the queue one turn. What takes longer than that comes after all
     /// others, and after what has come meanwhile.
-    pub(super) fn take_turns(&mut self, turn: &mut Turn) {
-        for session in self.turns.resting.drain(..) {
-            turn.resume(session);
+    pub(super) fn take_turns(&mut self, io: &mut IoContext) {
+        for id in self.turns.resting.drain(..) {
+            io.resume(id);
         }
         for _ in 0..self.turns.waiting.len() {
-            let Some(session) = self.turns.waiting.pop_front() else {
+            let Some(id) = self.turns.waiting.pop_front() else {
                 return;
             };
-            let Some(accepted) = find(&mut self.sessions, session) else {
+            let Some(accepted) = find(&mut self.connections, id) else {
                 continue;
             };
             accepted.in_turns = false;
             // As the streams measure it, who would find no room otherwise and come back at once.
-            if turn.output(session).len() >= CONNECTION_OUTPUT_BYTES {
+            if io.output(id).len() >= CONNECTION_OUTPUT_BYTES {
                 // Who asks is told when the driver has written everything: see `writable`.
-                turn.backlog(session);
+                io.backlog(id);
                 continue;
             }
-            accepted.take_turns(&self.limits, turn);
+            accepted.take_turns(&self.limits, io);
             accepted.calls.report(&mut self.counts);
             self.turns.add_if_ready(accepted);
-            accepted.leave_if_done(turn);
+            accepted.leave_if_done(io);
         }
     }
 
     /// All output of that connection is written: its streams go on, and it is read again.
-    pub(super) fn go_on(&mut self, session: Session, turn: &mut Turn) {
-        if let Some(accepted) = find(&mut self.sessions, session) {
+    pub(super) fn go_on(&mut self, id: ConnectionId, io: &mut IoContext) {
+        if let Some(accepted) = find(&mut self.connections, id) {
             if std::mem::take(&mut accepted.is_stopped) {
-                turn.resume(session);
+                io.resume(id);
             }
             self.turns.add_if_ready(accepted);
         }
@@ -76,13 +76,13 @@ impl Turns {
     pub fn add_if_ready(&mut self, accepted: &mut Accepted) {
         if accepted.calls.is_ready() && !accepted.in_turns {
             accepted.in_turns = true;
-            self.waiting.push_back(accepted.session);
+            self.waiting.push_back(accepted.id);
         }
     }
 }
 
 impl Accepted {
-    fn take_turns(&mut self, limits: &Limits, turn: &mut Turn) {
-        self.with_output(turn, |sender, calls| calls.take_turns(sender, limits));
+    fn take_turns(&mut self, limits: &Limits, io: &mut IoContext) {
+        self.with_output(io, |sender, calls| calls.take_turns(sender, limits));
     }
 }

@@ -123,9 +123,9 @@ fn swelling_requests(count: usize) -> Vec<u8> {
 fn handled_before_another(stage: &mut Stage, first: &[u8]) -> u64 {
     let (first_peer, second_peer) = (stage.attacker(), stage.attacker());
     let calls_before = stage.testing.calls();
-    stage.server.give_later(first_peer.session, first);
+    stage.server.give_later(first_peer.connection, first);
     let shout = request(1, ECHO, SHOUT);
-    stage.server.give(second_peer.session, &shout);
+    stage.server.give(second_peer.connection, &shout);
     stage.testing.calls_before_last_shout() - calls_before
 }
 

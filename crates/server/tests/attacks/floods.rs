@@ -48,7 +48,7 @@ fn who_does_not_read_the_answers_is_not_read_from_either_and_then_reset() {
     let mut attacker = stage.attacker();
     let outcome = stage.attack_deaf(&mut attacker, repeat(ping().repeat(100)));
     figures::check("PING flood, unread", &outcome);
-    let backlog_bytes = stage.server.unwritten_bytes(attacker.session);
+    let backlog_bytes = stage.server.unwritten_bytes(attacker.connection);
     assert!((BACKLOG_LIMIT_BYTES..BACKLOG_LIMIT_BYTES + 1_700).contains(&backlog_bytes));
     stage.pass_seconds(59);
     assert!(stage.is_open(&attacker));
@@ -66,7 +66,9 @@ fn who_floods_and_does_not_read_that_it_was_cut_is_reset_too() {
     // Its goodbye stands behind ten thousand answers that it does not take.
     let mut attacker = stage.attacker();
     for _ in 0..20 {
-        stage.server.give(attacker.session, &ping().repeat(1_000));
+        stage
+            .server
+            .give(attacker.connection, &ping().repeat(1_000));
     }
     assert!(stage.is_open(&attacker));
     stage.pass_seconds(70);

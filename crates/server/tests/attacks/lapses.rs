@@ -88,13 +88,13 @@ fn who_takes_nothing_is_reset_and_who_takes_little_is_not() {
     let mut deaf = stage.attacker_with(&wide_open());
     let slow = stage.attacker_with(&wide_open());
     let large = request(1, FILL, &(1_u32 << 20).to_be_bytes());
-    stage.server.give(slow.session, &large);
+    stage.server.give(slow.connection, &large);
     for _ in 0..30 {
         stage.pass_seconds(50);
-        stage.server.take(slow.session, 1_000);
+        stage.server.take(slow.connection, 1_000);
     }
     assert!(stage.is_open(&slow));
-    stage.server.give(deaf.session, &large);
+    stage.server.give(deaf.connection, &large);
     stage.pass_seconds(59);
     assert!(stage.is_open(&deaf));
     stage.pass_seconds(12);
@@ -241,7 +241,7 @@ fn control_trusted_clients_may_take_as_long_as_they_like() {
     stage.send(&mut held, &large);
     let deaf = stage.attacker_with(&wide_open());
     let huge = request(1, FILL, &(2_u32 << 20).to_be_bytes());
-    stage.server.give(deaf.session, &huge);
+    stage.server.give(deaf.connection, &huge);
     let idle = stage.attacker();
     let mut begun = stage.attacker();
     stage.send(&mut begun, &head(1, ECHO));

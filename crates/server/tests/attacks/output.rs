@@ -71,7 +71,7 @@ fn answers_that_nobody_reads_stop_the_questions() {
     let mut attacker = stage.attacker_with(&wide_open());
     let outcome = stage.attack_deaf(&mut attacker, ids().map(|id| fill(id, 64 << 10)));
     figures::check("internal buffering", &outcome);
-    let backlog_bytes = stage.server.unwritten_bytes(attacker.session);
+    let backlog_bytes = stage.server.unwritten_bytes(attacker.connection);
     assert!((BACKLOG_LIMIT_BYTES..BACKLOG_LIMIT_BYTES + (66 << 10)).contains(&backlog_bytes));
     stage.pass_seconds(70);
     assert!(stage.is_reset(&attacker));
@@ -85,7 +85,7 @@ fn questions_that_come_all_at_once_are_not_all_answered_at_once() {
         .take(1_000)
         .flat_map(|id| fill(id, 64 << 10))
         .collect();
-    stage.server.give(client.session, &questions);
+    stage.server.give(client.connection, &questions);
     let answered_unread = stage.testing.calls();
     assert!(
         answered_unread < 100,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bookend_server::io::simulated::{End, Simulated};
-use bookend_server::io::{Session, Waker};
+use bookend_server::io::{ConnectionId, Waker};
 use bookend_server::{Counts, Limits, Server, ServerShard};
 use bookend_wire::frame::{PREFACE, flag, kind};
 use bookend_wire::hpack::{Decoder, HeaderList};
@@ -41,7 +41,7 @@ pub struct Stage {
 
 /// A client: what it sends is made by hand, what it hears is counted.
 pub struct Peer {
-    pub session: Session,
+    pub connection: ConnectionId,
     unread: Vec<u8>,
     decoder: Decoder,
     next_id: u32,
@@ -119,7 +119,7 @@ impl Stage {
     pub fn attacker_with(&mut self, settings: &[u8]) -> Peer {
         let mut peer = self.stranger();
         let greeting = [&PREFACE[..], settings].concat();
-        self.server.give(peer.session, &greeting);
+        self.server.give(peer.connection, &greeting);
         peer.read(&mut self.server);
         peer
     }
@@ -134,7 +134,7 @@ impl Stage {
         let Stage { server, other, .. } = self;
         let id = other.next_id;
         other.next_id += 2;
-        server.give(other.session, &request(id, ECHO, b"still there?"));
+        server.give(other.connection, &request(id, ECHO, b"still there?"));
         other.read(server);
         let answered = Some((id, "0".to_owned()));
         assert_eq!(
@@ -170,7 +170,7 @@ impl Stage {
         MEMORY.reset_peak_usage();
         let (mut count, mut sent_bytes) = (0, 0);
         for frame in frames {
-            self.server.give(peer.session, &frame);
+            self.server.give(peer.connection, &frame);
             count += 1;
             sent_bytes += frame.len() as u64;
             if reads {
@@ -179,8 +179,8 @@ impl Stage {
             if count % FRAMES_BETWEEN_CALLS == 0 {
                 self.another_is_answered();
             }
-            let is_read = self.server.unread_bytes(peer.session) <= frame.len();
-            if self.server.end(peer.session).is_some() || !is_read {
+            let is_read = self.server.unread_bytes(peer.connection) <= frame.len();
+            if self.server.end(peer.connection).is_some() || !is_read {
                 break;
             }
         }
@@ -193,22 +193,25 @@ impl Stage {
             steps: count,
             sent_bytes,
             peak_bytes,
-            ended_by: self.server.end(peer.session).and(peer.heard.goaway.clone()),
+            ended_by: self
+                .server
+                .end(peer.connection)
+                .and(peer.heard.goaway.clone()),
         }
     }
 
     /// Whether the connection of that peer is open.
     pub fn is_open(&self, peer: &Peer) -> bool {
-        self.server.end(peer.session).is_none()
+        self.server.end(peer.connection).is_none()
     }
 
     pub fn is_reset(&self, peer: &Peer) -> bool {
-        self.server.end(peer.session) == Some(End::Reset)
+        self.server.end(peer.connection) == Some(End::Reset)
     }
 
     /// A peer sends, and reads what comes.
     pub fn send(&mut self, peer: &mut Peer, octets: &[u8]) {
-        self.server.give(peer.session, octets);
+        self.server.give(peer.connection, octets);
         peer.read(&mut self.server);
     }
 
@@ -226,7 +229,7 @@ impl Stage {
 impl Peer {
     fn connected(server: &mut Simulated<ServerShard>) -> Self {
         Self {
-            session: server.accept(),
+            connection: server.accept(),
             unread: Vec::new(),
             decoder: Decoder::new(4_096),
             next_id: 1,
@@ -239,7 +242,7 @@ impl Peer {
     pub fn answer_pings(&mut self, server: &mut Simulated<ServerShard>) {
         self.read(server);
         for payload in std::mem::take(&mut self.asked) {
-            server.give(self.session, &frame(kind::PING, flag::ACK, 0, &payload));
+            server.give(self.connection, &frame(kind::PING, flag::ACK, 0, &payload));
         }
         self.read(server);
     }
@@ -247,7 +250,7 @@ impl Peer {
     fn greeted(server: &mut Simulated<ServerShard>) -> Self {
         let mut peer = Self::connected(server);
         let settings = frame(kind::SETTINGS, 0, 0, &[]);
-        server.give(peer.session, &[&PREFACE[..], &settings].concat());
+        server.give(peer.connection, &[&PREFACE[..], &settings].concat());
         peer.read(server);
         peer
     }
@@ -255,7 +258,7 @@ impl Peer {
     /// Reads everything that the server has for it.
     pub fn read(&mut self, server: &mut Simulated<ServerShard>) {
         loop {
-            let octets = server.take(self.session, 64 << 10);
+            let octets = server.take(self.connection, 64 << 10);
             if octets.is_empty() {
                 return;
             }

@@ -149,6 +149,6 @@ fn a_deferred_handler_can_see_that_its_client_is_gone() {
     pair.pump();
     assert_eq!(cancelled(), [false, true, false]);
     pair.shard
-        .closed(pair.session, Closed::Peer, &mut pair.turn);
+        .closed(pair.connection, Closed::Peer, &mut pair.io);
     assert_eq!(cancelled(), [true, true, true]);
 }

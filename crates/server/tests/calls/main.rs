@@ -441,17 +441,20 @@ fn a_server_that_stops_says_so_and_finishes_what_it_has() {
     let mut pair = Pair::new();
     let waits = pair.start(PLACE, "");
     pair.pump();
-    pair.turn.stop();
+    pair.io.stop();
     pair.wake();
     assert_eq!(pair.goaway(), Some(waits.id));
-    assert!(pair.shard.awaits_others());
+    assert!(pair.shard.has_outstanding());
     let (_, responder) = pair.waiting.lock().unwrap().pop().unwrap();
     responder.send(Ok(Money { cents: 3 }));
     pair.wake();
     assert_eq!(pair.heard(waits).cents(), [3]);
-    assert!(pair.shard.awaits_others(), "the connection is to be closed");
-    pair.shard.closed(pair.session, Closed::Us, &mut pair.turn);
-    assert!(!pair.shard.awaits_others());
+    assert!(
+        pair.shard.has_outstanding(),
+        "the connection is to be closed"
+    );
+    pair.shard.closed(pair.connection, Closed::Us, &mut pair.io);
+    assert!(!pair.shard.has_outstanding());
 }
 
 #[test]
@@ -521,7 +524,7 @@ fn a_connection_that_says_nothing_is_closed_in_time() {
     };
     let mut pair = Pair::silent(limits);
     assert!(pair.shard.next_deadline().is_some());
-    pair.shard.woken(&mut pair.turn);
+    pair.shard.woken(&mut pair.io);
     assert_eq!(pair.shard.counts().broken_connections, 1);
     assert_eq!(pair.shard.next_deadline(), None);
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use bookend_server::io::{Opened, Session, Shard, Then, Turn, Waker};
+use bookend_server::io::{AfterRead, ConnectionId, IoContext, Opened, Shard, Waker};
 use bookend_server::prost::Message as _;
 use bookend_server::{Code, Limits, Server, ServerShard, Service, Services};
 use bookend_wire::grpc::message::Message;
@@ -125,7 +125,7 @@ impl Visitor for Listener {
 pub struct Pair {
     pub client: Connection,
     pub shard: ServerShard,
-    pub turn: Turn,
+    pub io: IoContext,
     pub waiting: Waiting,
     pub cancellations: Cancellations,
     pub streams: Streams,
@@ -137,7 +137,7 @@ pub struct Pair {
     /// Turns that the shard asked for.
     pub turns: usize,
     pub closed: bool,
-    pub session: Session,
+    pub connection: ConnectionId,
     pub listener: Listener,
     unread: Vec<u8>,
 }
@@ -201,14 +201,14 @@ impl Pair {
     }
 
     fn join(services: Services, client: &ConnectionConfig) -> Self {
-        let mut turn = Turn::default();
-        let session = turn.connect(nowhere(), 0);
+        let mut io = IoContext::default();
+        let connection = io.connect(nowhere(), 0);
         let mut shard = services.shard(Waker::new().unwrap());
-        shard.opened(session, Opened::Accepted, &mut turn);
+        shard.opened(connection, Opened::Accepted, &mut io);
         Pair {
             client: Connection::new(Side::Client, client),
             shard,
-            turn,
+            io,
             waiting: Waiting::default(),
             cancellations: Cancellations::default(),
             streams: Streams::default(),
@@ -217,7 +217,7 @@ impl Pair {
             longest_write: 0,
             turns: 0,
             closed: false,
-            session,
+            connection,
             listener: Listener::default(),
             unread: Vec::new(),
         }
@@ -228,7 +228,7 @@ impl Pair {
     pub fn pump(&mut self) {
         while !self.closed && self.exchange() {
             if self.wants_a_turn() {
-                self.shard.woken(&mut self.turn);
+                self.shard.woken(&mut self.io);
                 self.turns += 1;
             }
         }
@@ -237,7 +237,7 @@ impl Pair {
     /// Moves bytes both ways once. False if there were none, and the shard wants no turn.
     pub fn exchange(&mut self) -> bool {
         let sent = std::mem::take(&mut self.client.sender.output);
-        let quiet = sent.is_empty() && self.turn.output(self.session).is_empty();
+        let quiet = sent.is_empty() && self.io.output(self.connection).is_empty();
         if !sent.is_empty() {
             self.server_reads(&sent);
         }
@@ -250,14 +250,14 @@ impl Pair {
         self.shard.next_deadline() == Some(0)
     }
 
-    /// Lets time pass, a little more than nothing: a turn reads the clock once. The sessions of the
-    /// new one are those of the old one.
+    /// Lets time pass, a little more than nothing: a turn reads the clock once. The connections of
+    /// the new one are those of the old one.
     pub fn later(&mut self) {
-        assert!(self.turn.output(self.session).is_empty());
-        let (then_ns, session) = (self.turn.now_ns(), self.session);
-        while self.turn.now_ns() <= then_ns + 1 {
-            self.turn = Turn::default();
-            assert_eq!(self.turn.connect(nowhere(), 0), session);
+        assert!(self.io.output(self.connection).is_empty());
+        let (then_ns, connection) = (self.io.now_ns(), self.connection);
+        while self.io.now_ns() <= then_ns + 1 {
+            self.io = IoContext::default();
+            assert_eq!(self.io.connect(nowhere(), 0), connection);
         }
     }
 
@@ -281,21 +281,21 @@ impl Pair {
 
     fn server_reads(&mut self, bytes: &[u8]) {
         self.unread.extend_from_slice(bytes);
-        let mut then = Then::Again;
-        while then == Then::Again && !self.unread.is_empty() {
+        let mut after = AfterRead::Again;
+        while after == AfterRead::Again && !self.unread.is_empty() {
             let received = self
                 .shard
-                .received(self.session, &self.unread, &mut self.turn);
+                .received(self.connection, &self.unread, &mut self.io);
             self.unread.drain(..received.consumed);
-            then = received.then;
+            after = received.after;
         }
-        self.closed |= matches!(then, Then::Close | Then::BreakOff);
+        self.closed |= matches!(after, AfterRead::Close | AfterRead::LingeringClose);
         self.reads += 1;
-        self.writes += usize::from(!self.turn.output(self.session).is_empty());
+        self.writes += usize::from(!self.io.output(self.connection).is_empty());
     }
 
     fn client_reads(&mut self) {
-        let answered = std::mem::take(self.turn.output(self.session));
+        let answered = std::mem::take(self.io.output(self.connection));
         self.longest_write = self.longest_write.max(answered.len());
         let read = self.client.receive(&answered, &mut self.listener).unwrap();
         assert_eq!(read, answered.len(), "the server writes whole frames");
@@ -303,7 +303,7 @@ impl Pair {
 
     /// Has the server look at its mailbox and its driver's state, as a driver does when called.
     pub fn wake(&mut self) {
-        self.shard.woken(&mut self.turn);
+        self.shard.woken(&mut self.io);
         self.pump();
     }
 

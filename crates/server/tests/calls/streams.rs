@@ -198,7 +198,7 @@ fn streams_of_one_connection_go_on_in_turn() {
         let counts: Vec<_> = long.iter().map(|&long| received(&pair, long)).collect();
         let spread = counts.iter().max().unwrap() - counts.iter().min().unwrap();
         assert!(spread <= STREAM_TURN_BYTES / 100, "{counts:?}");
-        pair.shard.woken(&mut pair.turn);
+        pair.shard.woken(&mut pair.io);
         pair.exchange();
     }
     let short = list(&mut pair, 1, 1);
@@ -312,24 +312,24 @@ fn a_connection_whose_output_is_not_written_waits_without_spinning() {
     let mut pair = Pair::with(Limits::trusted(), &ConnectionConfig::trusted());
     let streams: Vec<_> = (0..20).map(|_| list(&mut pair, 1_000, 1_000)).collect();
     let sent = std::mem::take(&mut pair.client.sender.output);
-    pair.shard.received(pair.session, &sent, &mut pair.turn);
+    pair.shard.received(pair.connection, &sent, &mut pair.io);
     let mut turns = 0;
     while pair.wants_a_turn() {
-        pair.shard.woken(&mut pair.turn);
+        pair.shard.woken(&mut pair.io);
         turns += 1;
     }
     assert!(turns <= 3, "{turns}");
-    let output_bytes = pair.turn.output(pair.session).len();
+    let output_bytes = pair.io.output(pair.connection).len();
     assert!(
         output_bytes < CONNECTION_OUTPUT_BYTES + 2_000,
         "{output_bytes}"
     );
     pair.exchange();
-    pair.shard.writable(pair.session, &mut pair.turn);
+    pair.shard.writable(pair.connection, &mut pair.io);
     assert!(pair.wants_a_turn());
     while pair.wants_a_turn() {
         pair.pump();
-        pair.shard.writable(pair.session, &mut pair.turn);
+        pair.shard.writable(pair.connection, &mut pair.io);
     }
     for stream in streams {
         assert_eq!(received(&pair, stream), 1_000);
@@ -351,7 +351,7 @@ fn a_handler_hears_of_its_end_by_being_dropped() {
     assert_eq!(pair.heard(short).code(), Code::Ok);
     assert_eq!(pair.streams.dropped(), 2);
     pair.shard
-        .closed(pair.session, Closed::Peer, &mut pair.turn);
+        .closed(pair.connection, Closed::Peer, &mut pair.io);
     assert_eq!(pair.streams.dropped(), 4);
 }
 

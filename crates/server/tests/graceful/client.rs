@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bookend_server::io::simulated::Simulated;
-use bookend_server::io::{Session, Waker};
+use bookend_server::io::{ConnectionId, Waker};
 use bookend_server::{Code, Counts, Limits, Server, ServerShard};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use bookend_wire::{
@@ -26,7 +26,7 @@ pub struct World {
 
 /// A client. What it writes arrives when the test says so.
 pub struct Client {
-    pub session: Session,
+    pub id: ConnectionId,
     connection: Connection,
     /// Written, and not at the server yet.
     underway: Vec<u8>,
@@ -78,10 +78,10 @@ impl World {
 
     /// Somebody connects, and has greeted by the time that its bytes arrive.
     pub fn connect(&mut self) -> usize {
-        let session = self.server.accept();
+        let id = self.server.accept();
         let connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
         self.clients.push(Client {
-            session,
+            id,
             connection,
             underway: Vec::new(),
             unread: Vec::new(),
@@ -109,7 +109,7 @@ impl World {
         let count = most.min(client.underway.len());
         let octets: Vec<u8> = client.underway.drain(..count).collect();
         if count > 0 {
-            self.server.give(client.session, &octets);
+            self.server.give(client.id, &octets);
         }
     }
 
@@ -127,7 +127,7 @@ impl World {
     /// A client reads up to so many octets.
     pub fn read(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
-        let octets = self.server.take(client.session, most);
+        let octets = self.server.take(client.id, most);
         client.unread.extend(octets);
         let used = client.connection.receive(&client.unread, &mut client.heard);
         let used = used.expect("the server keeps to HTTP/2");
@@ -139,9 +139,9 @@ impl World {
     pub fn exchange(&mut self, client: usize) {
         loop {
             self.arrive(client, usize::MAX);
-            let session = self.clients[client].session;
+            let id = self.clients[client].id;
             self.read(client, usize::MAX);
-            let is_over = self.server.end(session).is_some();
+            let is_over = self.server.end(id).is_some();
             if is_over || self.clients[client].connection.sender.output.is_empty() {
                 return;
             }
@@ -170,8 +170,8 @@ impl World {
 
     /// A client sends what is no HTTP/2.
     pub fn break_http2(&mut self, client: usize) {
-        let session = self.clients[client].session;
-        self.server.give(session, &[0xff; 64]);
+        let id = self.clients[client].id;
+        self.server.give(id, &[0xff; 64]);
     }
 
     /// PINGs that a client has had.
@@ -180,8 +180,8 @@ impl World {
     }
 
     pub fn is_open(&self, client: usize) -> bool {
-        let session = self.clients[client].session;
-        self.server.end(session).is_none()
+        let id = self.clients[client].id;
+        self.server.end(id).is_none()
     }
 
     pub fn counts(&self) -> Counts {

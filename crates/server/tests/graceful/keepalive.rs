@@ -50,8 +50,8 @@ fn who_is_gone_is_given_up_and_nobody_else_is() {
         world.server.pass_ns(SECOND_NS);
         world.exchange(1);
     }
-    let session = world.clients[0].session;
-    assert_eq!(world.server.end(session), Some(End::Reset));
+    let id = world.clients[0].id;
+    assert_eq!(world.server.end(id), Some(End::Reset));
     assert!(world.is_open(1));
     let counts = world.counts();
     assert_eq!(
@@ -100,18 +100,18 @@ fn signs_of_life_are_no_calls() {
 fn a_client_that_asks_too_often_is_told_in_words_that_it_knows() {
     let mut world = World::with_clients(Limits::internet(), 1);
     let ping = [&[0, 0, 8, kind::PING, 0, 0, 0, 0, 0][..], &[7; 8]].concat();
-    let session = world.clients[0].session;
+    let id = world.clients[0].id;
     for _ in 0..10_100 {
-        world.server.give(session, &ping);
-        world.server.take(session, 4 << 10);
+        world.server.give(id, &ping);
+        world.server.take(id, 4 << 10);
         if !world.is_open(0) {
             break;
         }
     }
     assert!(!world.is_open(0));
     let mut world = World::with_clients(Limits::internet(), 1);
-    let session = world.clients[0].session;
-    world.server.give(session, &ping.repeat(10_100));
+    let id = world.clients[0].id;
+    world.server.give(id, &ping.repeat(10_100));
     world.read(0, usize::MAX);
     let told = world.clients[0].heard.goaways.last().expect("a goodbye");
     let (code, text) = (told.1, told.2.as_str());

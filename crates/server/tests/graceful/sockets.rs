@@ -158,7 +158,7 @@ fn who_waits_in_the_listeners_queue_is_answered_although_the_server_stops() {
             let mut clients: Vec<_> = (0..5)
                 .map(|_| Client::calling(server.local_address().tcp().expect("TCP"), INLINE))
                 .collect();
-            server.stopper().stop();
+            server.shutdown_handle().stop();
             let server = server.spawn().expect("a thread");
             for client in &mut clients {
                 client.read_to_the_end();

@@ -81,7 +81,7 @@ fn whatever_the_moment_of_the_stop_every_call_that_was_sent_is_answered() {
         assert_eq!(world.testing.begun(), made, "seed {seed}");
         assert!(world.server.may_leave(), "seed {seed}");
         for client in &world.clients {
-            assert_eq!(world.server.end(client.session), Some(End::Closed));
+            assert_eq!(world.server.end(client.id), Some(End::Closed));
             assert_eq!(client.heard.goaways.len(), 2, "seed {seed}");
         }
         crossing += story.crossing;

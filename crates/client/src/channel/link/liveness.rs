@@ -1,7 +1,7 @@
 //! Whether the server is still there while calls wait for it.
 
 use super::Link;
-use bookend_io::Turn;
+use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use bookend_wire::keepalive::{Silence, Vigil};
 
@@ -25,7 +25,7 @@ impl Liveness {
 impl Link {
     /// Asks a silent server for a sign of life, if calls wait for it. True if it has given none.
     #[cold]
-    pub fn has_vanished(&mut self, how: Keepalive, turn: &mut Turn) -> bool {
+    pub fn has_vanished(&mut self, how: Keepalive, io: &mut IoContext) -> bool {
         let Liveness {
             heard_bytes,
             vigil,
@@ -36,14 +36,14 @@ impl Link {
             *look_at_ns = None;
             return false;
         }
-        let now_ns = turn.now_ns();
+        let now_ns = io.now_ns();
         if look_at_ns.is_some_and(|at_ns| now_ns < at_ns) {
             return false;
         }
         let silence = vigil.look(*heard_bytes, how, now_ns);
         *look_at_ns = Some(vigil.next_ns(how, now_ns));
         if silence == Some(Silence::Ask) {
-            self.with_output(turn, |link, _| link.connection.sender.ping([0; 8]));
+            self.with_output(io, |link, _| link.connection.sender.ping([0; 8]));
         }
         silence == Some(Silence::Unanswered)
     }

@@ -8,7 +8,7 @@ use crate::channel::{ChannelOptions, Keepalive};
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
 use bookend_io::simulated::{End, Simulated};
-use bookend_io::{Mailbox, Session, Waker};
+use bookend_io::{ConnectionId, Mailbox, Waker};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
 use bookend_wire::grpc::{Code, Status};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 struct Story {
     channel: Simulated<ChannelShard>,
     mailbox: Mailbox<Mail>,
-    session: Session,
+    id: ConnectionId,
     has_greeted: bool,
 }
 
@@ -36,11 +36,11 @@ impl Story {
         let gate = Arc::new(Gate::new(9));
         let shard = ChannelShard::new(server, options, mailbox.clone(), gate);
         let mut channel = Simulated::new(shard, SECOND_NS);
-        let session = channel.connect().expect("it connects at once");
+        let id = channel.connect().expect("it connects at once");
         let mut story = Story {
             channel,
             mailbox,
-            session,
+            id,
             has_greeted: false,
         };
         story.greet();
@@ -56,7 +56,7 @@ impl Story {
     fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let mut octets = Vec::new();
         write_frame(&mut octets, kind, flags, stream, payload);
-        self.channel.give(self.session, &octets);
+        self.channel.give(self.id, &octets);
     }
 
     fn call(&mut self) -> Receiver<Status> {
@@ -76,7 +76,7 @@ impl Story {
 
     /// The types of the frames that have come from the channel, without acknowledgements.
     fn heard(&mut self) -> Vec<u8> {
-        let octets = self.channel.take(self.session, usize::MAX);
+        let octets = self.channel.take(self.id, usize::MAX);
         let mut rest = match self.has_greeted {
             true => &octets[..],
             false => &octets[PREFACE.len()..],
@@ -132,7 +132,7 @@ fn a_server_that_vanishes_while_a_call_waits_is_given_up() {
     let status = told.try_recv().expect("it has ended");
     assert_eq!(status.code, Code::Unavailable);
     assert!(status.message.contains("keepalive PING"), "{status}");
-    assert_eq!(story.channel.end(story.session), Some(End::Reset));
+    assert_eq!(story.channel.end(story.id), Some(End::Reset));
     assert!(story.channel.connect().is_some(), "another one is made");
 }
 
@@ -167,7 +167,7 @@ fn who_was_asked_too_often_is_asked_half_as_often_from_then_on() {
         let mut story = Story::with(keepalive(60));
         story.go_away(debug);
         story.channel.pass_ns(SECOND_NS);
-        story.session = story.channel.connect().expect("another one is made");
+        story.id = story.channel.connect().expect("another one is made");
         story.greet();
         let _told = story.call();
         let pings = story.pings_in(3_600);

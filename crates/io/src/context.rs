@@ -5,13 +5,13 @@ mod layer;
 use crate::address::Target;
 use crate::clock;
 use crate::kernel::Grows;
-use crate::shard::Session;
-use crate::statistics::Statistics;
+use crate::shard::ConnectionId;
+use crate::statistics::IoStatistics;
 use rustix::io::Errno;
 use std::cell::Cell;
 use std::mem;
 
-/// How many empty output buffers a thread keeps: sessions that write in the same turn borrow one
+/// How many empty output buffers a thread keeps: connections that write in the same turn borrow one
 /// each, and a turn of epoll brings at most this many events.
 const POOLED_BUFFERS_MAX: usize = 256;
 
@@ -21,33 +21,33 @@ const POOLED_CAPACITY_MAX: usize = 1 << 20;
 
 /// What a shard may ask of its driver during a call. What it asks for happens after the call.
 ///
-/// A [`Session`] that is gone finds nobody: what is asked for it is ignored.
+/// A [`ConnectionId`] that is gone finds nobody: what is asked for it is ignored.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct IoContext {
     slots: Vec<Slot>,
     free: Vec<u32>,
     pool: Vec<Vec<u8>>,
     discarded: Vec<u8>,
     touched: Vec<u32>,
     connects: Vec<Connect>,
-    writable: Vec<Session>,
+    writable: Vec<ConnectionId>,
     now_ns: Cell<u64>,
     stopping: bool,
     drain_is_over: bool,
-    pub(crate) statistics: Statistics,
+    pub(crate) statistics: IoStatistics,
 }
 
 /// A connection that a shard asked for.
 #[derive(Debug)]
 pub(crate) struct Connect {
-    pub session: Session,
+    pub id: ConnectionId,
     pub target: Target,
     pub token: u64,
 }
 
-/// What a shard wants of one of its sessions.
+/// What a shard wants of one of its connections.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct PendingOps {
     pub close: bool,
     pub abort: bool,
     pub resume: bool,
@@ -58,7 +58,7 @@ struct Slot {
     generation: u32,
     taken: bool,
     touched: bool,
-    wishes: Wishes,
+    pending: PendingOps,
     /// The shard knows that output waits, so it is told when that has been written.
     promised: Cell<bool>,
     /// The bytes before this one are with the kernel already.
@@ -74,7 +74,7 @@ struct Slot {
     output: Vec<u8>,
 }
 
-impl Turn {
+impl IoContext {
     /// The clock as it was read once for this turn, nanoseconds of [`crate::clock_ns`].
     ///
     /// It is read the first time anybody asks, so that a shard without clocks costs none: who wants
@@ -95,16 +95,16 @@ impl Turn {
 
     /// The bytes that wait to be written. Append to them, or swap the whole `Vec` out, append and
     /// swap it back; its front may be with the kernel already, so never change or measure what is
-    /// in it. Bytes for a session that is gone are dropped.
+    /// in it. Bytes for a connection that is gone are dropped.
     #[inline]
-    pub fn output(&mut self, session: Session) -> &mut Vec<u8> {
-        if self.find(session).is_none() {
+    pub fn output(&mut self, id: ConnectionId) -> &mut Vec<u8> {
+        if self.find(id).is_none() {
             self.discarded.clear();
             return &mut self.discarded;
         }
         // Once a call: a shard that swaps the buffer out gets back what it left, not a second one.
-        let first = self.touch(session.index);
-        let slot = &mut self.slots[session.index as usize];
+        let first = self.touch(id.index);
+        let slot = &mut self.slots[id.index as usize];
         if first
             && slot.output.capacity() == 0
             && let Some(buffer) = self.pool.pop()
@@ -114,12 +114,13 @@ impl Turn {
         &mut slot.output
     }
 
-    /// Bytes that were appended and that the kernel has not taken yet; 0 where the session is gone.
+    /// Bytes that were appended and that the kernel has not taken yet; 0 where the connection is
+    /// gone.
     ///
     /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
     #[inline]
-    pub fn backlog(&self, session: Session) -> usize {
-        let Some(slot) = self.find(session) else {
+    pub fn backlog(&self, id: ConnectionId) -> usize {
+        let Some(slot) = self.find(id) else {
             return 0;
         };
         let backlog = slot.backlog();
@@ -129,46 +130,46 @@ impl Turn {
         backlog
     }
 
-    /// Bytes of this session that the kernel has taken since it began; 0 where it is gone. As long
-    /// as this stands still while there is a backlog, the peer reads nothing.
-    pub fn sent_bytes(&self, session: Session) -> u64 {
-        self.find(session).map_or(0, |slot| slot.sent_bytes)
+    /// Bytes of this connection that the kernel has taken since it began; 0 where it is gone. As
+    /// long as this stands still while there is a backlog, the peer reads nothing.
+    pub fn sent_bytes(&self, id: ConnectionId) -> u64 {
+        self.find(id).map_or(0, |slot| slot.sent_bytes)
     }
 
-    /// When the transport of this session was there, before its TLS handshake, nanoseconds of
-    /// [`crate::clock_ns`]. None without TLS: then it was there when the session opened.
-    pub fn transport_opened_ns(&self, session: Session) -> Option<u64> {
-        let slot = self.find(session)?;
+    /// When the transport of this connection was there, before its TLS handshake, nanoseconds of
+    /// [`crate::clock_ns`]. None without TLS: then it was there when the connection opened.
+    pub fn transport_opened_ns(&self, id: ConnectionId) -> Option<u64> {
+        let slot = self.find(id)?;
         (slot.transport_opened_ns > 0).then_some(slot.transport_opened_ns)
     }
 
     /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
     /// token. What is put into the output before then goes out as soon as the connection is there.
-    pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> Session {
-        let session = self.reserve();
+    pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> ConnectionId {
+        let id = self.reserve();
         self.connects.push(Connect {
-            session,
+            id,
             target: target.into(),
             token,
         });
-        session
+        id
     }
 
     /// Writes what is in the output, then closes cleanly. Nothing is read any more. A connection
     /// that is not there yet is given up.
-    pub fn close(&mut self, session: Session) {
-        self.wish(session, |wishes| wishes.close = true);
+    pub fn close(&mut self, id: ConnectionId) {
+        self.request(id, |pending| pending.close = true);
     }
 
     /// Closes now; what is in the output is dropped.
-    pub fn abort(&mut self, session: Session) {
-        self.wish(session, |wishes| wishes.abort = true);
+    pub fn abort(&mut self, id: ConnectionId) {
+        self.request(id, |pending| pending.abort = true);
     }
 
-    /// Goes on reading after [`crate::Then::Pause`]. Bytes that were left over then are presented
-    /// again even when no more have come.
-    pub fn resume(&mut self, session: Session) {
-        self.wish(session, |wishes| wishes.resume = true);
+    /// Goes on reading after [`crate::AfterRead::Pause`]. Bytes that were left over then are
+    /// presented again even when no more have come.
+    pub fn resume(&mut self, id: ConnectionId) {
+        self.request(id, |pending| pending.resume = true);
     }
 
     /// Leaves the loop when all output has been written and nothing is awaited from other threads,
@@ -177,7 +178,8 @@ impl Turn {
         self.stopping = true;
     }
 
-    /// Whether the driver is on its way out: [`Turn::stop`] or [`crate::Waker::stop`] was called.
+    /// Whether the driver is on its way out: [`IoContext::stop`] or [`crate::Waker::stop`] was
+    /// called.
     #[inline]
     pub fn stopping(&self) -> bool {
         self.stopping
@@ -193,18 +195,18 @@ impl Turn {
 
     /// What the driver has counted so far; the busy time of this turn is not yet in it.
     #[inline]
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> IoStatistics {
         self.statistics
     }
 }
 
-impl Turn {
+impl IoContext {
     /// Begins a turn of a clock that is not running.
     pub(crate) fn stand_at(&mut self, now_ns: u64) {
         self.now_ns.set(now_ns);
     }
 
-    /// From here on [`Turn::drain_is_over`].
+    /// From here on [`IoContext::drain_is_over`].
     pub(crate) fn end_drain(&mut self) {
         self.drain_is_over = true;
     }
@@ -216,7 +218,7 @@ impl Turn {
     }
 
     /// Takes a free slot for a connection that a peer asks for, if there is memory for one.
-    pub(crate) fn try_reserve(&mut self) -> Result<Session, Errno> {
+    pub(crate) fn try_reserve(&mut self) -> Result<ConnectionId, Errno> {
         if self.free.is_empty() {
             self.slots.try_grow(1)?;
         }
@@ -224,57 +226,57 @@ impl Turn {
     }
 
     /// Takes a free slot.
-    pub(crate) fn reserve(&mut self) -> Session {
+    pub(crate) fn reserve(&mut self) -> ConnectionId {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
         slot.taken = true;
-        Session {
+        ConnectionId {
             index,
             generation: slot.generation,
         }
     }
 
-    /// Makes a session stale: from here on it finds nobody. Its slot is not free yet.
-    pub(crate) fn retire(&mut self, session: Session) {
-        let slot = &mut self.slots[session.index as usize];
+    /// Makes a connection stale: from here on it finds nobody. Its slot is not free yet.
+    pub(crate) fn retire(&mut self, id: ConnectionId) {
+        let slot = &mut self.slots[id.index as usize];
         slot.taken = false;
         slot.generation = slot.generation.wrapping_add(1);
         slot.written = 0;
         slot.lent_bytes = 0;
         slot.sent_bytes = 0;
         slot.transport_opened_ns = 0;
-        slot.wishes = Wishes::default();
+        slot.pending = PendingOps::default();
         slot.promised.set(false);
         let output = mem::take(&mut slot.output);
         self.recycle(output);
     }
 
-    /// Gives a retired slot to the next session.
+    /// Gives a retired slot to the next connection.
     pub(crate) fn release(&mut self, index: u32) {
         self.free.push(index);
     }
 
-    /// Sessions of which something was asked since the last call, each once.
+    /// Connections of which something was asked since the last call, each once.
     #[inline]
-    pub(crate) fn next_touched(&mut self) -> Option<(Session, Wishes)> {
+    pub(crate) fn next_touched(&mut self) -> Option<(ConnectionId, PendingOps)> {
         loop {
             let index = self.touched.pop()?;
             let slot = &mut self.slots[index as usize];
             slot.touched = false;
             if slot.taken {
-                let session = Session {
+                let id = ConnectionId {
                     index,
                     generation: slot.generation,
                 };
-                return Some((session, mem::take(&mut slot.wishes)));
+                return Some((id, mem::take(&mut slot.pending)));
             }
         }
     }
 
-    /// Whether something was asked of the session at that index.
+    /// Whether something was asked of the connection at that index.
     #[inline]
     pub(crate) fn is_touched(&self, index: u32) -> bool {
         self.slots[index as usize].touched
@@ -292,29 +294,27 @@ impl Turn {
     }
 
     /// Takes back a connect that has not begun; its token.
-    pub(crate) fn withdraw_connect(&mut self, session: Session) -> Option<u64> {
-        let position = self
-            .connects
-            .iter()
-            .position(|connect| connect.session == session)?;
+    pub(crate) fn withdraw_connect(&mut self, id: ConnectionId) -> Option<u64> {
+        let position = self.connects.iter().position(|connect| connect.id == id)?;
         Some(self.connects.remove(position).token)
     }
 
     /// The shard is to hear when the output has been written whole.
     #[inline]
-    pub(crate) fn promise_writable(&self, session: Session) {
-        self.slots[session.index as usize].promised.set(true);
+    pub(crate) fn promise_writable(&self, id: ConnectionId) {
+        self.slots[id.index as usize].promised.set(true);
     }
 
-    /// Sessions whose shard is to hear that their output has been written whole. They wait for the
-    /// next turn, so that a fast reader of an endless stream does not keep the thread to itself.
-    pub(crate) fn take_writable(&mut self) -> Vec<Session> {
+    /// Connections whose shard is to hear that their output has been written whole. They wait for
+    /// the next turn, so that a fast reader of an endless stream does not keep the thread to
+    /// itself.
+    pub(crate) fn take_writable(&mut self) -> Vec<ConnectionId> {
         mem::take(&mut self.writable)
     }
 
-    /// Whether a session is still there.
-    pub(crate) fn is_live(&self, session: Session) -> bool {
-        self.find(session).is_some()
+    /// Whether a connection is still there.
+    pub(crate) fn is_live(&self, id: ConnectionId) -> bool {
+        self.find(id).is_some()
     }
 
     /// Whether something waits to be done before the driver may sleep.
@@ -325,30 +325,30 @@ impl Turn {
 
     /// Whether there is output that the kernel has not taken yet, lent or not.
     #[inline]
-    pub(crate) fn has_output(&self, session: Session) -> bool {
-        self.pending_bytes(session) > 0
+    pub(crate) fn has_output(&self, id: ConnectionId) -> bool {
+        self.pending_bytes(id) > 0
     }
 
-    /// [`Turn::backlog`] that promises nothing.
+    /// [`IoContext::backlog`] that promises nothing.
     #[inline]
-    pub(crate) fn pending_bytes(&self, session: Session) -> usize {
-        self.find(session).map_or(0, Slot::backlog)
+    pub(crate) fn pending_bytes(&self, id: ConnectionId) -> usize {
+        self.find(id).map_or(0, Slot::backlog)
     }
 
     /// What the kernel has not taken yet, but for what is lent.
     #[inline]
-    pub(crate) fn unwritten(&self, session: Session) -> &[u8] {
-        self.find(session).map_or(&[], |slot| {
+    pub(crate) fn unwritten(&self, id: ConnectionId) -> &[u8] {
+        self.find(id).map_or(&[], |slot| {
             &slot.output[slot.written.min(slot.output.len())..]
         })
     }
 
     /// The kernel has taken that many bytes. True if that was all.
     #[inline]
-    pub(crate) fn took(&mut self, session: Session, taken: usize) -> bool {
+    pub(crate) fn took(&mut self, id: ConnectionId, taken: usize) -> bool {
         self.statistics.writes += 1;
         self.statistics.sent_bytes += taken as u64;
-        let slot = &mut self.slots[session.index as usize];
+        let slot = &mut self.slots[id.index as usize];
         slot.written += taken;
         slot.sent_bytes += taken as u64;
         if slot.backlog() > 0 {
@@ -358,21 +358,21 @@ impl Turn {
         slot.written = 0;
         let output = mem::take(&mut slot.output);
         if slot.promised.replace(false) {
-            self.writable.push(session);
+            self.writable.push(id);
         }
         self.recycle(output);
         true
     }
 
-    /// Takes the whole output out of its session, for whoever must own the bytes until they are
-    /// with the kernel. Until [`Turn::settle_lent`] they count as backlog; the buffer comes back by
-    /// [`Turn::recycle`]. Empty where there is no output or the session is gone.
+    /// Takes the whole output out of its connection, for whoever must own the bytes until they are
+    /// with the kernel. Until [`IoContext::settle_lent`] they count as backlog; the buffer comes
+    /// back by [`IoContext::recycle`]. Empty where there is no output or the connection is gone.
     #[inline]
-    pub(crate) fn lend(&mut self, session: Session) -> Vec<u8> {
-        if self.find(session).is_none() {
+    pub(crate) fn lend(&mut self, id: ConnectionId) -> Vec<u8> {
+        if self.find(id).is_none() {
             return Vec::new();
         }
-        let slot = &mut self.slots[session.index as usize];
+        let slot = &mut self.slots[id.index as usize];
         let mut output = mem::take(&mut slot.output);
         let written = mem::take(&mut slot.written).min(output.len());
         if written > 0 {
@@ -383,15 +383,15 @@ impl Turn {
     }
 
     /// So many of the bytes that were lent are with the kernel now. True if nothing is left to
-    /// write. Nothing happens where the session is gone.
+    /// write. Nothing happens where the connection is gone.
     #[inline]
-    pub(crate) fn settle_lent(&mut self, session: Session, bytes: usize) -> bool {
-        if self.find(session).is_none() {
+    pub(crate) fn settle_lent(&mut self, id: ConnectionId, bytes: usize) -> bool {
+        if self.find(id).is_none() {
             return true;
         }
         self.statistics.writes += 1;
         self.statistics.sent_bytes += bytes as u64;
-        let slot = &mut self.slots[session.index as usize];
+        let slot = &mut self.slots[id.index as usize];
         debug_assert!(bytes <= slot.lent_bytes, "more went than was lent");
         slot.lent_bytes = slot.lent_bytes.saturating_sub(bytes);
         slot.sent_bytes += bytes as u64;
@@ -399,22 +399,22 @@ impl Turn {
             return false;
         }
         if slot.promised.replace(false) {
-            self.writable.push(session);
+            self.writable.push(id);
         }
         true
     }
 
-    /// Takes back the buffer of a session that had nothing to write.
+    /// Takes back the buffer of a connection that had nothing to write.
     #[inline]
-    pub(crate) fn reclaim(&mut self, session: Session) {
-        let slot = &mut self.slots[session.index as usize];
+    pub(crate) fn reclaim(&mut self, id: ConnectionId) {
+        let slot = &mut self.slots[id.index as usize];
         if slot.output.capacity() > 0 && slot.output.is_empty() {
             let output = mem::take(&mut slot.output);
             self.recycle(output);
         }
     }
 
-    /// Keeps an output buffer that is not needed any more for the next session that writes.
+    /// Keeps an output buffer that is not needed any more for the next connection that writes.
     #[inline]
     pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         let worth_keeping = (1..=POOLED_CAPACITY_MAX).contains(&buffer.capacity());
@@ -425,9 +425,9 @@ impl Turn {
     }
 
     #[inline]
-    fn find(&self, session: Session) -> Option<&Slot> {
-        let slot = self.slots.get(session.index as usize)?;
-        (slot.taken && slot.generation == session.generation).then_some(slot)
+    fn find(&self, id: ConnectionId) -> Option<&Slot> {
+        let slot = self.slots.get(id.index as usize)?;
+        (slot.taken && slot.generation == id.generation).then_some(slot)
     }
 
     #[inline]
@@ -442,10 +442,10 @@ impl Turn {
         true
     }
 
-    fn wish(&mut self, session: Session, wish: impl FnOnce(&mut Wishes)) {
-        if self.find(session).is_some() {
-            self.touch(session.index);
-            wish(&mut self.slots[session.index as usize].wishes);
+    fn request(&mut self, id: ConnectionId, request: impl FnOnce(&mut PendingOps)) {
+        if self.find(id).is_some() {
+            self.touch(id.index);
+            request(&mut self.slots[id.index as usize].pending);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The sessions of one thread and how far each is.
+//! The connections of one thread and how far each is.
 
 use super::super::engine::Engine;
-use super::super::fault::Fault;
-use crate::shard::{Opened, Session};
+use super::super::fault::TlsFault;
+use crate::shard::{ConnectionId, Opened};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// How far the TLS of a session is.
+/// How far the TLS of a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The shard inside has not heard that it is there.
@@ -15,19 +15,20 @@ pub(super) enum Phase {
     Open,
 }
 
-/// A session and its TLS.
+/// A connection and its TLS.
 pub(super) struct Secure {
-    session: Session,
+    id: ConnectionId,
     pub phase: Phase,
     pub engine: Engine,
     /// Decrypted, and not used up by the shard inside.
     pub leftover: Vec<u8>,
     /// Put out by the shard inside before the handshake was over.
     early: Vec<u8>,
-    /// The shard inside is to hear that its output was written, once it has heard of the session.
+    /// The shard inside is to hear that its output was written, once it has heard of the
+    /// connection.
     pub owes_writable: bool,
     /// Why it cannot go on.
-    pub fault: Option<Fault>,
+    pub fault: Option<TlsFault>,
 }
 
 impl Secure {
@@ -46,57 +47,57 @@ impl Secure {
     }
 }
 
-/// A session without TLS.
+/// A connection without TLS.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    session: Session,
+    id: ConnectionId,
     /// Put out by the shard inside before the transport was there.
     early: Vec<u8>,
     /// Why it gets none.
-    pub refused: Option<(Opened, Fault)>,
+    pub refused: Option<(Opened, TlsFault)>,
 }
 
-/// What a session has.
+/// What a connection has.
 pub(super) enum Entry {
     Waiting(Waiting),
     Secure(Box<Secure>),
 }
 
 impl Entry {
-    fn session(&self) -> Session {
+    fn id(&self) -> ConnectionId {
         match self {
-            Self::Waiting(waiting) => waiting.session,
-            Self::Secure(secure) => secure.session,
+            Self::Waiting(waiting) => waiting.id,
+            Self::Secure(secure) => secure.id,
         }
     }
 }
 
-/// All sessions of a thread of which this layer knows something.
+/// All connections of a thread of which this layer knows something.
 #[derive(Default)]
-pub(super) struct Sessions {
-    /// By [`Session::index`].
+pub(super) struct TlsConnections {
+    /// By [`ConnectionId::index`].
     entries: Vec<Option<Entry>>,
     /// When handshakes have taken too long, in order, since all may take equally long.
-    late: VecDeque<(u64, Session)>,
+    late: VecDeque<(u64, ConnectionId)>,
 }
 
-impl Sessions {
+impl TlsConnections {
     #[inline]
-    pub fn find(&mut self, session: Session) -> Option<&mut Secure> {
-        match self.entries.get_mut(session.index as usize)? {
-            Some(Entry::Secure(secure)) if secure.session == session => Some(secure),
+    pub fn find(&mut self, id: ConnectionId) -> Option<&mut Secure> {
+        match self.entries.get_mut(id.index as usize)? {
+            Some(Entry::Secure(secure)) if secure.id == id => Some(secure),
             _ => None,
         }
     }
 
-    /// The transport is there: from here on the session has TLS.
-    pub fn begin(&mut self, session: Session, how: Opened, engine: Engine, late_at_ns: u64) {
-        let early = match self.take(session) {
+    /// The transport is there: from here on the connection has TLS.
+    pub fn begin(&mut self, id: ConnectionId, how: Opened, engine: Engine, late_at_ns: u64) {
+        let early = match self.take(id) {
             Some(Entry::Waiting(waiting)) => waiting.early,
             _ => Vec::new(),
         };
         let secure = Secure {
-            session,
+            id,
             phase: Phase::Handshake(how),
             engine,
             leftover: Vec::new(),
@@ -104,72 +105,72 @@ impl Sessions {
             owes_writable: false,
             fault: None,
         };
-        self.put(session, Entry::Secure(Box::new(secure)));
+        self.put(id, Entry::Secure(Box::new(secure)));
         if late_at_ns != u64::MAX {
-            self.late.push_back((late_at_ns, session));
+            self.late.push_back((late_at_ns, id));
         }
     }
 
-    /// The session gets no TLS.
-    pub fn refuse(&mut self, session: Session, how: Opened, fault: Fault) {
-        self.waiting(session).refused = Some((how, fault));
+    /// The connection gets no TLS.
+    pub fn refuse(&mut self, id: ConnectionId, how: Opened, fault: TlsFault) {
+        self.waiting(id).refused = Some((how, fault));
     }
 
-    /// The shard inside puts something out for a session whose handshake is not over, or has not
+    /// The shard inside puts something out for a connection whose handshake is not over, or has not
     /// even begun.
-    pub fn put_off(&mut self, session: Session, put_out: &[u8]) {
-        match self.find(session) {
+    pub fn put_off(&mut self, id: ConnectionId, put_out: &[u8]) {
+        match self.find(id) {
             Some(secure) => secure.put_off(put_out),
-            None => self.waiting(session).early.extend_from_slice(put_out),
+            None => self.waiting(id).early.extend_from_slice(put_out),
         }
     }
 
-    fn waiting(&mut self, session: Session) -> &mut Waiting {
-        if !matches!(self.entries.get(session.index as usize),
-            Some(Some(Entry::Waiting(waiting))) if waiting.session == session)
+    fn waiting(&mut self, id: ConnectionId) -> &mut Waiting {
+        if !matches!(self.entries.get(id.index as usize),
+            Some(Some(Entry::Waiting(waiting))) if waiting.id == id)
         {
             let waiting = Waiting {
-                session,
+                id,
                 early: Vec::new(),
                 refused: None,
             };
-            self.put(session, Entry::Waiting(waiting));
+            self.put(id, Entry::Waiting(waiting));
         }
-        match &mut self.entries[session.index as usize] {
+        match &mut self.entries[id.index as usize] {
             Some(Entry::Waiting(waiting)) => waiting,
             _ => unreachable!("it was put there just now"),
         }
     }
 
-    fn put(&mut self, session: Session, entry: Entry) {
-        let index = session.index as usize;
+    fn put(&mut self, id: ConnectionId, entry: Entry) {
+        let index = id.index as usize;
         if self.entries.len() <= index {
             self.entries.resize_with(index + 1, || None);
         }
         self.entries[index] = Some(entry);
     }
 
-    /// What there was of a session that is gone.
-    pub fn take(&mut self, session: Session) -> Option<Entry> {
-        let entry = self.entries.get_mut(session.index as usize)?;
-        entry.take_if(|entry| entry.session() == session)
+    /// What there was of a connection that is gone.
+    pub fn take(&mut self, id: ConnectionId) -> Option<Entry> {
+        let entry = self.entries.get_mut(id.index as usize)?;
+        entry.take_if(|entry| entry.id() == id)
     }
 
     /// The peer has said in TLS that it sends no more.
-    pub fn peer_has_ended(&mut self, session: Session) -> bool {
-        self.find(session)
+    pub fn peer_has_ended(&mut self, id: ConnectionId) -> bool {
+        self.find(id)
             .is_some_and(|secure| secure.engine.has_ended())
     }
 
     /// A handshake that should have been over by now.
-    pub fn take_late(&mut self, now_ns: u64) -> Option<Session> {
+    pub fn take_late(&mut self, now_ns: u64) -> Option<ConnectionId> {
         self.forget_ended();
-        let &(at_ns, session) = self.late.front()?;
+        let &(at_ns, id) = self.late.front()?;
         if at_ns > now_ns {
             return None;
         }
         self.late.pop_front();
-        Some(session)
+        Some(id)
     }
 
     /// When the next handshake has taken too long.
@@ -179,9 +180,9 @@ impl Sessions {
 
     /// Looks no more after handshakes that are over.
     pub fn forget_ended(&mut self) {
-        while let Some(&(_, session)) = self.late.front() {
+        while let Some(&(_, id)) = self.late.front() {
             let goes_on = |secure: &mut Secure| matches!(secure.phase, Phase::Handshake(_));
-            if self.find(session).is_some_and(goes_on) {
+            if self.find(id).is_some_and(goes_on) {
                 return;
             }
             self.late.pop_front();
@@ -189,10 +190,10 @@ impl Sessions {
     }
 }
 
-impl fmt::Debug for Sessions {
+impl fmt::Debug for TlsConnections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let there = self.entries.iter().flatten().count();
-        f.debug_struct("Sessions")
+        f.debug_struct("Connections")
             .field("there", &there)
             .finish_non_exhaustive()
     }

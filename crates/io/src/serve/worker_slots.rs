@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The free ones among the threads of one server that take one connection at a time.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct WorkerSlots {
     state: Mutex<State>,
     acceptor: Waker,
 }
@@ -16,8 +16,8 @@ struct State {
     awaited: bool,
 }
 
-impl Seats {
-    /// No seat yet. `acceptor` is called when one becomes free that it has asked for.
+impl WorkerSlots {
+    /// No slot yet. `acceptor` is called when one becomes free that it has asked for.
     pub fn new(acceptor: Waker) -> Self {
         Self {
             state: Mutex::default(),
@@ -25,7 +25,7 @@ impl Seats {
         }
     }
 
-    /// A free seat, the one left last: its thread's memory is the warmest.
+    /// A free slot, the one left last: its thread's memory is the warmest.
     pub fn take(&self) -> Option<usize> {
         self.lock().free.pop()
     }
@@ -37,10 +37,10 @@ impl Seats {
         !state.awaited
     }
 
-    /// The connection of that seat has ended.
-    pub fn leave(&self, seat: usize) {
+    /// The connection of that slot has ended.
+    pub fn leave(&self, slot: usize) {
         let mut state = self.lock();
-        state.free.push(seat);
+        state.free.push(slot);
         if std::mem::take(&mut state.awaited) {
             self.acceptor.wake();
         }
@@ -59,13 +59,13 @@ mod tests {
     #[test]
     fn the_acceptor_is_called_only_for_a_seat_it_waits_for() {
         let acceptor = Waker::new().unwrap();
-        let seats = Seats::new(acceptor.clone());
-        seats.leave(0);
+        let slots = WorkerSlots::new(acceptor.clone());
+        slots.leave(0);
         assert!(!acceptor.wake_up(), "nobody was waiting");
-        assert_eq!(seats.take(), Some(0));
-        assert!(!seats.is_free_or_await());
-        seats.leave(0);
+        assert_eq!(slots.take(), Some(0));
+        assert!(!slots.is_free_or_await());
+        slots.leave(0);
         assert!(acceptor.wake_up());
-        assert!(seats.is_free_or_await());
+        assert!(slots.is_free_or_await());
     }
 }

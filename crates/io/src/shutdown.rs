@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Clone it before serving and call it from any thread; not from a signal handler, which may not
 /// take locks (a thread that waits for signals may).
 #[derive(Clone, Debug, Default)]
-pub struct Stopper(Arc<Mutex<State>>);
+pub struct ShutdownHandle(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -20,14 +20,15 @@ struct State {
     followers: Vec<WeakWaker>,
 }
 
-impl Stopper {
-    /// A stopper that has stopped nothing yet.
+impl ShutdownHandle {
+    /// A shutdown handle that has stopped nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has everything end that serves, or will serve, with this stopper: what goes on may come to
-    /// its end within the drain time ([`crate::Options::drain_ns`]). Does not wait for it.
+    /// Has everything end that serves, or will serve, with this shutdown handle: what goes on may
+    /// come to its end within the drain time ([`crate::IoOptions::drain_ns`]). Does not wait for
+    /// it.
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -35,7 +36,7 @@ impl Stopper {
         there.for_each(|waker| waker.stop());
     }
 
-    /// As [`Stopper::stop`], without any time for what goes on; also after it.
+    /// As [`ShutdownHandle::stop`], without any time for what goes on; also after it.
     pub fn stop_now(&self) {
         let mut state = self.lock();
         (state.stopped, state.hurried) = (true, true);
@@ -84,7 +85,7 @@ fn remember(wakers: &mut Vec<WeakWaker>, waker: &Waker) {
 }
 
 /// Stops the others when the thread that holds it ends, whatever it ends of.
-pub(crate) struct StopOnExit(pub Stopper);
+pub(crate) struct StopOnExit(pub ShutdownHandle);
 
 impl Drop for StopOnExit {
     fn drop(&mut self) {
@@ -98,49 +99,49 @@ mod tests {
 
     #[test]
     fn who_joins_after_the_end_is_stopped_too() {
-        let stopper = Stopper::new();
-        let before = stopper.waker().unwrap();
-        assert!(!before.is_stopping() && !stopper.is_stopped());
-        stopper.clone().stop();
-        let after = stopper.waker().unwrap();
-        assert!(before.is_stopping() && after.is_stopping() && stopper.is_stopped());
+        let shutdown = ShutdownHandle::new();
+        let before = shutdown.waker().unwrap();
+        assert!(!before.is_stopping() && !shutdown.is_stopped());
+        shutdown.clone().stop();
+        let after = shutdown.waker().unwrap();
+        assert!(before.is_stopping() && after.is_stopping() && shutdown.is_stopped());
     }
 
     #[test]
     fn who_follows_is_hurried_and_not_stopped() {
-        let (stopper, follower) = (Stopper::new(), Waker::new().unwrap());
-        let member = stopper.waker().unwrap();
-        stopper.hurry_too(&follower);
-        stopper.stop();
+        let (shutdown, follower) = (ShutdownHandle::new(), Waker::new().unwrap());
+        let member = shutdown.waker().unwrap();
+        shutdown.hurry_too(&follower);
+        shutdown.stop();
         assert!(member.is_stopping() && !member.is_hurried());
         assert!(!follower.is_stopping());
-        stopper.stop_now();
+        shutdown.stop_now();
         assert!(member.is_hurried() && follower.is_hurried() && follower.is_stopping());
         let late = Waker::new().unwrap();
-        stopper.hurry_too(&late);
-        assert!(late.is_hurried() && stopper.waker().unwrap().is_hurried());
+        shutdown.hurry_too(&late);
+        assert!(late.is_hurried() && shutdown.waker().unwrap().is_hurried());
     }
 
     #[test]
     fn a_driver_that_is_gone_keeps_nothing_open() {
-        let stopper = Stopper::new();
-        drop(stopper.waker().unwrap());
-        assert!(stopper.lock().wakers[0].is_gone());
-        let waker = stopper.waker().unwrap();
-        assert_eq!(stopper.lock().wakers.len(), 1);
-        stopper.stop();
+        let shutdown = ShutdownHandle::new();
+        drop(shutdown.waker().unwrap());
+        assert!(shutdown.lock().wakers[0].is_gone());
+        let waker = shutdown.waker().unwrap();
+        assert_eq!(shutdown.lock().wakers.len(), 1);
+        shutdown.stop();
         assert!(waker.is_stopping());
     }
 
     #[test]
     fn a_thread_that_panics_stops_the_others() {
-        let stopper = Stopper::new();
-        let exit = StopOnExit(stopper.clone());
+        let shutdown = ShutdownHandle::new();
+        let exit = StopOnExit(shutdown.clone());
         let thread = std::thread::spawn(move || {
             let _exit = exit;
             panic!("on purpose");
         });
         assert!(thread.join().is_err());
-        assert!(stopper.is_stopped());
+        assert!(shutdown.is_stopped());
     }
 }

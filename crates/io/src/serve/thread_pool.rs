@@ -2,15 +2,15 @@
 
 use super::acceptor::Acceptor;
 use super::event_loop::EventLoop;
-use super::seats::Seats;
 use super::threads::{self, ShardThread};
+use super::worker_slots::WorkerSlots;
 use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
-use crate::blocking::{self, Seat};
+use crate::blocking::{self, WorkerSlot};
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
-use crate::statistics::Statistics;
-use crate::stopper::{StopOnExit, Stopper};
+use crate::shutdown::{ShutdownHandle, StopOnExit};
+use crate::statistics::IoStatistics;
 use rustix::fd::OwnedFd;
 use std::io;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     listener: Listener,
     options: &ServeOptions,
     make_shard: &F,
-) -> io::Result<Statistics> {
+) -> io::Result<IoStatistics> {
     thread::scope(|scope| {
-        let mut acceptor = Acceptor::new(listener, options.stopper.waker()?);
-        let last = Stopper::new();
-        let seats = Arc::new(Seats::new(acceptor.waker.clone()));
-        let mut crew = Crew {
+        let mut acceptor = Acceptor::new(listener, options.shutdown.waker()?);
+        let last = ShutdownHandle::new();
+        let slots = Arc::new(WorkerSlots::new(acceptor.waker.clone()));
+        let mut thread_pool = ThreadPool {
             scope,
             options,
             last: last.clone(),
@@ -35,15 +35,17 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
             shards: Vec::new(),
             next_shard: 0,
             blocking: Vec::new(),
-            seats,
+            slots,
             refused: 0,
         };
         // Whatever ends the accepting, the threads have to end before they can be joined.
-        let exit = (StopOnExit(options.stopper.clone()), StopOnExit(last));
-        let accepted = crew.start().and_then(|()| crew.accept_all(&mut acceptor));
+        let exit = (StopOnExit(options.shutdown.clone()), StopOnExit(last));
+        let accepted = thread_pool
+            .start()
+            .and_then(|()| thread_pool.accept_all(&mut acceptor));
         drop(exit);
-        let accept_errors = acceptor.accept_errors + crew.refused;
-        let statistics = threads::join_all(crew.threads);
+        let accept_errors = acceptor.accept_errors + thread_pool.refused;
+        let statistics = threads::join_all(thread_pool.threads);
         accepted?;
         let mut statistics = statistics?;
         statistics.accept_errors += accept_errors;
@@ -51,24 +53,24 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
     })
 }
 
-struct Crew<'scope, 'env, F> {
+struct ThreadPool<'scope, 'env, F> {
     scope: &'scope Scope<'scope, 'env>,
     options: &'env ServeOptions,
     /// Stops the threads, once the last connection is accepted.
-    last: Stopper,
+    last: ShutdownHandle,
     make_shard: &'env F,
     threads: Vec<ShardThread<'scope>>,
     /// Where the shards that take any number get their connections.
     shards: Vec<Mailbox<OwnedFd>>,
     next_shard: usize,
-    /// Where the blocking threads get theirs, by seat.
+    /// Where the blocking threads get theirs, by slot.
     blocking: Vec<Mailbox<OwnedFd>>,
-    seats: Arc<Seats>,
+    slots: Arc<WorkerSlots>,
     /// Connections for which no thread could be had.
     refused: u64,
 }
 
-impl<'scope, 'env, S, F> Crew<'scope, 'env, F>
+impl<'scope, 'env, S, F> ThreadPool<'scope, 'env, F>
 where
     S: Shard,
     F: Fn(ShardPlace) -> S + Sync,
@@ -99,13 +101,13 @@ where
     fn has_room(&self) -> bool {
         self.options.io != Io::Blocking
             || self.blocking.len() < BLOCKING_CONNECTIONS_MAX
-            || self.seats.is_free_or_await()
+            || self.slots.is_free_or_await()
     }
 
     /// Gives a connection to the thread whose turn it is. Without any it is closed and counted.
     fn place(&mut self, socket: OwnedFd) {
-        if let Some(seat) = self.free_seat() {
-            self.blocking[seat].push(socket);
+        if let Some(slot) = self.free_slot() {
+            self.blocking[slot].push(socket);
         } else if !self.shards.is_empty() {
             self.shards[self.next_shard].push(socket);
             self.next_shard = (self.next_shard + 1) % self.shards.len();
@@ -115,9 +117,9 @@ where
     }
 
     /// A blocking thread without a connection, started where there may be another and can be.
-    fn free_seat(&mut self) -> Option<usize> {
-        if let Some(seat) = self.seats.take() {
-            return Some(seat);
+    fn free_slot(&mut self) -> Option<usize> {
+        if let Some(slot) = self.slots.take() {
+            return Some(slot);
         }
         let seats_max = match self.options.io {
             Io::Auto => self.options.threads.get(),
@@ -142,14 +144,14 @@ where
         let number = self.blocking.len();
         let place = self.place_for(Driver::Blocking, number)?;
         let arrivals = Mailbox::new(place.waker.clone());
-        let seat = Seat {
+        let slot = WorkerSlot {
             number,
             arrivals: arrivals.clone(),
-            seats: Arc::clone(&self.seats),
+            slots: Arc::clone(&self.slots),
         };
         let (waker, options) = (place.waker.clone(), self.options.driver);
         self.spawn(place, move |shard| {
-            Ok(blocking::run_seat(seat, shard, waker, options)?.1)
+            Ok(blocking::run_slot(slot, shard, waker, options)?.1)
         })?;
         self.blocking.push(arrivals);
         Ok(number)
@@ -157,7 +159,7 @@ where
 
     fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
         let waker = self.last.waker()?;
-        self.options.stopper.hurry_too(&waker);
+        self.options.shutdown.hurry_too(&waker);
         Ok(ShardPlace {
             thread,
             driver,
@@ -168,7 +170,7 @@ where
     fn spawn(
         &mut self,
         place: ShardPlace,
-        drive: impl FnOnce(S) -> io::Result<Statistics> + Send + 'scope,
+        drive: impl FnOnce(S) -> io::Result<IoStatistics> + Send + 'scope,
     ) -> io::Result<()> {
         let (options, make_shard) = (self.options, self.make_shard);
         let thread = threads::spawn(self.scope, options, make_shard, place, drive)?;
