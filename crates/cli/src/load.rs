@@ -14,9 +14,9 @@ use bookend_load::contract::report::{LoadReport, Split};
 use bookend_load::descriptors;
 use bookend_load::options::{Flags, Options};
 use bookend_load::output;
-use bookend_load::plan::Plan;
+use bookend_load::plan::LoadPlan;
 use bookend_load::prepare::Prepared;
-use bookend_load::run::{self, Progress};
+use bookend_load::run::{self, WindowEdge};
 use bookend_load::schema::Method;
 use bookend_load::summary::{self, Ended};
 use bookend_load::targets::TargetNames;
@@ -85,7 +85,7 @@ fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-fn measure(plan: Plan, targets: &TargetNames, audience: Audience) -> Result<Ended, Failure> {
+fn measure(plan: LoadPlan, targets: &TargetNames, audience: Audience) -> Result<Ended, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
     let (threads, driver) = (plan.threads, plan.driver);
@@ -105,10 +105,10 @@ fn measure(plan: Plan, targets: &TargetNames, audience: Audience) -> Result<Ende
     })
 }
 
-fn announce(progress: Progress) {
+fn announce(progress: WindowEdge) {
     let line = match progress {
-        Progress::WindowStart => Line::WindowStart,
-        Progress::WindowEnd => Line::WindowEnd,
+        WindowEdge::Start => Line::WindowStart,
+        WindowEdge::End => Line::WindowEnd,
     };
     // If the lab is gone, the closed standard input ends the run.
     let _ = output::write(&format!("{line}\n"), None);

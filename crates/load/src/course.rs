@@ -7,7 +7,7 @@ use crate::gate::{Gate, Start};
 use crate::link::{Ledger, Source};
 use crate::measured::Measured;
 use crate::phase::{Phase, Timetable};
-use crate::plan::{AtEnd, Plan, Share};
+use crate::plan::{DurationStop, LoadPlan, Share};
 use crate::recorder::Recorder;
 use crate::sources::Sources;
 use bookend_io::{IoContext, IoStatistics};
@@ -24,7 +24,7 @@ const LOOK_MIN_NS: u64 = 1_000_000;
 /// The course of one worker.
 #[derive(Debug)]
 pub(crate) struct Course {
-    pub plan: Arc<Plan>,
+    pub plan: Arc<LoadPlan>,
     /// What it measured.
     pub measured: Measured,
     /// Where its connections come from.
@@ -50,7 +50,7 @@ pub(crate) struct Course {
 
 impl Course {
     /// The course of worker `worker`, to which that share of the run falls.
-    pub fn new(plan: Arc<Plan>, gate: Arc<Gate>, worker: u32, share: &Share) -> Self {
+    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32, share: &Share) -> Self {
         Self {
             timetable: Timetable::of(&plan),
             plan,
@@ -164,13 +164,13 @@ impl Course {
         }
         let all_made = self.calls.is_some_and(|calls| self.counted_done >= calls);
         let out_of_time = now_ns >= self.timetable.window_end_ns;
-        let waits = self.plan.at_end == AtEnd::Wait && self.in_flight > 0;
+        let waits = self.plan.duration_stop == DurationStop::Wait && self.in_flight > 0;
         all_made || (out_of_time && !waits) || self.gate.is_cancelled()
     }
 
     /// Whether the calls in flight at the window's end fail there.
     pub fn closes_at_end(&self) -> bool {
-        self.plan.at_end == AtEnd::Close
+        self.plan.duration_stop == DurationStop::Close
     }
 
     /// The window is over.
@@ -178,8 +178,8 @@ impl Course {
         let now_ns = io.now_ns();
         // By number, the window ends with its last call; by time, on time.
         let on_time = self.calls.is_none() && !self.gate.is_cancelled();
-        self.measured.window_end_ns = match self.plan.at_end {
-            AtEnd::Wait => now_ns,
+        self.measured.window_end_ns = match self.plan.duration_stop {
+            DurationStop::Wait => now_ns,
             _ if on_time => self.timetable.window_end_ns,
             _ => now_ns,
         };

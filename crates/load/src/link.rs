@@ -5,7 +5,7 @@ mod liveness;
 use crate::call::{Call, Fault, token};
 use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 use crate::roster::Place;
 use crate::setup::Parts;
@@ -124,7 +124,7 @@ pub struct Stragglers {
 
 /// What requests are made of.
 pub(crate) struct Source<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a LoadPlan,
     /// Calls made so far by this worker, which numbers payloads and varying metadata.
     pub next_number: &'a mut u64,
     pub counted: bool,
@@ -135,7 +135,7 @@ impl Link {
         id: ConnectionId,
         connection_number: u32,
         place: Place,
-        plan: &Plan,
+        plan: &LoadPlan,
         head: &HeaderBlock,
         streams: u32,
         keepalive: Option<Keepalive>,
@@ -349,7 +349,7 @@ impl Link {
     }
 }
 
-fn kept_requests(plan: &Plan, head: &HeaderBlock) -> Vec<PreparedRequest> {
+fn kept_requests(plan: &LoadPlan, head: &HeaderBlock) -> Vec<PreparedRequest> {
     let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
     if plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES {
         return Vec::new();

@@ -12,7 +12,7 @@ use crate::dials::{Dials, End};
 use crate::gate::Gate;
 use crate::link::Farewell;
 use crate::measured::Measured;
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 use crate::sources::Token;
 use crate::worker::Worker;
 use attempt::{Attempt, Script};
@@ -43,7 +43,7 @@ pub(crate) struct OneShotShard {
 
 impl OneShotShard {
     /// Worker `worker` of a run.
-    pub fn new(plan: Arc<Plan>, gate: Arc<Gate>, worker: u32) -> Self {
+    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32) -> Self {
         let share = plan.share(worker);
         let attempts = share.streams.len();
         Self {

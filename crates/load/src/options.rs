@@ -15,6 +15,7 @@ pub use security::{Security, Tls};
 use crate::metadata::Metadata;
 use crate::payload::{DataSource, Templates};
 use crate::plan::Connecting;
+pub use crate::plan::DurationStop;
 use crate::suggestion::nearest;
 use crate::targets::{Strategy, TargetNames};
 use bookend_io::Wait;
@@ -159,19 +160,6 @@ pub enum Format {
     Json,
     /// JSON, indented by two.
     Pretty,
-}
-
-/// What happens to the calls in flight when the time is up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DurationStop {
-    /// They end as errors with the code `Unavailable`: ghz's default, which makes every run by time
-    /// end with errors that no server made.
-    Close,
-    /// They are waited for and counted.
-    Wait,
-    /// They may end, and are not counted.
-    #[default]
-    Ignore,
 }
 
 /// Reads one of a few words, or says which they are.

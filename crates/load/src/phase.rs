@@ -1,6 +1,6 @@
 //! The phases of a run, and when they end.
 
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 
 /// Where a worker stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct Timetable {
 }
 
 impl Timetable {
-    pub fn of(plan: &Plan) -> Self {
+    pub fn of(plan: &LoadPlan) -> Self {
         Self {
             warmup_ns: plan.warmup_ns,
             window_ns: plan.window_ns,

@@ -2,12 +2,12 @@
 
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
-use bookend_io::{UringRefusal, Wait};
+use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct LoadPlan {
     /// Whom the connections go to.
     pub targets: Targets,
     /// `/pkg.Service/Method`.
@@ -48,7 +48,7 @@ pub struct Plan {
     /// for never.
     pub keepalive: Option<Keepalive>,
     /// What happens to calls in flight at the end of the window.
-    pub at_end: AtEnd,
+    pub duration_stop: DurationStop,
     /// Whether failed calls count in the latencies.
     pub count_errors: bool,
     /// The HTTP/2 limits.
@@ -67,40 +67,20 @@ pub enum Connecting {
     PerCall,
 }
 
-/// How bytes are moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
-    /// A thread for each connection.
-    Blocking,
-    /// Many connections a thread.
-    Epoll,
-    /// Many connections a thread, for which the kernel reads and writes of itself.
-    Uring,
-}
-
-impl Driver {
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blocking => "blocking",
-            Self::Epoll => "epoll",
-            Self::Uring => "uring",
-        }
-    }
-}
-
-/// What happens to calls in flight at the end of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtEnd {
-    /// They may end within [`crate::shard::DRAIN_NS`], and count nowhere.
-    Drain,
-    /// The connections are closed; they count as `UNAVAILABLE`.
+/// What happens to the calls in flight when the time is up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DurationStop {
+    /// The connections are closed, and these calls count as `UNAVAILABLE`: ghz's default, which
+    /// makes every run by time end with errors that no server made.
     Close,
     /// They are waited for, and count.
     Wait,
+    /// They may end within [`crate::shard::DRAIN_NS`], and count nowhere.
+    #[default]
+    Ignore,
 }
 
-impl Plan {
+impl LoadPlan {
     /// Takes epoll where io_uring was chosen and cannot be used on this machine; says why.
     pub fn fall_back(&mut self) -> Option<UringRefusal> {
         if self.driver != Driver::Uring {
@@ -193,8 +173,8 @@ pub(crate) mod tests {
         concurrency: u32,
         threads: u32,
         calls: Option<u64>,
-    ) -> Plan {
-        Plan {
+    ) -> LoadPlan {
+        LoadPlan {
             targets: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             path: "/a/b".into(),
             authority: "a".into(),
@@ -214,7 +194,7 @@ pub(crate) mod tests {
             timeout_ns: None,
             connect_timeout_ns: 1,
             keepalive: None,
-            at_end: AtEnd::Drain,
+            duration_stop: DurationStop::Ignore,
             count_errors: false,
             config: ConnectionConfig::trusted(),
         }

@@ -3,7 +3,7 @@
 use crate::gate::{Gate, Start};
 use crate::measured::{Measured, smaller};
 use crate::one_shot::OneShotShard;
-use crate::plan::{Connecting, Driver, Plan};
+use crate::plan::{Connecting, LoadPlan};
 use crate::recorder::{Errors, Latencies, Recorder, TargetCounts, count_text};
 use crate::roster::Roster;
 use crate::setup::Setup;
@@ -11,6 +11,7 @@ use crate::shard::LoadShard;
 use crate::targets::Endpoint;
 use crate::timeline::Timeline;
 use bookend_contract::report::Intervals;
+use bookend_io::Driver;
 use bookend_io::tls::Secured;
 use bookend_io::{
     Epoll, IoOptions, IoStatistics, Shard, Uring, Usage, Waker, blocking, clock_ns, usage,
@@ -25,18 +26,18 @@ use std::{fmt, io, thread};
 /// How often the run looks whether it was interrupted. When a worker ends, it looks at once.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a run tells while it goes on.
+/// The two ends of the window, which a run reports as it passes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum WindowEdge {
     /// The window begins.
-    WindowStart,
+    Start,
     /// The window is over.
-    WindowEnd,
+    End,
 }
 
 /// The result of a run: all workers added up.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct LoadOutcome {
     /// Latencies of the window.
     pub latencies: Latencies,
     /// Calls of the window that were answered OK.
@@ -96,14 +97,14 @@ pub struct TargetOutcome {
 
 /// Why nothing could be measured.
 #[derive(Debug)]
-pub enum RunError {
+pub enum LoadError {
     /// The machine gave no threads or descriptors.
     Machine(io::Error),
     /// No connection could be made, or none spoke HTTP/2.
     NoConnection(String),
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Machine(error) => write!(f, "this machine cannot run the workers: {error}"),
@@ -112,31 +113,35 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for LoadError {}
 
 /// Makes the calls of `plan`. `interrupt` ends the run early: what was measured is returned.
 ///
 /// # Errors
 /// When nothing could be measured.
 pub fn run(
-    plan: Plan,
+    plan: LoadPlan,
     interrupt: &AtomicBool,
-    mut progress: impl FnMut(Progress),
-) -> Result<Outcome, RunError> {
+    mut progress: impl FnMut(WindowEdge),
+) -> Result<LoadOutcome, LoadError> {
     let plan = Arc::new(plan);
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
-    let wakers = wakers.map_err(RunError::Machine)?;
+    let wakers = wakers.map_err(LoadError::Machine)?;
     let gate = Arc::new(Gate::new(wakers.clone()));
-    let workers = spawn_all(&plan, &gate, wakers).map_err(RunError::Machine)?;
+    let workers = spawn_all(&plan, &gate, wakers).map_err(LoadError::Machine)?;
     let bills = watch(&plan, &gate, interrupt, &mut progress);
-    let measured = join_all(workers).map_err(RunError::Machine)?;
+    let measured = join_all(workers).map_err(LoadError::Machine)?;
     add_up(measured, bills, gate.start())
 }
 
 type Worker = JoinHandle<io::Result<Measured>>;
 
 /// Starts all workers or, where one cannot be had, none.
-fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Result<Vec<Worker>> {
+fn spawn_all(
+    plan: &Arc<LoadPlan>,
+    gate: &Arc<Gate>,
+    wakers: Vec<Waker>,
+) -> io::Result<Vec<Worker>> {
     let mut workers = Vec::new();
     for (number, waker) in (0..).zip(wakers) {
         match spawn(plan, gate, number, waker) {
@@ -151,7 +156,7 @@ fn spawn_all(plan: &Arc<Plan>, gate: &Arc<Gate>, wakers: Vec<Waker>) -> io::Resu
     Ok(workers)
 }
 
-fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
+fn spawn(plan: &Arc<LoadPlan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
     let (plan, for_shard) = (Arc::clone(plan), Arc::clone(gate));
     let mut end = WorkerEnd {
         gate: Arc::clone(gate),
@@ -181,7 +186,7 @@ fn spawn(plan: &Arc<Plan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::R
 fn drive<S: Shard>(
     shard: S,
     name_of: fn(&S, u64) -> usize,
-    plan: &Plan,
+    plan: &LoadPlan,
     waker: Waker,
 ) -> io::Result<S> {
     match &plan.tls {
@@ -193,7 +198,7 @@ fn drive<S: Shard>(
     }
 }
 
-fn drive_plain<S: Shard>(shard: S, plan: &Plan, waker: Waker) -> io::Result<S> {
+fn drive_plain<S: Shard>(shard: S, plan: &LoadPlan, waker: Waker) -> io::Result<S> {
     let options = IoOptions {
         connect_timeout_ns: plan.connect_timeout_ns,
         wait: plan.wait,
@@ -253,10 +258,10 @@ struct Bills {
 
 /// Sleeps through the run; reads the bill at both ends of the window.
 fn watch(
-    plan: &Plan,
+    plan: &LoadPlan,
     gate: &Gate,
     interrupt: &AtomicBool,
-    progress: &mut impl FnMut(Progress),
+    progress: &mut impl FnMut(WindowEdge),
 ) -> Bills {
     let look = |until_ns: u64| {
         if interrupt.load(Ordering::Relaxed) {
@@ -280,28 +285,28 @@ fn watch(
     let window_start_ns = start_ns.saturating_add(plan.warmup_ns);
     while look(window_start_ns) {}
     let start = usage();
-    progress(Progress::WindowStart);
+    progress(WindowEdge::Start);
     let window_end_ns = plan.window_ns.map_or(u64::MAX, |length_ns| {
         window_start_ns.saturating_add(length_ns)
     });
     while look(window_end_ns) {}
     let end = usage();
-    progress(Progress::WindowEnd);
+    progress(WindowEdge::End);
     Bills { start, end }
 }
 
-fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<Outcome, RunError> {
+fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<LoadOutcome, LoadError> {
     let first_failure = measured
         .iter()
         .find_map(|worker| worker.first_failure.clone());
     if let Start::Never | Start::NotYet = start {
         let interrupted = || "interrupted before the run began".to_owned();
-        return Err(RunError::NoConnection(
+        return Err(LoadError::NoConnection(
             first_failure.unwrap_or_else(interrupted),
         ));
     }
     let mut latencies = Recorder::default().finish();
-    let mut outcome = Outcome {
+    let mut outcome = LoadOutcome {
         latencies: latencies.clone(),
         ok: 0,
         errors: Errors::default(),

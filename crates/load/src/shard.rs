@@ -11,8 +11,9 @@ use crate::dials::{DIALS_AT_ONCE, Dials};
 use crate::gate::Gate;
 use crate::link::{Link, Stage};
 use crate::measured::Measured;
-use crate::plan::{Connecting, Driver, Plan};
+use crate::plan::{Connecting, LoadPlan};
 use crate::worker::Worker;
+use bookend_io::Driver;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use bookend_wire::{ConnectionError, HeaderBlock};
@@ -47,7 +48,7 @@ pub struct LoadShard {
 
 impl LoadShard {
     /// Worker `worker` of a run.
-    pub fn new(plan: Arc<Plan>, gate: Arc<Gate>, worker: u32) -> Self {
+    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32) -> Self {
         let share = plan.share(worker);
         Self {
             dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),

@@ -6,14 +6,14 @@ mod text;
 pub use text::text;
 
 use crate::options::{Options, Until, Waiting};
-use crate::plan::Driver;
 use crate::recorder::{Errors, Latencies};
-use crate::run::{Outcome, TargetOutcome};
+use crate::run::{LoadOutcome, TargetOutcome};
 use crate::setup::Setup;
 use bookend_contract::latency;
 use bookend_contract::report::{
     Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
 };
+use bookend_io::Driver;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -35,7 +35,7 @@ pub struct Ended {
     /// Its driver.
     pub driver: Driver,
     /// What it measured.
-    pub outcome: Outcome,
+    pub outcome: LoadOutcome,
 }
 
 /// The report of a run. The same outcome makes the same report, byte for byte.
@@ -97,7 +97,7 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         targets: targets(options, outcome),
         latency_histogram: latency::encode(&outcome.latencies.histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
-        io: ended.driver.name().to_owned(),
+        io: ended.driver.to_string(),
         wait: Waiting(options.wait).name().to_owned(),
         split: outcome
             .setup
@@ -131,7 +131,7 @@ fn part(latencies: &Latencies) -> Part {
 }
 
 /// One row is the run itself.
-fn targets(options: &Options, outcome: &Outcome) -> Vec<TargetReport> {
+fn targets(options: &Options, outcome: &LoadOutcome) -> Vec<TargetReport> {
     if outcome.targets.len() < 2 {
         return Vec::new();
     }

@@ -6,8 +6,9 @@ mod echo;
 #[path = "support/plans.rs"]
 mod plans;
 
+use bookend_io::Driver;
 use bookend_io::raise_descriptor_limit;
-use bookend_load::plan::{Connecting, Driver, Plan};
+use bookend_load::plan::{Connecting, LoadPlan};
 use bookend_server::{Io, Limits, Server};
 use echo::{ECHO, Echo};
 use peak_alloc::PeakAlloc;
@@ -34,7 +35,7 @@ fn most_bytes(connections: u32, connecting: Connecting) -> usize {
     let before_bytes = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let calls = u64::from(connections) * 10;
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         connecting,
         connections,
         concurrency: connections,

@@ -1,8 +1,9 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
-use bookend_load::options::{DurationStop, Flags, Format, Io, Options, SchemaSource, Until};
+use bookend_io::Driver;
+use bookend_load::options::{Flags, Format, Io, Options, SchemaSource, Until};
 use bookend_load::payload::{DataSource, Payload, Templates};
-use bookend_load::plan::{AtEnd, Driver, Plan};
+use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::schema::Schema;
 use bookend_load::targets::Strategy;
 use bookend_wire::Keepalive;
@@ -288,7 +289,7 @@ fn driver(connections: u32, set: fn(&mut Flags)) -> Result<(Driver, u32), String
     Ok((plan.driver, plan.threads))
 }
 
-fn plan(options: &Options) -> Result<Plan, String> {
+fn plan(options: &Options) -> Result<LoadPlan, String> {
     const CPUS: u32 = 4;
     let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
     let schema = Schema::from_proto(Path::new(proto), &[]).unwrap();
@@ -390,7 +391,10 @@ fn a_plan_has_what_the_flags_say() {
         (Some(200), Some(3_000_000_000))
     );
     assert_eq!((plan.timeout_ns, plan.connect_timeout_ns), (None, u64::MAX));
-    assert_eq!((plan.warmup_ns, plan.at_end), (5_000_000, AtEnd::Drain));
+    assert_eq!(
+        (plan.warmup_ns, plan.duration_stop),
+        (5_000_000, DurationStop::Ignore)
+    );
 }
 
 #[test]

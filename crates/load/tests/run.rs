@@ -3,9 +3,10 @@
 #[path = "support/plans.rs"]
 mod plans;
 
+use bookend_io::Driver;
 use bookend_io::Target;
-use bookend_load::plan::{AtEnd, Driver, Plan};
-use bookend_load::run::{Progress, RunError, run};
+use bookend_load::plan::{DurationStop, LoadPlan};
+use bookend_load::run::{LoadError, WindowEdge, run};
 use bookend_server::{
     ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
 };
@@ -97,7 +98,7 @@ fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
     (server, seen)
 }
 
-fn plan(target: impl Into<Target>, calls: u64) -> Plan {
+fn plan(target: impl Into<Target>, calls: u64) -> LoadPlan {
     plans::plan("/test.Echo/Echo", target.into(), calls)
 }
 
@@ -114,7 +115,7 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
         (Driver::Blocking, 2, 10, 2),
     ] {
         let (server, seen) = serve();
-        let plan = Plan {
+        let plan = LoadPlan {
             driver,
             connections,
             concurrency,
@@ -137,7 +138,7 @@ fn by_number_exactly_that_many_calls_are_made_and_each_is_counted() {
 #[test]
 fn by_time_the_counts_of_both_ends_agree() {
     let (server, seen) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         calls: None,
         warmup_ns: SECOND_NS / 20,
         window_ns: Some(SECOND_NS / 5),
@@ -153,7 +154,7 @@ fn by_time_the_counts_of_both_ends_agree() {
 #[test]
 fn intervals_hold_every_call_of_warm_up_and_window() {
     let (server, _) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         calls: None,
         warmup_ns: SECOND_NS / 5,
         window_ns: Some(SECOND_NS * 3 / 10),
@@ -169,7 +170,7 @@ fn intervals_hold_every_call_of_warm_up_and_window() {
 #[test]
 fn calls_of_the_warm_up_that_end_late_are_in_the_intervals_in_which_they_end() {
     let (server, _) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         path: "/test.Echo/Late".into(),
         warmup_ns: SECOND_NS / 10,
         concurrency: 8,
@@ -186,7 +187,7 @@ fn calls_of_the_warm_up_that_end_late_are_in_the_intervals_in_which_they_end() {
 #[test]
 fn by_number_after_a_warm_up_no_call_is_lost_from_the_counts() {
     let (server, seen) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         warmup_ns: SECOND_NS / 50,
         concurrency: 200,
         ..plan(server.local_address(), 3_000)
@@ -201,7 +202,7 @@ fn by_number_after_a_warm_up_no_call_is_lost_from_the_counts() {
 fn messages_are_drawn_in_turn_and_metadata_varies() {
     let (server, seen) = serve();
     let messages: Vec<Vec<u8>> = (0..3).map(|number| vec![number; 3]).collect();
-    measure(Plan {
+    measure(LoadPlan {
         path: "/test.Echo/Keep".into(),
         messages: messages.clone(),
         varying_metadata: Some(b"trace".to_vec()),
@@ -218,7 +219,7 @@ fn messages_are_drawn_in_turn_and_metadata_varies() {
 #[test]
 fn failed_calls_are_counted_by_code_and_text() {
     let (server, _) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         path: "/test.Echo/Fail".into(),
         ..plan(server.local_address(), 100)
     });
@@ -226,7 +227,7 @@ fn failed_calls_are_counted_by_code_and_text() {
     assert_eq!(outcome.errors.by_code[&Code::NotFound], 100);
     let text = "rpc error: code = NotFound desc = no café here";
     assert_eq!(outcome.errors.by_text[text], 100);
-    let unknown = measure(Plan {
+    let unknown = measure(LoadPlan {
         path: "/no/such".into(),
         ..plan(server.local_address(), 5)
     });
@@ -236,7 +237,7 @@ fn failed_calls_are_counted_by_code_and_text() {
 #[test]
 fn calls_that_fail_before_the_window_are_not_said_to_be_answered() {
     let (server, seen) = serve();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         path: "/test.Echo/Fail".into(),
         warmup_ns: SECOND_NS / 50,
         ..plan(server.local_address(), 100)
@@ -253,7 +254,7 @@ fn when_the_stream_ids_are_used_up_the_run_goes_on_over_a_new_connection() {
         let (server, seen) = serve();
         let mut config = ConnectionConfig::trusted();
         config.first_stream_id = (1 << 31) - 2_001;
-        let outcome = measure(Plan {
+        let outcome = measure(LoadPlan {
             driver,
             config,
             ..plan(server.local_address(), 2_500)
@@ -272,12 +273,12 @@ fn connections_that_age_are_replaced_without_an_error_and_counted() {
             connection_age: Some(ConnectionAge::new(Duration::from_millis(100))),
             ..Limits::trusted()
         });
-        let outcome = measure(Plan {
+        let outcome = measure(LoadPlan {
             driver,
             connections,
             calls: None,
             window_ns: Some(SECOND_NS),
-            at_end: AtEnd::Wait,
+            duration_stop: DurationStop::Wait,
             ..plan(server.local_address(), 0)
         });
         assert_eq!(outcome.errors.by_text.len(), 0, "{:?}", outcome.errors);
@@ -295,7 +296,7 @@ fn connections_that_age_are_replaced_without_an_error_and_counted() {
 fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         let (server, _) = serve();
-        let plan = Plan {
+        let plan = LoadPlan {
             driver,
             calls: None,
             window_ns: Some(SECOND_NS / 2),
@@ -303,7 +304,7 @@ fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
         };
         let server = Mutex::new(Some(server));
         let outcome = run(plan, &AtomicBool::new(false), |progress| {
-            if progress == Progress::WindowStart
+            if progress == WindowEdge::Start
                 && let Some(server) = server.lock().unwrap().take()
             {
                 server.stop();
@@ -320,12 +321,12 @@ fn a_server_that_dies_in_mid_run_costs_counted_errors_and_no_hang() {
 }
 
 fn nothing_measured(target: SocketAddr) -> String {
-    let plan = Plan {
+    let plan = LoadPlan {
         connect_timeout_ns: SECOND_NS / 5,
         ..plan(target, 10)
     };
     match run(plan, &AtomicBool::new(false), |_| {}) {
-        Err(RunError::NoConnection(why)) => why,
+        Err(LoadError::NoConnection(why)) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -370,7 +371,7 @@ fn a_server_that_greets_and_never_answers_costs_deadlines() {
         socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
         let _ = socket.read_to_end(&mut Vec::new());
     });
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         timeout_ns: Some(SECOND_NS / 20),
         calls: None,
         window_ns: Some(SECOND_NS / 4),
@@ -396,7 +397,7 @@ fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
         }
     });
     let outcome = run(
-        Plan {
+        LoadPlan {
             calls: None,
             window_ns: Some(SECOND_NS / 2),
             ..plan(address, 0)
@@ -407,7 +408,7 @@ fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
     match outcome {
         // Back-off from 100 ms leaves room for three more attempts in half a second.
         Ok(outcome) => assert!(outcome.connections_opened <= 5, "{outcome:?}"),
-        Err(RunError::NoConnection(why)) => assert!(why.contains("GOAWAY"), "{why}"),
+        Err(LoadError::NoConnection(why)) => assert!(why.contains("GOAWAY"), "{why}"),
         Err(other) => panic!("{other}"),
     }
 }
@@ -415,13 +416,13 @@ fn a_server_that_says_goodbye_to_everybody_is_not_stormed() {
 #[test]
 fn an_interrupted_run_keeps_what_it_has_measured() {
     let (server, _) = serve();
-    let plan = Plan {
+    let plan = LoadPlan {
         calls: None,
         ..plan(server.local_address(), 0)
     };
     let interrupt = AtomicBool::new(false);
     let outcome = run(plan, &interrupt, |progress| {
-        if progress == Progress::WindowStart {
+        if progress == WindowEdge::Start {
             interrupt.store(true, Ordering::Relaxed);
         }
     })
@@ -432,7 +433,7 @@ fn an_interrupted_run_keeps_what_it_has_measured() {
 #[test]
 fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
     let (server, seen) = serve();
-    let plan = Plan {
+    let plan = LoadPlan {
         calls: None,
         window_ns: Some(SECOND_NS),
         // Who waits for its end waits for ever.

@@ -1,11 +1,11 @@
 //! Reports from invented records, and how they are printed and delivered.
 
 use bookend_contract::report::LoadReport;
+use bookend_io::Driver;
 use bookend_load::options::{Flags, Format, Options};
 use bookend_load::output;
-use bookend_load::plan::Driver;
 use bookend_load::recorder::{Errors, Latencies, Recorder, TargetCounts};
-use bookend_load::run::{Outcome, TargetOutcome};
+use bookend_load::run::{LoadOutcome, TargetOutcome};
 use bookend_load::summary::{self, Ended};
 use bookend_load::targets::Endpoint;
 use bookend_wire::grpc::Code;
@@ -37,7 +37,7 @@ fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
 }
 
 /// Four seconds in which 1,000 calls took 100 µs to 1,099 µs, and three failed.
-fn outcome() -> Outcome {
+fn outcome() -> LoadOutcome {
     let mut errors = Errors::default();
     errors.add(Code::Unavailable, "connection refused", 2);
     errors.add(Code::DeadlineExceeded, "the deadline has passed", 1);
@@ -56,8 +56,8 @@ fn outcome() -> Outcome {
     outcome
 }
 
-fn empty_outcome() -> Outcome {
-    Outcome {
+fn empty_outcome() -> LoadOutcome {
+    LoadOutcome {
         latencies: latencies([]),
         ok: 0,
         errors: Errors::default(),
@@ -81,7 +81,7 @@ fn empty_outcome() -> Outcome {
     }
 }
 
-fn report_of(outcome: Outcome) -> LoadReport {
+fn report_of(outcome: LoadOutcome) -> LoadReport {
     let started = UNIX_EPOCH + Duration::from_secs(1_234_567_890);
     let ended = Ended {
         started,
@@ -282,7 +282,7 @@ fn two_messages_of_one_code_are_two_errors_and_one_status() {
 
 fn report_of_latencies(values_ns: &[u64]) -> LoadReport {
     let latencies = latencies(values_ns.iter().copied());
-    report_of(Outcome {
+    report_of(LoadOutcome {
         latencies,
         ..outcome()
     })
@@ -445,7 +445,7 @@ fn several_addresses_are_told_apart_and_one_is_the_run_itself() {
         calls: TargetCounts { ok, failed },
     };
     let report = |targets| {
-        report_of(Outcome {
+        report_of(LoadOutcome {
             targets,
             ..outcome()
         })

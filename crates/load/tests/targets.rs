@@ -6,9 +6,10 @@ mod echo;
 #[path = "support/plans.rs"]
 mod plans;
 
+use bookend_io::Driver;
 use bookend_io::{Address, Target};
-use bookend_load::plan::{Driver, Plan};
-use bookend_load::run::{Outcome, run};
+use bookend_load::plan::LoadPlan;
+use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::{TargetName, TargetNames, Targets};
 use bookend_server::{Handle, Limits, Server};
 use bookend_wire::{
@@ -55,8 +56,8 @@ fn nobody() -> Address {
     listener.local_addr().unwrap().into()
 }
 
-fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> Plan {
-    Plan {
+fn plan(targets: impl Into<Targets>, connections: u32, driver: Driver) -> LoadPlan {
+    LoadPlan {
         connections,
         concurrency: connections * 4,
         threads: match driver {
@@ -74,7 +75,7 @@ fn all_of(addresses: &[Address]) -> Targets {
 }
 
 /// Address, connections, OK, failed.
-fn counts(outcome: &Outcome) -> Vec<(Address, u64, u64, u64)> {
+fn counts(outcome: &LoadOutcome) -> Vec<(Address, u64, u64, u64)> {
     let row = |target: &bookend_load::run::TargetOutcome| {
         let address = target.endpoint.target.address.clone();
         let calls = target.calls;

@@ -5,7 +5,7 @@ use crate::course::Course;
 use crate::dials::End;
 use crate::link::Farewell;
 use crate::metadata::varying_value;
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 use crate::setup::Parts;
 use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
 use bookend_wire::grpc::Code;
@@ -27,7 +27,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub fn new(plan: &Plan, name: usize) -> Self {
+    pub fn new(plan: &LoadPlan, name: usize) -> Self {
         let head = plan.head(name);
         let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
         let vary = plan.varying_metadata.is_some() || total_bytes > KEPT_MESSAGES_BYTES;
@@ -46,7 +46,7 @@ impl Script {
     fn begin(
         &mut self,
         connection: &mut Connection,
-        plan: &Plan,
+        plan: &LoadPlan,
         number: u64,
     ) -> Result<StreamKey, CannotOpen> {
         let at = (number % plan.messages.len() as u64) as usize;
@@ -87,7 +87,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &LoadPlan) -> Self {
         Self {
             id: None,
             call: Call::default(),

@@ -1,11 +1,12 @@
 //! From options to the plan that workers follow, once the method, the messages and the server's
 //! address are known.
 
-use super::{DurationStop, Io, Options, OptionsError};
+use super::{Io, Options, OptionsError};
 use crate::payload::Payload;
-use crate::plan::{AtEnd, Connecting, Driver, Plan};
+use crate::plan::{Connecting, LoadPlan};
 use crate::schema::Method;
 use crate::targets::Targets;
+use bookend_io::Driver;
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
 use bookend_wire::{ConnectionConfig, Keepalive};
 use std::time::Duration;
@@ -21,9 +22,9 @@ impl Options {
         payload: Payload,
         targets: impl Into<Targets>,
         cpus: u32,
-    ) -> Result<Plan, OptionsError> {
+    ) -> Result<LoadPlan, OptionsError> {
         let (driver, threads) = self.choose_driver(cpus)?;
-        Ok(Plan {
+        Ok(LoadPlan {
             tls: self.connectors()?,
             targets: targets.into(),
             path: method.path.clone(),
@@ -43,11 +44,7 @@ impl Options {
             timeout_ns: self.timeout.map(nanoseconds),
             connect_timeout_ns: self.connect_timeout.map_or(u64::MAX, nanoseconds),
             keepalive: self.keepalive.map(keepalive),
-            at_end: match self.duration_stop {
-                DurationStop::Close => AtEnd::Close,
-                DurationStop::Wait => AtEnd::Wait,
-                DurationStop::Ignore => AtEnd::Drain,
-            },
+            duration_stop: self.duration_stop,
             count_errors: self.count_errors,
             config: ConnectionConfig {
                 first_stream_id: self.first_stream_id,

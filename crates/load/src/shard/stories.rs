@@ -2,7 +2,7 @@
 
 use super::LoadShard;
 use crate::gate::Gate;
-use crate::plan::Plan;
+use crate::plan::LoadPlan;
 use crate::plan::tests::plan as a_plan;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Waker};
@@ -24,8 +24,8 @@ const MINUTE: Option<Keepalive> = Some(Keepalive {
 const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 11];
 
 /// One call in flight a connection, and no deadlines: nothing but keepalive ends a wait.
-fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> Plan {
-    Plan {
+fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> LoadPlan {
+    LoadPlan {
         connect_timeout_ns: 10 * SECOND_NS,
         keepalive,
         ..a_plan(connections, connections, 1, Some(calls))
@@ -36,7 +36,7 @@ struct Story(Simulated<LoadShard>);
 
 impl Story {
     /// A run whose servers have greeted, each on a connection of its own.
-    fn begin(plan: Plan) -> (Self, Vec<ConnectionId>) {
+    fn begin(plan: LoadPlan) -> (Self, Vec<ConnectionId>) {
         let gate = Arc::new(Gate::new(vec![Waker::new().expect("a descriptor")]));
         let shard = LoadShard::new(Arc::new(plan), gate, 0);
         let mut story = Self(Simulated::new(shard, SECOND_NS));
@@ -131,7 +131,7 @@ const VANISHED: &str = "rpc error: code = Unavailable desc = nothing came for 20
 
 #[test]
 fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
-    let both = Plan {
+    let both = LoadPlan {
         threads: 2,
         ..plan(None, 2, 4)
     };
@@ -221,7 +221,7 @@ fn who_answers_calls_is_never_asked() {
 
 #[test]
 fn who_takes_a_large_request_slowly_is_there_until_it_takes_no_more() {
-    let (mut story, connections) = Story::begin(Plan {
+    let (mut story, connections) = Story::begin(LoadPlan {
         messages: vec![vec![0; 60_000]],
         ..plan(MINUTE, 1, 1)
     });

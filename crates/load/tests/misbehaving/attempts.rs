@@ -4,7 +4,8 @@ use super::frames::{
     DATA, END_HEADERS, END_STREAM, Frame, GOOD_HEAD, HEADERS, OK_TRAILERS, PREFACE, SETTINGS, put,
 };
 use super::load::{measure, plan};
-use bookend_load::plan::{Driver, Plan};
+use bookend_io::Driver;
+use bookend_load::plan::LoadPlan;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -52,7 +53,7 @@ fn a_connection_for_which_no_call_is_left_costs_none() {
         answer(&mut slow, awaited);
         (slow, next)
     });
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         connections: 2,
         driver: Driver::Epoll,
         ..plan(address, 2, 2)

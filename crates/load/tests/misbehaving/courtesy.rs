@@ -10,7 +10,7 @@ use super::frames::{ACK, DATA, END_STREAM, Frame, HEADERS, PING, RST_STREAM, SET
 use super::load::{measure, plan};
 use super::server::bind;
 use bookend_client::UnaryCall;
-use bookend_load::plan::Plan;
+use bookend_load::plan::LoadPlan;
 use bookend_wire::grpc::Code;
 use std::sync::mpsc;
 
@@ -84,7 +84,7 @@ fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes(
 fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
     const MESSAGE_BYTES: usize = 30_000;
     let server = bind().serve(Behaviour::Good);
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         messages: vec![vec![7; MESSAGE_BYTES]],
         ..plan(server.address, 100, 10)
     });
@@ -124,7 +124,7 @@ fn a_flood_of_tiny_frames_would_be_seen() {
 #[test]
 fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
     let server = bind().serve(Behaviour::Silent);
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         timeout_ns: Some(DEADLINE_NS),
         ..plan(server.address, 300, 100)
     });

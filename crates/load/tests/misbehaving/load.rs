@@ -6,15 +6,16 @@ use super::conversation::Heard;
 use super::frames::{ACK, CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, PING, REFUSED_STREAM};
 use super::plans::{self, SECOND_NS};
 use super::server::{bind, nobody};
-use bookend_load::plan::{Driver, Plan};
-use bookend_load::run::{Outcome, RunError, run};
+use bookend_io::Driver;
+use bookend_load::plan::LoadPlan;
+use bookend_load::run::{LoadError, LoadOutcome, run};
 use bookend_wire::{ConnectionConfig, Keepalive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
-    Plan {
+pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> LoadPlan {
+    LoadPlan {
         concurrency,
         // Small windows: what is not given back is missed soon.
         config: ConnectionConfig::internet(),
@@ -22,11 +23,11 @@ pub fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
     }
 }
 
-pub fn measure(plan: Plan) -> Result<Outcome, RunError> {
+pub fn measure(plan: LoadPlan) -> Result<LoadOutcome, LoadError> {
     run(plan, &AtomicBool::new(false), |_| {})
 }
 
-fn tally(outcome: Result<Outcome, RunError>) -> Tally {
+fn tally(outcome: Result<LoadOutcome, LoadError>) -> Tally {
     match outcome {
         Ok(outcome) => Tally {
             ok: outcome.ok,
@@ -40,7 +41,7 @@ fn tally(outcome: Result<Outcome, RunError>) -> Tally {
 }
 
 fn tally_at(address: SocketAddr, case: &Case, driver: Driver) -> Tally {
-    tally(measure(Plan {
+    tally(measure(LoadPlan {
         driver,
         ..plan(address, case.calls, case.at_once)
     }))
@@ -87,7 +88,10 @@ fn a_server_that_behaves_well_passes_for_no_other() {
 }
 
 /// Makes calls one after another; gives the outcome and what the server has heard.
-fn run_against(behaviour: Behaviour, plan: impl Fn(Plan) -> Plan) -> (Outcome, Vec<Heard>) {
+fn run_against(
+    behaviour: Behaviour,
+    plan: impl Fn(LoadPlan) -> LoadPlan,
+) -> (LoadOutcome, Vec<Heard>) {
     let server = bind().serve(behaviour);
     let address = server.address;
     let outcome = measure(plan(self::plan(address, 1, 1))).unwrap();
@@ -120,7 +124,7 @@ fn a_reset_is_told_with_its_code() {
             code,
         };
         let calls = Some(4);
-        let (outcome, _) = run_against(behaviour, |plan| Plan { calls, ..plan });
+        let (outcome, _) = run_against(behaviour, |plan| LoadPlan { calls, ..plan });
         let text = format!("rpc error: code = {text}");
         assert_eq!(outcome.errors.by_text, BTreeMap::from([(text, 2)]));
         assert_eq!(outcome.ok, 2);
@@ -136,7 +140,7 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
         then: Then::Answers,
     };
     let calls = Some(15);
-    let (outcome, heard) = run_against(behaviour, |plan| Plan { calls, ..plan });
+    let (outcome, heard) = run_against(behaviour, |plan| LoadPlan { calls, ..plan });
     assert_eq!((outcome.ok, outcome.errors.total()), (15, 0));
     assert_eq!(outcome.connections_opened, 3);
     let text = "GOAWAY NO_ERROR, debug data: \"max_age\"".to_owned();
@@ -153,7 +157,7 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
             debug: "",
             then: Then::Hangs,
         };
-        let (outcome, heard) = run_against(behaviour, |plan| Plan {
+        let (outcome, heard) = run_against(behaviour, |plan| LoadPlan {
             calls: Some(9),
             timeout_ns: Some(SECOND_NS / 20),
             driver,
@@ -171,7 +175,7 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
 fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         // Nothing else ends a call here.
-        let (outcome, heard) = run_against(Behaviour::Silent, |plan| Plan {
+        let (outcome, heard) = run_against(Behaviour::Silent, |plan| LoadPlan {
             calls: Some(2),
             timeout_ns: None,
             keepalive: Some(Keepalive {
@@ -198,7 +202,7 @@ fn a_server_that_leaves_out_every_call_is_not_stormed() {
         debug: "full",
         then: Then::Closes,
     };
-    let (outcome, _) = run_against(behaviour, |plan| Plan {
+    let (outcome, _) = run_against(behaviour, |plan| LoadPlan {
         calls: None,
         window_ns: Some(SECOND_NS / 2),
         ..plan
@@ -209,14 +213,14 @@ fn a_server_that_leaves_out_every_call_is_not_stormed() {
 
 #[test]
 fn a_server_that_allows_few_streams_is_told_of() {
-    let (outcome, heard) = run_against(Behaviour::Allows { streams: 2 }, |plan| Plan {
+    let (outcome, heard) = run_against(Behaviour::Allows { streams: 2 }, |plan| LoadPlan {
         concurrency: 10,
         calls: Some(20),
         ..plan
     });
     assert_eq!((outcome.ok, outcome.streams_allowed), (20, Some(2)));
     assert_eq!(heard[0].open_max, 2);
-    let (outcome, _) = run_against(Behaviour::Good, |plan| Plan {
+    let (outcome, _) = run_against(Behaviour::Good, |plan| LoadPlan {
         concurrency: 10,
         calls: Some(20),
         ..plan

@@ -9,9 +9,10 @@ mod peer;
 #[path = "../support/plans.rs"]
 mod plans;
 
+use bookend_io::Driver;
 use bookend_io::tls::{ClientConfig, Connectors, Identity, ServerConfig, Trust};
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
-use bookend_load::run::{Progress, RunError, run};
+use bookend_load::plan::{Connecting, DurationStop, LoadPlan};
+use bookend_load::run::{LoadError, WindowEdge, run};
 use bookend_server::{Handle, Limits, Server};
 use bookend_wire::grpc::Code;
 use certificates::Authority;
@@ -35,8 +36,8 @@ fn serve() -> (Handle, Arc<AtomicU64>) {
     (server, calls)
 }
 
-fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> Plan {
-    Plan {
+fn plan(target: SocketAddr, calls: u64, concurrency: u32) -> LoadPlan {
+    LoadPlan {
         connecting: Connecting::PerCall,
         connections: concurrency,
         concurrency,
@@ -55,7 +56,7 @@ fn every_call_makes_a_connection_of_its_own_and_is_counted_once() {
         (Driver::Blocking, 2, 2),
     ] {
         let (server, calls) = serve();
-        let outcome = measure(Plan {
+        let outcome = measure(LoadPlan {
             driver,
             threads,
             ..plan(server.local_address().tcp().unwrap(), 503, concurrency)
@@ -101,7 +102,7 @@ fn over_tls_the_handshake_is_a_part_of_its_own() {
         .spawn()
         .unwrap();
     let client = ClientConfig::new(Trust::Anyone, None).unwrap();
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         tls: Some(Connectors::for_all(client.connector("localhost").unwrap())),
         ..plan(server.local_address().tcp().unwrap(), 40, 4)
     });
@@ -120,13 +121,13 @@ fn over_tls_the_handshake_is_a_part_of_its_own() {
 
 #[test]
 fn by_time_the_counts_of_both_ends_agree() {
-    for at_end in [AtEnd::Drain, AtEnd::Wait] {
+    for duration_stop in [DurationStop::Ignore, DurationStop::Wait] {
         let (server, calls) = serve();
-        let outcome = measure(Plan {
+        let outcome = measure(LoadPlan {
             calls: None,
             warmup_ns: SECOND_NS / 20,
             window_ns: Some(SECOND_NS / 5),
-            at_end,
+            duration_stop,
             ..plan(server.local_address().tcp().unwrap(), 0, 7)
         });
         assert!(outcome.ok > 0 && outcome.warmup > 0);
@@ -145,10 +146,10 @@ fn by_time_the_counts_of_both_ends_agree() {
 #[test]
 fn at_the_end_calls_in_flight_can_be_made_to_fail() {
     let peer = Peer::serve(Answer::Never);
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         calls: None,
         window_ns: Some(SECOND_NS / 5),
-        at_end: AtEnd::Close,
+        duration_stop: DurationStop::Close,
         ..plan(peer.address, 0, 5)
     });
     assert_eq!(outcome.errors.by_code[&Code::Unavailable], 5);
@@ -194,7 +195,7 @@ fn no_more_calls_are_in_progress_than_were_asked_for() {
 fn messages_and_metadata_that_vary_do_so_over_connections() {
     let peer = Peer::serve(Answer::GoodAfterGreeting);
     let large = vec![7; 100_000];
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         messages: vec![b"a".to_vec(), b"bb".to_vec(), large],
         varying_metadata: Some(b"trace".to_vec()),
         ..plan(peer.address, 9, 2)
@@ -255,7 +256,7 @@ fn each_way_to_fail_is_counted_as_what_it_is_one_error_a_call() {
 #[test]
 fn a_call_whose_deadline_passes_is_given_up_with_its_connection() {
     let peer = Peer::serve(Answer::Never);
-    let outcome = measure(Plan {
+    let outcome = measure(LoadPlan {
         timeout_ns: Some(SECOND_NS / 20),
         ..plan(peer.address, 4, 2)
     });
@@ -277,7 +278,7 @@ fn a_port_with_nobody_behind_it_is_told_at_once() {
         &AtomicBool::new(false),
         |_| {},
     ) {
-        Err(RunError::NoConnection(why)) => assert!(why.contains("refused"), "{why}"),
+        Err(LoadError::NoConnection(why)) => assert!(why.contains("refused"), "{why}"),
         other => panic!("{other:?}"),
     }
 }
@@ -287,13 +288,13 @@ fn a_server_that_dies_costs_one_error_an_attempt_and_the_run_goes_on() {
     let (server, calls) = serve();
     let target = server.local_address().tcp().unwrap();
     let mut server = Some(server);
-    let plan = Plan {
+    let plan = LoadPlan {
         calls: None,
         window_ns: Some(SECOND_NS / 2),
         ..plan(target, 0, 4)
     };
     let outcome = run(plan, &AtomicBool::new(false), |progress| {
-        if progress == Progress::WindowStart
+        if progress == WindowEdge::Start
             && let Some(server) = server.take()
         {
             server.stop();
@@ -314,12 +315,12 @@ fn a_server_that_dies_costs_one_error_an_attempt_and_the_run_goes_on() {
 fn an_interrupted_run_keeps_what_it_has_measured() {
     let (server, _) = serve();
     let interrupt = AtomicBool::new(false);
-    let plan = Plan {
+    let plan = LoadPlan {
         calls: None,
         ..plan(server.local_address().tcp().unwrap(), 0, 10)
     };
     let outcome = run(plan, &interrupt, |progress| {
-        if progress == Progress::WindowStart {
+        if progress == WindowEdge::Start {
             interrupt.store(true, Ordering::Relaxed);
         }
     });

@@ -3,9 +3,10 @@
 // Each test uses a part of it.
 #![allow(dead_code)]
 
+use bookend_io::Driver;
 use bookend_io::Wait;
-use bookend_load::plan::{AtEnd, Connecting, Driver, Plan};
-use bookend_load::run::{Outcome, run};
+use bookend_load::plan::{Connecting, DurationStop, LoadPlan};
+use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::Targets;
 use bookend_server::Limits;
 use std::sync::atomic::AtomicBool;
@@ -13,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 pub const SECOND_NS: u64 = 1_000_000_000;
 
 /// So many calls, ten at a time over one connection.
-pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> Plan {
-    Plan {
+pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
+    LoadPlan {
         targets: targets.into(),
         path: path.to_owned(),
         authority: "test".to_owned(),
@@ -34,13 +35,13 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> Plan {
         timeout_ns: Some(20 * SECOND_NS),
         connect_timeout_ns: 10 * SECOND_NS,
         keepalive: None,
-        at_end: AtEnd::Drain,
+        duration_stop: DurationStop::Ignore,
         count_errors: false,
         config: Limits::trusted().http2,
     }
 }
 
 /// Makes the calls of a plan, uninterrupted.
-pub fn measure(plan: Plan) -> Outcome {
+pub fn measure(plan: LoadPlan) -> LoadOutcome {
     run(plan, &AtomicBool::new(false), |_| {}).unwrap()
 }
