@@ -75,7 +75,7 @@ pub enum DurationStop {
     Close,
     /// They are waited for, and count.
     Wait,
-    /// They may end within [`crate::shard::DRAIN_NS`], and count nowhere.
+    /// They may end within [`crate::DRAIN_NS`], and count nowhere.
     #[default]
     Ignore,
 }

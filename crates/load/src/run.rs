@@ -1,15 +1,15 @@
 //! A run: workers are started, watched and added up.
 
-use crate::gate::{Gate, Start};
-use crate::measured::{Measured, smaller};
-use crate::one_shot::OneShotShard;
 use crate::plan::{Connecting, LoadPlan};
-use crate::recorder::{Errors, Latencies, Recorder, TargetCounts, count_text};
-use crate::roster::Roster;
-use crate::setup::Setup;
-use crate::shard::LoadShard;
+use crate::record::SetupLatencies;
+use crate::record::measurements::{WorkerMeasurements, smaller};
+use crate::record::peer_table::PeerTable;
+use crate::record::timeline::Timeline;
+use crate::record::{ErrorCounts, Latencies, Recorder, TargetCounts, count_text};
 use crate::targets::Endpoint;
-use crate::timeline::Timeline;
+use crate::worker::load_shard::LoadShard;
+use crate::worker::one_shot::OneShotShard;
+use crate::worker::start_barrier::{RunStart, StartBarrier};
 use bookend_contract::report::Intervals;
 use bookend_io::Driver;
 use bookend_io::tls::Secured;
@@ -43,7 +43,7 @@ pub struct LoadOutcome {
     /// Calls of the window that were answered OK.
     pub ok: u64,
     /// Calls of the window that failed.
-    pub errors: Errors,
+    pub errors: ErrorCounts,
     /// Calls answered OK before the window; in a window by number also those that were made before
     /// it.
     pub warmup: u64,
@@ -63,7 +63,7 @@ pub struct LoadOutcome {
     /// The largest resident set of this process, bytes.
     pub memory_peak_bytes: u64,
     /// What the OK calls of the window were made of, where each had a connection of its own.
-    pub setup: Option<Setup>,
+    pub setup: Option<SetupLatencies>,
     /// Connections made in the whole run.
     pub connections_opened: u64,
     /// Addresses beside the first that connections of a worker came from, because that was out of
@@ -127,27 +127,27 @@ pub fn run(
     let plan = Arc::new(plan);
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
     let wakers = wakers.map_err(LoadError::Machine)?;
-    let gate = Arc::new(Gate::new(wakers.clone()));
-    let workers = spawn_all(&plan, &gate, wakers).map_err(LoadError::Machine)?;
-    let bills = watch(&plan, &gate, interrupt, &mut progress);
+    let barrier = Arc::new(StartBarrier::new(wakers.clone()));
+    let workers = spawn_all(&plan, &barrier, wakers).map_err(LoadError::Machine)?;
+    let bills = watch(&plan, &barrier, interrupt, &mut progress);
     let measured = join_all(workers).map_err(LoadError::Machine)?;
-    add_up(measured, bills, gate.start())
+    add_up(measured, bills, barrier.start())
 }
 
-type Worker = JoinHandle<io::Result<Measured>>;
+type Worker = JoinHandle<io::Result<WorkerMeasurements>>;
 
 /// Starts all workers or, where one cannot be had, none.
 fn spawn_all(
     plan: &Arc<LoadPlan>,
-    gate: &Arc<Gate>,
+    barrier: &Arc<StartBarrier>,
     wakers: Vec<Waker>,
 ) -> io::Result<Vec<Worker>> {
     let mut workers = Vec::new();
     for (number, waker) in (0..).zip(wakers) {
-        match spawn(plan, gate, number, waker) {
+        match spawn(plan, barrier, number, waker) {
             Ok(worker) => workers.push(worker),
             Err(error) => {
-                gate.cancel();
+                barrier.cancel();
                 let _ = join_all(workers);
                 return Err(error);
             }
@@ -156,10 +156,15 @@ fn spawn_all(
     Ok(workers)
 }
 
-fn spawn(plan: &Arc<LoadPlan>, gate: &Arc<Gate>, number: u32, waker: Waker) -> io::Result<Worker> {
-    let (plan, for_shard) = (Arc::clone(plan), Arc::clone(gate));
+fn spawn(
+    plan: &Arc<LoadPlan>,
+    barrier: &Arc<StartBarrier>,
+    number: u32,
+    waker: Waker,
+) -> io::Result<Worker> {
+    let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
     let mut end = WorkerEnd {
-        gate: Arc::clone(gate),
+        barrier: Arc::clone(barrier),
         run: thread::current(),
         in_order: false,
     };
@@ -212,10 +217,10 @@ fn drive_plain<S: Shard>(shard: S, plan: &LoadPlan, waker: Waker) -> io::Result<
     ended.map(|(shard, _)| shard)
 }
 
-/// However a worker ends, the run looks. One that fails or panics never comes to the gate: the
+/// However a worker ends, the run looks. One that fails or panics never comes to the barrier: the
 /// others must not wait for it.
 struct WorkerEnd {
-    gate: Arc<Gate>,
+    barrier: Arc<StartBarrier>,
     run: Thread,
     in_order: bool,
 }
@@ -229,20 +234,20 @@ impl WorkerEnd {
 impl Drop for WorkerEnd {
     fn drop(&mut self) {
         if !self.in_order {
-            self.gate.cancel();
+            self.barrier.cancel();
         }
-        self.gate.end();
+        self.barrier.end();
         self.run.unpark();
     }
 }
 
 /// Waits for all workers; the first failure is the run's.
-fn join_all(workers: Vec<Worker>) -> io::Result<Vec<Measured>> {
+fn join_all(workers: Vec<Worker>) -> io::Result<Vec<WorkerMeasurements>> {
     let ended: Vec<_> = workers.into_iter().map(join).collect();
     ended.into_iter().collect()
 }
 
-fn join(worker: Worker) -> io::Result<Measured> {
+fn join(worker: Worker) -> io::Result<WorkerMeasurements> {
     match worker.join() {
         Ok(result) => result,
         // A panic in a worker is a defect of ours: it goes on where it came from.
@@ -259,24 +264,24 @@ struct Bills {
 /// Sleeps through the run; reads the bill at both ends of the window.
 fn watch(
     plan: &LoadPlan,
-    gate: &Gate,
+    barrier: &StartBarrier,
     interrupt: &AtomicBool,
     progress: &mut impl FnMut(WindowEdge),
 ) -> Bills {
     let look = |until_ns: u64| {
         if interrupt.load(Ordering::Relaxed) {
-            gate.cancel();
+            barrier.cancel();
             return false;
         }
-        if gate.is_over() || clock_ns() >= until_ns {
+        if barrier.is_over() || clock_ns() >= until_ns {
             return false;
         }
         let left = Duration::from_nanos(until_ns.saturating_sub(clock_ns()));
         thread::park_timeout(left.min(LOOK_EVERY));
         true
     };
-    while gate.start() == Start::NotYet && look(u64::MAX) {}
-    let Start::At(start_ns) = gate.start() else {
+    while barrier.start() == RunStart::NotYet && look(u64::MAX) {}
+    let RunStart::At(start_ns) = barrier.start() else {
         return Bills {
             start: usage(),
             end: usage(),
@@ -295,11 +300,15 @@ fn watch(
     Bills { start, end }
 }
 
-fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<LoadOutcome, LoadError> {
+fn add_up(
+    measured: Vec<WorkerMeasurements>,
+    bills: Bills,
+    start: RunStart,
+) -> Result<LoadOutcome, LoadError> {
     let first_failure = measured
         .iter()
         .find_map(|worker| worker.first_failure.clone());
-    if let Start::Never | Start::NotYet = start {
+    if let RunStart::Never | RunStart::NotYet = start {
         let interrupted = || "interrupted before the run began".to_owned();
         return Err(LoadError::NoConnection(
             first_failure.unwrap_or_else(interrupted),
@@ -309,7 +318,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<LoadOut
     let mut outcome = LoadOutcome {
         latencies: latencies.clone(),
         ok: 0,
-        errors: Errors::default(),
+        errors: ErrorCounts::default(),
         warmup: 0,
         drained: 0,
         unfinished: 0,
@@ -342,7 +351,7 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<LoadOut
             outcome.setup.get_or_insert_default().merge(setup);
         }
         let calls = worker.window.by_target().to_vec();
-        add_targets(&mut outcome.targets, worker.roster, &calls);
+        add_targets(&mut outcome.targets, worker.peers, &calls);
         for (text, count) in worker.goaways {
             count_text(&mut outcome.goaways, text, count);
         }
@@ -357,8 +366,8 @@ fn add_up(measured: Vec<Measured>, bills: Bills, start: Start) -> Result<LoadOut
 }
 
 /// Adds what one worker has seen of each address.
-fn add_targets(targets: &mut Vec<TargetOutcome>, roster: Roster, calls: &[TargetCounts]) {
-    for (number, entry) in roster.into_entries().into_iter().enumerate() {
+fn add_targets(targets: &mut Vec<TargetOutcome>, peers: PeerTable, calls: &[TargetCounts]) {
+    for (number, entry) in peers.into_entries().into_iter().enumerate() {
         let calls = calls.get(number).copied().unwrap_or_default();
         let known = |target: &&mut TargetOutcome| target.endpoint == entry.endpoint;
         match targets.iter_mut().find(known) {
@@ -377,7 +386,7 @@ fn add_targets(targets: &mut Vec<TargetOutcome>, roster: Roster, calls: &[Target
 }
 
 /// From the first worker's start to the last one's end.
-fn window_ns(measured: &[Measured]) -> u64 {
+fn window_ns(measured: &[WorkerMeasurements]) -> u64 {
     let counted = || measured.iter().filter(|worker| worker.window_end_ns > 0);
     let start_ns = counted()
         .map(|worker| worker.window_start_ns)

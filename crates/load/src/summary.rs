@@ -6,9 +6,9 @@ mod text;
 pub use text::text;
 
 use crate::options::{Options, Until, Waiting};
-use crate::recorder::{Errors, Latencies};
+use crate::record::SetupLatencies;
+use crate::record::{ErrorCounts, Latencies};
 use crate::run::{LoadOutcome, TargetOutcome};
-use crate::setup::Setup;
 use bookend_contract::latency;
 use bookend_contract::report::{
     Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
@@ -110,7 +110,7 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
     }
 }
 
-fn split(setup: &Setup, latencies: &Latencies) -> Split {
+fn split(setup: &SetupLatencies, latencies: &Latencies) -> Split {
     Split {
         connect: part(&setup.connect),
         tls: (!setup.tls.histogram.is_empty()).then(|| part(&setup.tls)),
@@ -146,7 +146,7 @@ fn targets(options: &Options, outcome: &LoadOutcome) -> Vec<TargetReport> {
     outcome.targets.iter().map(row).collect()
 }
 
-fn errors_by_code(errors: &Errors) -> BTreeMap<String, u64> {
+fn errors_by_code(errors: &ErrorCounts) -> BTreeMap<String, u64> {
     errors
         .by_code
         .iter()
@@ -154,7 +154,7 @@ fn errors_by_code(errors: &Errors) -> BTreeMap<String, u64> {
         .collect()
 }
 
-fn statuses(ok: u64, errors: &Errors) -> BTreeMap<String, u64> {
+fn statuses(ok: u64, errors: &ErrorCounts) -> BTreeMap<String, u64> {
     let failed = errors
         .by_code
         .iter()

@@ -4,7 +4,7 @@ use bookend_contract::report::LoadReport;
 use bookend_io::Driver;
 use bookend_load::options::{Flags, Format, Options};
 use bookend_load::output;
-use bookend_load::recorder::{Errors, Latencies, Recorder, TargetCounts};
+use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts};
 use bookend_load::run::{LoadOutcome, TargetOutcome};
 use bookend_load::summary::{self, Ended};
 use bookend_load::targets::Endpoint;
@@ -38,7 +38,7 @@ fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
 
 /// Four seconds in which 1,000 calls took 100 µs to 1,099 µs, and three failed.
 fn outcome() -> LoadOutcome {
-    let mut errors = Errors::default();
+    let mut errors = ErrorCounts::default();
     errors.add(Code::Unavailable, "connection refused", 2);
     errors.add(Code::DeadlineExceeded, "the deadline has passed", 1);
     let mut outcome = empty_outcome();
@@ -60,7 +60,7 @@ fn empty_outcome() -> LoadOutcome {
     LoadOutcome {
         latencies: latencies([]),
         ok: 0,
-        errors: Errors::default(),
+        errors: ErrorCounts::default(),
         warmup: 0,
         drained: 0,
         unfinished: 0,
@@ -271,7 +271,7 @@ fn counts_and_codes_agree() {
 #[test]
 fn two_messages_of_one_code_are_two_errors_and_one_status() {
     let mut outcome = outcome();
-    outcome.errors = Errors::default();
+    outcome.errors = ErrorCounts::default();
     outcome.errors.add(Code::Unavailable, "refused", 2);
     outcome.errors.add(Code::Unavailable, "reset", 3);
     let report = report_of(outcome);

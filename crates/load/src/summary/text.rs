@@ -218,7 +218,7 @@ fn connections(facts: &Extension) -> String {
         line(
             &mut text,
             format_args!(
-                "  Sources:\t{} addresses of the loopback beside the first, which was out of ports",
+                "  SourceAddresses:\t{} addresses of the loopback beside the first, which was out of ports",
                 facts.source_addresses
             ),
         );

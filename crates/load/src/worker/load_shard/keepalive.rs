@@ -2,21 +2,21 @@
 //! given up.
 
 use super::LoadShard;
-use crate::link::Link;
+use crate::worker::load_connection::LoadConnection;
 use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use std::time::Duration;
 
 /// When the silent are asked, and when somebody looks who they are.
 #[derive(Debug)]
-pub(super) struct Patrol {
+pub(super) struct KeepaliveSweep {
     /// What holds for the next connection.
     pub how: Option<Keepalive>,
     /// All connections are looked at then; `u64::MAX` for never.
     pub at_ns: u64,
 }
 
-impl Patrol {
+impl KeepaliveSweep {
     pub fn new(how: Option<Keepalive>) -> Self {
         Self {
             how,
@@ -34,7 +34,7 @@ impl Patrol {
 
     /// A connection is gone. Where its server was asked too often, the next ones are asked half as
     /// often as it was, which is one step for all that are told so at a time.
-    pub fn learn_from(&mut self, link: &Link) {
+    pub fn learn_from(&mut self, link: &LoadConnection) {
         let asked_too_often = link
             .farewell
             .as_ref()

@@ -14,23 +14,23 @@ const FIRST_OTHER: u8 = 2;
 
 /// Addresses of this machine, used one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Sources {
+pub(crate) struct SourceAddresses {
     /// 0: the one that the routes say; else the n-th other.
     current: u8,
-    /// Sources that had no port since a connection was last made.
+    /// SourceAddresses that had no port since a connection was last made.
     empty_in_a_row: u32,
     most_used: u8,
 }
 
 /// What a driver gives back: which connection, and where it was to come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct ConnectToken {
     /// Which connection of the worker.
     pub number: u32,
     source: u8,
 }
 
-impl Token {
+impl ConnectToken {
     pub fn of(number: u64) -> Self {
         Self {
             number: number as u32,
@@ -43,17 +43,17 @@ impl Token {
     }
 }
 
-impl Sources {
+impl SourceAddresses {
     /// The target of a connection that is to be made now.
     #[inline]
-    pub fn target(&self, target: &Target, number: u32) -> (Target, Token) {
+    pub fn target(&self, target: &Target, number: u32) -> (Target, ConnectToken) {
         let source = if has_others(target) { self.current } else { 0 };
         let mut target = target.clone();
         if source > 0 {
             let last = FIRST_OTHER + source - 1;
             target.source = Some(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)));
         }
-        (target, Token { number, source })
+        (target, ConnectToken { number, source })
     }
 
     /// A connection was made.
@@ -63,7 +63,7 @@ impl Sources {
     }
 
     /// Whether a connection that could not be made may be made from another address.
-    pub fn has_another(&mut self, target: &Target, token: Token, error: &io::Error) -> bool {
+    pub fn has_another(&mut self, target: &Target, token: ConnectToken, error: &io::Error) -> bool {
         if error.kind() != io::ErrorKind::AddrNotAvailable || !has_others(target) {
             return false;
         }
@@ -119,10 +119,13 @@ mod tests {
 
     #[test]
     fn on_the_loopback_the_next_address_is_taken_when_ports_run_out() {
-        let mut sources = Sources::default();
+        let mut sources = SourceAddresses::default();
         let server = target("127.0.0.1:1");
         let (first, token) = sources.target(&server, 7);
-        assert_eq!((first.source, Token::of(token.to_number())), (None, token));
+        assert_eq!(
+            (first.source, ConnectToken::of(token.to_number())),
+            (None, token)
+        );
         assert!(sources.has_another(&server, token, &no_port()));
         let (second, next) = sources.target(&server, 8);
         assert_eq!(second.source, Some(IpAddr::from([127, 0, 0, 2])));
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn when_none_of_them_has_a_port_the_call_fails_and_says_what_to_do() {
-        let mut sources = Sources::default();
+        let mut sources = SourceAddresses::default();
         let server = target("127.0.0.1:1");
         let mut tried = 0;
         while sources.has_another(&server, sources.target(&server, 0).1, &no_port()) {
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn elsewhere_and_for_other_errors_there_is_no_other_address() {
-        let mut sources = Sources::default();
+        let mut sources = SourceAddresses::default();
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         for (address, error) in [
             ("192.0.2.1:1", no_port()),

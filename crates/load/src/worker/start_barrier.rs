@@ -8,7 +8,7 @@ const NEVER: u64 = u64::MAX;
 
 /// What the workers of a run have in common. Touched at the start and at the end only.
 #[derive(Debug)]
-pub struct Gate {
+pub struct StartBarrier {
     workers_missing: AtomicU32,
     workers_left: AtomicU32,
     connections_ready: AtomicU32,
@@ -17,9 +17,9 @@ pub struct Gate {
     wakers: Vec<Waker>,
 }
 
-/// What a worker finds at the gate.
+/// What a worker finds at the barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum RunStart {
     /// Others are not ready.
     NotYet,
     /// The run began at that time, nanoseconds of the drivers' clock.
@@ -28,8 +28,8 @@ pub enum Start {
     Never,
 }
 
-impl Gate {
-    /// A gate for the workers with these wakers.
+impl StartBarrier {
+    /// A barrier for the workers with these wakers.
     pub fn new(wakers: Vec<Waker>) -> Self {
         Self {
             workers_missing: AtomicU32::new(wakers.len() as u32),
@@ -41,7 +41,7 @@ impl Gate {
         }
     }
 
-    /// A worker has so many connections, and waits for no more. The last one opens the gate.
+    /// A worker has so many connections, and waits for no more. The last one opens the barrier.
     pub fn arrive(&self, connections: u32, now_ns: u64) {
         self.connections_ready
             .fetch_add(connections, Ordering::AcqRel);
@@ -55,11 +55,11 @@ impl Gate {
     }
 
     /// Whether and when the run has begun.
-    pub fn start(&self) -> Start {
+    pub fn start(&self) -> RunStart {
         match self.start_ns.load(Ordering::Acquire) {
-            NOT_YET => Start::NotYet,
-            NEVER => Start::Never,
-            start_ns => Start::At(start_ns),
+            NOT_YET => RunStart::NotYet,
+            NEVER => RunStart::Never,
+            start_ns => RunStart::At(start_ns),
         }
     }
 
@@ -79,7 +79,7 @@ impl Gate {
         self.workers_left.load(Ordering::Acquire) == 0
     }
 
-    /// Whether [`Gate::cancel`] was called.
+    /// Whether [`StartBarrier::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
@@ -89,32 +89,32 @@ impl Gate {
 mod tests {
     use super::*;
 
-    fn gate(workers: usize) -> Gate {
-        Gate::new((0..workers).map(|_| Waker::new().unwrap()).collect())
+    fn barrier(workers: usize) -> StartBarrier {
+        StartBarrier::new((0..workers).map(|_| Waker::new().unwrap()).collect())
     }
 
     #[test]
     fn the_last_worker_opens_the_gate() {
-        let gate = gate(2);
-        gate.arrive(1, 5);
-        assert_eq!(gate.start(), Start::NotYet);
-        gate.arrive(0, 7);
-        assert_eq!(gate.start(), Start::At(7));
+        let barrier = barrier(2);
+        barrier.arrive(1, 5);
+        assert_eq!(barrier.start(), RunStart::NotYet);
+        barrier.arrive(0, 7);
+        assert_eq!(barrier.start(), RunStart::At(7));
     }
 
     #[test]
     fn a_run_is_over_when_its_last_worker_has_ended() {
-        let gate = gate(2);
-        gate.end();
-        assert!(!gate.is_over());
-        gate.end();
-        assert!(gate.is_over());
+        let barrier = barrier(2);
+        barrier.end();
+        assert!(!barrier.is_over());
+        barrier.end();
+        assert!(barrier.is_over());
     }
 
     #[test]
     fn without_a_single_connection_the_run_never_starts() {
-        let gate = gate(1);
-        gate.arrive(0, 5);
-        assert_eq!(gate.start(), Start::Never);
+        let barrier = barrier(1);
+        barrier.arrive(0, 5);
+        assert_eq!(barrier.start(), RunStart::Never);
     }
 }

@@ -1,6 +1,6 @@
 //! What one worker has measured.
 
-use crate::setup::Setup;
+use crate::record::SetupLatencies;
 use bookend_wire::grpc::Code;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ pub fn latency_histogram() -> Histogram<u64> {
 
 /// Failed calls by code and by text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
+pub struct ErrorCounts {
     /// Calls by gRPC code.
     pub by_code: BTreeMap<Code, u64>,
     /// Calls by code and text as grpc-go prints them.
     pub by_text: BTreeMap<String, u64>,
 }
 
-impl Errors {
+impl ErrorCounts {
     /// Counts `count` calls that ended with that status.
     pub fn add(&mut self, code: Code, text: &str, count: u64) {
         if count == 0 {
@@ -79,9 +79,9 @@ pub struct Recorder {
     /// Calls that were answered OK.
     pub ok: u64,
     /// Calls that failed.
-    pub errors: Errors,
+    pub errors: ErrorCounts,
     /// What calls with connections of their own were made of, where there were any.
-    pub setup: Option<Setup>,
+    pub setup: Option<SetupLatencies>,
     latency_sum_ns: u128,
     latency_min_ns: u64,
     latency_max_ns: u64,
@@ -107,7 +107,7 @@ impl Default for Recorder {
             run_latency_ns: 0,
             run_count: 0,
             ok: 0,
-            errors: Errors::default(),
+            errors: ErrorCounts::default(),
             setup: None,
             latency_sum_ns: 0,
             latency_min_ns: u64::MAX,
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn error_texts_are_bounded_and_no_error_is_lost() {
-        let mut errors = Errors::default();
+        let mut errors = ErrorCounts::default();
         for number in 0..1_000 {
             errors.add(Code::Internal, &number.to_string(), 2);
         }

@@ -1,9 +1,9 @@
 //! A worker in virtual time, before servers that are made by hand.
 
 use super::LoadShard;
-use crate::gate::Gate;
 use crate::plan::LoadPlan;
 use crate::plan::tests::plan as a_plan;
+use crate::worker::start_barrier::StartBarrier;
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Waker};
 use bookend_wire::Keepalive;
@@ -37,8 +37,8 @@ struct Story(Simulated<LoadShard>);
 impl Story {
     /// A run whose servers have greeted, each on a connection of its own.
     fn begin(plan: LoadPlan) -> (Self, Vec<ConnectionId>) {
-        let gate = Arc::new(Gate::new(vec![Waker::new().expect("a descriptor")]));
-        let shard = LoadShard::new(Arc::new(plan), gate, 0);
+        let barrier = Arc::new(StartBarrier::new(vec![Waker::new().expect("a descriptor")]));
+        let shard = LoadShard::new(Arc::new(plan), barrier, 0);
         let mut story = Self(Simulated::new(shard, SECOND_NS));
         let connections = story.greet_all();
         (story, connections)
@@ -94,7 +94,7 @@ impl Story {
         heads.map(|(_, stream)| stream).collect()
     }
 
-    /// Answers the PINGs that have come; how many there were.
+    /// ResponseVisitor the PINGs that have come; how many there were.
     fn answer_pings(&mut self, id: ConnectionId) -> usize {
         let heard = self.heard(id).into_iter();
         let pings = heard.filter(|(kind, _)| *kind == kind::PING).count();
@@ -119,7 +119,7 @@ impl Story {
 
     /// What the window has counted, once it is over: OK, and failed by text.
     fn counted(&self) -> (u64, Vec<(String, u64)>) {
-        let window = &self.0.shard().course.measured.window;
+        let window = &self.0.shard().state.measured.window;
         let errors = window.errors.by_text.iter();
         let errors = errors.map(|(text, count)| (text.clone(), *count));
         (window.ok, errors.collect())
@@ -136,12 +136,12 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
         ..plan(None, 2, 4)
     };
     let wakers = [(); 2].map(|()| Waker::new().expect("a descriptor"));
-    let gate = Arc::new(Gate::new(wakers.into()));
-    let shard = LoadShard::new(Arc::new(both), Arc::clone(&gate), 0);
+    let barrier = Arc::new(StartBarrier::new(wakers.into()));
+    let shard = LoadShard::new(Arc::new(both), Arc::clone(&barrier), 0);
     let mut story = Story(Simulated::new(shard, SECOND_NS));
     let id = story.greet_all()[0];
     assert!(story.calls(id).is_empty(), "the other is not there");
-    gate.arrive(1, SECOND_NS + 1_000);
+    barrier.arrive(1, SECOND_NS + 1_000);
     story.0.wake();
     for stream in [1, 3] {
         assert_eq!(story.calls(id), [stream]);
@@ -270,6 +270,6 @@ fn a_server_that_says_goodbye_and_then_vanishes_is_told_as_vanished() {
     story.go_away(connections[0], [0; 4], "max_age");
     story.0.pass_ns(110 * SECOND_NS);
     assert_eq!(story.counted(), (0, vec![(VANISHED.to_owned(), 1)]));
-    let goaways = &story.0.shard().course.measured.goaways;
+    let goaways = &story.0.shard().state.measured.goaways;
     assert_eq!(goaways.len(), 1);
 }

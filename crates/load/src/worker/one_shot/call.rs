@@ -1,12 +1,12 @@
 //! One call and its connection.
 
 use crate::call::{Call, Fault};
-use crate::course::Course;
-use crate::dials::End;
-use crate::link::Farewell;
 use crate::metadata::varying_value;
 use crate::plan::LoadPlan;
-use crate::setup::Parts;
+use crate::record::SetupTimes;
+use crate::worker::connection_manager::ConnectionEnd;
+use crate::worker::load_connection::ReceivedGoAway;
+use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
 use bookend_wire::grpc::Code;
 use bookend_wire::{
@@ -20,13 +20,13 @@ const KEPT_MESSAGES_BYTES: usize = 4 << 20;
 
 /// What all connections of a worker to the target of one name say first.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct RequestTemplate {
     /// One a message, where they are the same each time.
     first_flights: Vec<FirstFlight>,
     head: HeaderBlock,
 }
 
-impl Script {
+impl RequestTemplate {
     pub fn new(plan: &LoadPlan, name: usize) -> Self {
         let head = plan.head(name);
         let total_bytes: usize = plan.messages.iter().map(Vec::len).sum();
@@ -68,13 +68,13 @@ impl Script {
 /// One call at a time, each with a connection of its own. The memory of the connection is used
 /// again by the next.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(super) struct OneShotCall {
     /// While there is a call.
     pub id: Option<ConnectionId>,
     pub call: Call,
     /// How the call ended, before its connection does.
     pub outcome: Option<Result<(), Fault>>,
-    pub farewell: Option<Farewell>,
+    pub farewell: Option<ReceivedGoAway>,
     connection: Connection,
     /// When the transport was there.
     connected_ns: u64,
@@ -86,7 +86,7 @@ pub(super) struct Attempt {
     first_byte_ns: u64,
 }
 
-impl Attempt {
+impl OneShotCall {
     pub fn new(plan: &LoadPlan) -> Self {
         Self {
             id: None,
@@ -113,16 +113,16 @@ impl Attempt {
     /// The connection is there: everything goes out in one write.
     pub fn write_request(
         &mut self,
-        script: &mut Script,
-        course: &mut Course,
+        script: &mut RequestTemplate,
+        state: &mut WorkerState,
         id: ConnectionId,
         io: &mut IoContext,
     ) {
         self.opened_ns = io.now_ns();
         let transport_opened_ns = io.transport_opened_ns(id);
         self.connected_ns = transport_opened_ns.unwrap_or(self.opened_ns);
-        let number = course.take_number();
-        match script.begin(&mut self.connection, &course.plan, number) {
+        let number = state.take_number();
+        match script.begin(&mut self.connection, &state.plan, number) {
             Ok(stream) => self.call.stream_id = stream.id,
             Err(_) => {
                 let text = "--first-stream-id leaves no stream for a call";
@@ -139,7 +139,7 @@ impl Attempt {
     pub fn hear(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let sender = &mut self.connection.sender;
         std::mem::swap(&mut sender.output, io.output(id));
-        let mut hearing = Hearing {
+        let mut hearing = OneShotVisitor {
             call: &mut self.call,
             outcome: &mut self.outcome,
             farewell: &mut self.farewell,
@@ -198,16 +198,16 @@ impl Attempt {
     }
 
     /// Whether the next call may follow at once: not where this server answers nobody.
-    pub fn end(&self) -> End {
+    pub fn end(&self) -> ConnectionEnd {
         match self.first_byte_ns {
-            0 => End::Useless,
-            _ => End::WorkDone,
+            0 => ConnectionEnd::Useless,
+            _ => ConnectionEnd::WorkDone,
         }
     }
 
     /// What the call was made of.
-    pub fn parts(&self) -> Parts {
-        Parts {
+    pub fn parts(&self) -> SetupTimes {
+        SetupTimes {
             connect_ns: self.connected_ns.saturating_sub(self.call.start_ns),
             tls_ns: self.opened_ns.saturating_sub(self.connected_ns),
             first_byte_ns: self.first_byte_ns.saturating_sub(self.written_ns),
@@ -216,20 +216,20 @@ impl Attempt {
 }
 
 /// Checks the one answer as it comes.
-struct Hearing<'a> {
+struct OneShotVisitor<'a> {
     call: &'a mut Call,
     outcome: &'a mut Option<Result<(), Fault>>,
-    farewell: &'a mut Option<Farewell>,
+    farewell: &'a mut Option<ReceivedGoAway>,
     head_came: bool,
 }
 
-impl Hearing<'_> {
+impl OneShotVisitor<'_> {
     fn end(&mut self, outcome: Result<(), Fault>) {
         self.outcome.get_or_insert(outcome);
     }
 }
 
-impl Visitor for Hearing<'_> {
+impl Visitor for OneShotVisitor<'_> {
     fn headers(
         &mut self,
         _: &mut Sender,
@@ -268,7 +268,7 @@ impl Visitor for Hearing<'_> {
     }
 
     fn goaway(&mut self, _: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]) {
-        let farewell = Farewell::new(code, debug);
+        let farewell = ReceivedGoAway::new(code, debug);
         if last_stream_id < self.call.stream_id {
             self.end(Err(farewell.left_out()));
         }

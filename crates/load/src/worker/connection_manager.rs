@@ -17,7 +17,7 @@ pub const DIALS_AT_ONCE: usize = 64;
 
 /// The connections of one worker, by number.
 #[derive(Debug)]
-pub(crate) struct Dials {
+pub(crate) struct ConnectionManager {
     lines: Vec<Line>,
     /// Those of which the run has heard nothing: it waits for them before it begins.
     unsettled: usize,
@@ -66,7 +66,7 @@ struct Greeting {
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ConnectionEnd {
     /// It had done its work: the next one is made at once.
     WorkDone,
     /// It was good for something, then it broke.
@@ -75,7 +75,7 @@ pub(crate) enum End {
     Useless,
 }
 
-impl Dials {
+impl ConnectionManager {
     /// So many connections, all of them to be made, at most `at_once` at a time.
     pub fn new(count: usize, at_once: usize) -> Self {
         let line = Line {
@@ -144,15 +144,15 @@ impl Dials {
     }
 
     /// A connection is gone, or never came.
-    pub fn lost(&mut self, number: u32, now_ns: u64, end: End) {
+    pub fn lost(&mut self, number: u32, now_ns: u64, end: ConnectionEnd) {
         self.settle(number);
         let line = &mut self.lines[number as usize];
         let was_in_progress = std::mem::replace(&mut line.state, State::Waiting) == State::Dialled;
         self.in_progress -= usize::from(was_in_progress);
-        if end != End::Useless {
+        if end != ConnectionEnd::Useless {
             line.back_off = 0;
         }
-        if end == End::WorkDone {
+        if end == ConnectionEnd::WorkDone {
             self.ready.push_back(number);
         } else {
             let back_off = usize::from(line.back_off);
@@ -221,13 +221,13 @@ mod tests {
 
     #[test]
     fn waits_double_until_a_call_is_answered() {
-        let mut dials = Dials::new(1, 1);
+        let mut dials = ConnectionManager::new(1, 1);
         let mut now_ns = 0;
         let mut waits_ns = Vec::new();
         for _ in 0..7 {
             assert_eq!(dials.next(now_ns), Some(0));
             dials.greeted(0);
-            dials.lost(0, now_ns, End::Useless);
+            dials.lost(0, now_ns, ConnectionEnd::Useless);
             assert_eq!(dials.next(dials.due_at_ns() - 1), None);
             waits_ns.push(dials.due_at_ns() - now_ns);
             now_ns = dials.due_at_ns();
@@ -236,29 +236,31 @@ mod tests {
         assert_eq!(waits_ns, expected_ms.map(|wait_ms| wait_ms * 1_000_000));
         dials.next(now_ns);
         dials.greeted(0);
-        dials.lost(0, 0, End::Broken);
+        dials.lost(0, 0, ConnectionEnd::Broken);
         assert_eq!(dials.due_at_ns(), BACK_OFF_MIN_NS);
     }
 
     #[test]
     fn a_connection_that_has_done_its_work_is_replaced_at_once() {
-        let mut dials = Dials::new(1, 1);
+        let mut dials = ConnectionManager::new(1, 1);
         dials.next(5);
         dials.greeted(0);
-        dials.lost(0, 9, End::WorkDone);
+        dials.lost(0, 9, ConnectionEnd::WorkDone);
         assert_eq!((dials.due_at_ns(), dials.next(9)), (0, Some(0)));
     }
 
     #[test]
     fn only_so_many_are_made_at_a_time_and_each_that_ends_makes_room() {
-        let mut dials = Dials::new(10, 3);
-        let made = |dials: &mut Dials| std::iter::from_fn(|| dials.next(0)).collect::<Vec<_>>();
+        let mut dials = ConnectionManager::new(10, 3);
+        let made = |dials: &mut ConnectionManager| {
+            std::iter::from_fn(|| dials.next(0)).collect::<Vec<_>>()
+        };
         assert_eq!(made(&mut dials), [0, 1, 2]);
         assert_eq!(dials.due_at_ns(), u64::MAX, "there is no room");
         dials.greeted(1);
-        dials.lost(2, 0, End::Useless);
+        dials.lost(2, 0, ConnectionEnd::Useless);
         assert_eq!(made(&mut dials), [3, 4]);
-        dials.lost(1, 0, End::WorkDone);
+        dials.lost(1, 0, ConnectionEnd::WorkDone);
         assert_eq!(
             made(&mut dials),
             [] as [u32; 0],
@@ -269,24 +271,24 @@ mod tests {
 
     #[test]
     fn the_run_waits_until_each_has_greeted_or_failed_once() {
-        let mut dials = Dials::new(2, 2);
+        let mut dials = ConnectionManager::new(2, 2);
         while dials.next(0).is_some() {}
         dials.greeted(0);
-        dials.lost(0, 0, End::WorkDone);
+        dials.lost(0, 0, ConnectionEnd::WorkDone);
         assert!(!dials.are_settled());
-        dials.lost(1, 0, End::Useless);
+        dials.lost(1, 0, ConnectionEnd::Useless);
         assert!(dials.are_settled());
     }
 
     #[test]
     fn a_server_that_does_not_greet_is_found_and_one_that_did_is_not() {
-        let mut dials = Dials::new(3, 3);
+        let mut dials = ConnectionManager::new(3, 3);
         for number in 0..3 {
             assert_eq!(dials.next(0), Some(number));
             dials.opened(number, id(number), u64::from(number) + 10);
         }
         dials.greeted(0);
-        dials.lost(2, 0, End::WorkDone);
+        dials.lost(2, 0, ConnectionEnd::WorkDone);
         dials.next(0);
         assert_eq!(dials.due_at_ns(), 11);
         assert_eq!((dials.overdue(10), dials.overdue(11)), (None, Some(id(1))));

@@ -3,12 +3,12 @@
 mod liveness;
 
 use crate::call::{Call, Fault, token};
-use crate::given_up::GivenUp;
 use crate::metadata::varying_value;
 use crate::plan::LoadPlan;
-use crate::recorder::Recorder;
-use crate::roster::Place;
-use crate::setup::Parts;
+use crate::record::Recorder;
+use crate::record::SetupTimes;
+use crate::record::peer_table::Place;
+use crate::worker::reset_queue::GivenUp;
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::Code;
 use bookend_wire::keepalive::TOO_MANY_PINGS;
@@ -21,7 +21,7 @@ use std::fmt;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum LoadConnectionState {
     /// The server's SETTINGS have not come.
     Greeting,
     /// Calls are made.
@@ -33,18 +33,18 @@ pub(crate) enum Stage {
 
 /// One connection and its calls in flight.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct LoadConnection {
     pub id: ConnectionId,
     /// Which of the worker's connections this is.
     pub connection_number: u32,
     place: Place,
     pub connection: Connection,
-    pub stage: Stage,
+    pub stage: LoadConnectionState,
     pub in_flight: u32,
     /// Calls to be kept in flight.
     pub streams: u32,
     /// What the server said when it went away, if it did.
-    pub farewell: Option<Farewell>,
+    pub farewell: Option<ReceivedGoAway>,
     /// Whether any call was answered on it.
     pub was_of_use: bool,
     /// The server's limit of streams, once it has kept a call from being made.
@@ -60,7 +60,7 @@ pub(crate) struct Link {
 
 /// What a GOAWAY said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Farewell {
+pub(crate) struct ReceivedGoAway {
     /// Its code and its debug data.
     pub text: String,
     /// Whether the server says that we did wrong.
@@ -69,7 +69,7 @@ pub(crate) struct Farewell {
     pub asked_too_often: bool,
 }
 
-impl Farewell {
+impl ReceivedGoAway {
     pub fn new(code: ErrorCode, debug: &[u8]) -> Self {
         let asked_too_often =
             code == ErrorCode::ENHANCE_YOUR_CALM && debug == TOO_MANY_PINGS.as_bytes();
@@ -88,7 +88,7 @@ impl Farewell {
     }
 }
 
-impl fmt::Display for Farewell {
+impl fmt::Display for ReceivedGoAway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server sent {}", self.text)
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Farewell {
 const KEPT_MESSAGES_BYTES: usize = 4 << 10;
 
 /// Where answers are counted.
-pub(crate) struct Ledger<'a> {
+pub(crate) struct CallSink<'a> {
     pub recorder: &'a mut Recorder,
     pub now_ns: u64,
     /// Calls of the worker that have not ended.
@@ -107,7 +107,7 @@ pub(crate) struct Ledger<'a> {
     /// Calls that are counted by number and have ended.
     pub counted_done: &'a mut u64,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: &'a mut Stragglers,
+    pub stragglers: &'a mut LateWarmupCalls,
     pub count_errors: bool,
     /// Only calls that were issued in the window count.
     pub by_number: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Ledger<'a> {
 
 /// Calls that ended where they do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stragglers {
+pub struct LateWarmupCalls {
     /// Those that ended OK.
     pub ok: u64,
     /// Those that failed.
@@ -130,7 +130,7 @@ pub(crate) struct Source<'a> {
     pub counted: bool,
 }
 
-impl Link {
+impl LoadConnection {
     pub fn new(
         id: ConnectionId,
         connection_number: u32,
@@ -145,7 +145,7 @@ impl Link {
             connection_number,
             place,
             connection: Connection::new(Side::Client, &plan.config),
-            stage: Stage::Greeting,
+            stage: LoadConnectionState::Greeting,
             in_flight: 0,
             streams,
             farewell: None,
@@ -168,11 +168,15 @@ impl Link {
 
     /// Bytes have come: answers are checked and counted. Returns the bytes used up.
     #[inline]
-    pub fn receive(&mut self, bytes: &[u8], ledger: Ledger<'_>) -> Result<usize, ConnectionError> {
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        ledger: CallSink<'_>,
+    ) -> Result<usize, ConnectionError> {
         let now_ns = ledger.now_ns;
         ledger.recorder.at(self.place.entry);
         let given_up_before = self.given_up.len();
-        let mut answers = Answers {
+        let mut answers = ResponseVisitor {
             ledger,
             calls: &mut self.calls,
             given_up: &mut self.given_up,
@@ -183,7 +187,7 @@ impl Link {
             farewell: None,
         };
         let consumed = self.connection.receive(bytes, &mut answers);
-        let Answers {
+        let ResponseVisitor {
             ended,
             unanswered,
             settings_came,
@@ -192,12 +196,12 @@ impl Link {
         } = answers;
         self.in_flight -= ended;
         self.was_of_use |= ended > unanswered;
-        if settings_came && self.stage == Stage::Greeting {
-            self.stage = Stage::Ready;
+        if settings_came && self.stage == LoadConnectionState::Greeting {
+            self.stage = LoadConnectionState::Ready;
         }
         if farewell.is_some() {
             self.farewell = farewell;
-            self.stage = Stage::Retiring;
+            self.stage = LoadConnectionState::Retiring;
         }
         if self.given_up.len() > given_up_before {
             self.reset_given_up(now_ns);
@@ -211,7 +215,7 @@ impl Link {
         let sender = &mut self.connection.sender;
         self.given_up.reset_due(now_ns, sender);
         if self.given_up.are_too_many(self.streams) {
-            self.stage = Stage::Retiring;
+            self.stage = LoadConnectionState::Retiring;
         }
     }
 
@@ -222,14 +226,14 @@ impl Link {
 
     /// Whether it has nothing left to do.
     pub fn is_done(&self) -> bool {
-        self.stage == Stage::Retiring && self.in_flight == 0
+        self.stage == LoadConnectionState::Retiring && self.in_flight == 0
     }
 
     /// Makes up to `most` calls, as many as are missing. Returns how many. Their start is stamped
-    /// by [`Link::stamp`], just before they are written.
+    /// by [`LoadConnection::stamp`], just before they are written.
     #[inline]
     pub fn issue(&mut self, most: u64, source: &mut Source<'_>) -> u64 {
-        if self.stage != Stage::Ready {
+        if self.stage != LoadConnectionState::Ready {
             return 0;
         }
         let missing = u64::from(self.streams - self.in_flight.min(self.streams)).min(most);
@@ -242,7 +246,7 @@ impl Link {
                     break;
                 }
                 Err(CannotOpen::IdsUsedUp | CannotOpen::GoingAway) => {
-                    self.stage = Stage::Retiring;
+                    self.stage = LoadConnectionState::Retiring;
                     break;
                 }
             }
@@ -259,7 +263,7 @@ impl Link {
     fn meet_limit(&mut self, in_flight: u32) {
         self.streams_allowed = Some(self.connection.sender.live_streams() as u32);
         if self.given_up.len() > in_flight as usize {
-            self.stage = Stage::Retiring;
+            self.stage = LoadConnectionState::Retiring;
         }
     }
 
@@ -315,7 +319,7 @@ impl Link {
     }
 
     /// Gives up on calls that started before `limit_ns`.
-    pub fn expire(&mut self, limit_ns: u64, mut ledger: Ledger<'_>) {
+    pub fn expire(&mut self, limit_ns: u64, mut ledger: CallSink<'_>) {
         ledger.recorder.at(self.place.entry);
         for (index, call) in self.calls.iter_mut().enumerate() {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
@@ -339,7 +343,7 @@ impl Link {
     }
 
     /// The connection is gone: every call in flight failed.
-    pub fn fail_all(&mut self, fault: &Fault, mut ledger: Ledger<'_>) {
+    pub fn fail_all(&mut self, fault: &Fault, mut ledger: CallSink<'_>) {
         ledger.recorder.at(self.place.entry);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             ledger.failed(call, fault);
@@ -358,7 +362,7 @@ fn kept_requests(plan: &LoadPlan, head: &HeaderBlock) -> Vec<PreparedRequest> {
     plan.messages.iter().map(request).collect()
 }
 
-impl Ledger<'_> {
+impl CallSink<'_> {
     #[inline]
     fn belongs(&mut self, call: &Call) -> bool {
         *self.in_flight -= 1;
@@ -377,7 +381,7 @@ impl Ledger<'_> {
     }
 
     /// A call was answered OK on a connection of its own.
-    pub fn ok_with(&mut self, call: &Call, parts: Parts) {
+    pub fn ok_with(&mut self, call: &Call, parts: SetupTimes) {
         let ok_before = self.recorder.ok;
         self.ok(call);
         if self.recorder.ok > ok_before {
@@ -401,8 +405,8 @@ impl Ledger<'_> {
 }
 
 /// Checks answers as they come.
-struct Answers<'a> {
-    ledger: Ledger<'a>,
+struct ResponseVisitor<'a> {
+    ledger: CallSink<'a>,
     calls: &'a mut [Call],
     given_up: &'a mut GivenUp,
     ended: u32,
@@ -411,10 +415,10 @@ struct Answers<'a> {
     settings_came: bool,
     /// Calls that a GOAWAY leaves out. What it says comes behind them.
     left_out: Vec<StreamKey>,
-    farewell: Option<Farewell>,
+    farewell: Option<ReceivedGoAway>,
 }
 
-impl Answers<'_> {
+impl ResponseVisitor<'_> {
     #[inline]
     fn call(&mut self, stream: StreamKey) -> Option<&mut Call> {
         self.calls
@@ -446,7 +450,7 @@ impl Answers<'_> {
     }
 }
 
-impl Visitor for Answers<'_> {
+impl Visitor for ResponseVisitor<'_> {
     fn headers(
         &mut self,
         sender: &mut Sender,
@@ -518,7 +522,7 @@ impl Visitor for Answers<'_> {
     }
 
     fn goaway(&mut self, sender: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
-        let farewell = Farewell::new(code, debug);
+        let farewell = ReceivedGoAway::new(code, debug);
         for stream in std::mem::take(&mut self.left_out) {
             self.end_unanswered(sender, stream, farewell.left_out());
         }

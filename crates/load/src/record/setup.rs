@@ -1,10 +1,10 @@
 //! What a call with a connection of its own spends its time on.
 
-use crate::recorder::Latencies;
+use crate::record::Latencies;
 
 /// The parts of such calls, each a histogram of its own. Their total is the latency.
 #[derive(Clone, Debug, Default)]
-pub struct Setup {
+pub struct SetupLatencies {
     /// From just before the connection is asked for until the transport is there.
     pub connect: Latencies,
     /// From there until both ends have agreed on keys and on HTTP/2. Empty without TLS.
@@ -16,15 +16,15 @@ pub struct Setup {
 
 /// The parts of one call, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct SetupTimes {
     pub connect_ns: u64,
     /// 0 without TLS.
     pub tls_ns: u64,
     pub first_byte_ns: u64,
 }
 
-impl Setup {
-    pub(crate) fn record(&mut self, parts: Parts) {
+impl SetupLatencies {
+    pub(crate) fn record(&mut self, parts: SetupTimes) {
         self.connect.record(parts.connect_ns);
         if parts.tls_ns > 0 {
             self.tls.record(parts.tls_ns);
@@ -46,14 +46,14 @@ mod tests {
 
     #[test]
     fn parts_add_up_over_workers_and_tls_is_there_only_where_it_was() {
-        let parts = |connect_ns, tls_ns| Parts {
+        let parts = |connect_ns, tls_ns| SetupTimes {
             connect_ns,
             tls_ns,
             first_byte_ns: 7,
         };
-        let mut setup = Setup::default();
+        let mut setup = SetupLatencies::default();
         setup.record(parts(10, 0));
-        let mut other = Setup::default();
+        let mut other = SetupLatencies::default();
         other.record(parts(30, 500));
         setup.merge(&other);
         assert_eq!(

@@ -5,7 +5,7 @@ use bookend_io::{Address, Target};
 
 /// The addresses that a worker has seen: as many as there are targets, unless names have moved.
 #[derive(Clone, Debug, Default)]
-pub struct Roster {
+pub struct PeerTable {
     entries: Vec<Entry>,
     /// By connection of the worker: the entry that it was dialled at last.
     dialled: Vec<u32>,
@@ -21,13 +21,13 @@ pub(crate) struct Entry {
 /// Where a connection goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The entry of the roster.
+    /// The entry of the peers.
     pub entry: u32,
     /// Which of the targets' names it belongs to.
     pub name: usize,
 }
 
-impl Roster {
+impl PeerTable {
     /// A connection is asked for.
     pub(crate) fn dial(&mut self, connection: usize, endpoint: Endpoint) {
         let known = |entry: &Entry| entry.endpoint == endpoint;
@@ -103,18 +103,18 @@ mod tests {
 
     #[test]
     fn connections_are_counted_where_they_were_made() {
-        let mut roster = Roster::default();
-        roster.dial(0, endpoint(1, 0));
-        roster.dial(1, endpoint(2, 1));
-        assert_eq!(roster.opened(0), Place { entry: 0, name: 0 });
-        assert_eq!(roster.opened(1), Place { entry: 1, name: 1 });
+        let mut peers = PeerTable::default();
+        peers.dial(0, endpoint(1, 0));
+        peers.dial(1, endpoint(2, 1));
+        assert_eq!(peers.opened(0), Place { entry: 0, name: 0 });
+        assert_eq!(peers.opened(1), Place { entry: 1, name: 1 });
         // The name has moved, and moved back.
-        roster.dial(0, endpoint(3, 0));
-        assert_eq!(roster.opened(0).entry, 2);
-        roster.dial(0, endpoint(1, 0));
-        assert_eq!(roster.opened(0).entry, 0);
-        assert_eq!((roster.entry(0), roster.entry(1)), (0, 1));
-        let opened: Vec<_> = (roster.into_entries().iter())
+        peers.dial(0, endpoint(3, 0));
+        assert_eq!(peers.opened(0).entry, 2);
+        peers.dial(0, endpoint(1, 0));
+        assert_eq!(peers.opened(0).entry, 0);
+        assert_eq!((peers.entry(0), peers.entry(1)), (0, 1));
+        let opened: Vec<_> = (peers.into_entries().iter())
             .map(|entry| entry.connections_opened)
             .collect();
         assert_eq!(opened, [2, 1, 1]);
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn an_error_names_its_target_where_there_are_several() {
-        let mut roster = Roster::default();
-        roster.dial(0, endpoint(1, 0));
-        assert_eq!(roster.explain(0, true, "gone"), "127.0.0.1:1: gone");
-        assert_eq!(roster.explain(0, false, "gone"), "gone");
+        let mut peers = PeerTable::default();
+        peers.dial(0, endpoint(1, 0));
+        assert_eq!(peers.explain(0, true, "gone"), "127.0.0.1:1: gone");
+        assert_eq!(peers.explain(0, false, "gone"), "gone");
     }
 }

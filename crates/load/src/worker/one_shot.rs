@@ -4,20 +4,20 @@
 //! The client closes first. So it is this machine that keeps each connection's port for a minute
 //! (TIME_WAIT): see `sources`.
 
-mod attempt;
+mod call;
 
 use crate::call::Fault;
-use crate::course::Course;
-use crate::dials::{Dials, End};
-use crate::gate::Gate;
-use crate::link::Farewell;
-use crate::measured::Measured;
 use crate::plan::LoadPlan;
-use crate::sources::Token;
+use crate::record::measurements::WorkerMeasurements;
 use crate::worker::Worker;
-use attempt::{Attempt, Script};
+use crate::worker::connection_manager::{ConnectionEnd, ConnectionManager};
+use crate::worker::load_connection::ReceivedGoAway;
+use crate::worker::source_addresses::ConnectToken;
+use crate::worker::start_barrier::StartBarrier;
+use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
+use call::{OneShotCall, RequestTemplate};
 use std::io;
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ const TRIAL: u32 = u32::MAX;
 /// One worker of a run in which every call has a connection of its own.
 #[derive(Debug)]
 pub(crate) struct OneShotShard {
-    course: Course,
+    state: WorkerState,
     /// By the name of the target.
-    scripts: Vec<Script>,
+    scripts: Vec<RequestTemplate>,
     /// As many as there may be calls in flight.
-    attempts: Vec<Attempt>,
+    attempts: Vec<OneShotCall>,
     /// When each of them is made again.
-    dials: Dials,
+    dials: ConnectionManager,
     /// The attempt, by connection index.
     by_connection: Vec<u32>,
     trial: Option<ConnectionId>,
@@ -43,33 +43,33 @@ pub(crate) struct OneShotShard {
 
 impl OneShotShard {
     /// Worker `worker` of a run.
-    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32) -> Self {
+    pub fn new(plan: Arc<LoadPlan>, barrier: Arc<StartBarrier>, worker: u32) -> Self {
         let share = plan.share(worker);
         let attempts = share.streams.len();
         Self {
             scripts: Vec::new(),
-            attempts: (0..attempts).map(|_| Attempt::new(&plan)).collect(),
-            dials: Dials::new(attempts, attempts),
+            attempts: (0..attempts).map(|_| OneShotCall::new(&plan)).collect(),
+            dials: ConnectionManager::new(attempts, attempts),
             by_connection: Vec::new(),
             trial: None,
             call_deadline_ns: u64::MAX,
-            course: Course::new(plan, gate, worker, &share),
+            state: WorkerState::new(plan, barrier, worker, &share),
         }
     }
 
     /// What it measured.
-    pub fn into_measured(self) -> Measured {
-        self.course.into_measured()
+    pub fn into_measured(self) -> WorkerMeasurements {
+        self.state.into_measured()
     }
 
     /// Which of the targets' names a connection is for.
     pub fn name_of(&self, token: u64) -> usize {
-        let number = Token::of(token).number;
-        self.course.measured.roster.name(of_worker(number))
+        let number = ConnectToken::of(token).number;
+        self.state.measured.peers.name(of_worker(number))
     }
 
     fn connect(&mut self, number: u32, io: &mut IoContext) -> ConnectionId {
-        self.course.dial(of_worker(number), number, io)
+        self.state.dial(of_worker(number), number, io)
     }
 
     /// The attempt that a connection belongs to.
@@ -86,24 +86,22 @@ impl OneShotShard {
             self.by_connection.resize(index + 1, TRIAL);
         }
         self.by_connection[index] = number;
-        self.course.measured.connections_opened += 1;
-        let place = self.course.measured.roster.opened(number as usize);
+        self.state.measured.connections_opened += 1;
+        let place = self.state.measured.peers.opened(number as usize);
         while self.scripts.len() <= place.name {
-            let script = Script::new(&self.course.plan, self.scripts.len());
+            let script = RequestTemplate::new(&self.state.plan, self.scripts.len());
             self.scripts.push(script);
         }
         let script = &mut self.scripts[place.name];
         let attempt = &mut self.attempts[number as usize];
-        attempt.write_request(script, &mut self.course, id, io);
+        attempt.write_request(script, &mut self.state, id, io);
     }
 
     fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
-        let token = Token::of(token);
+        let token = ConnectToken::of(token);
         let number = token.number;
         let connection = of_worker(number);
-        let again = self
-            .course
-            .dial_from_elsewhere(connection, token, error, io);
+        let again = self.state.dial_from_elsewhere(connection, token, error, io);
         if again.is_some() {
             match self.attempts.get_mut(number as usize) {
                 Some(attempt) => attempt.id = again,
@@ -111,12 +109,12 @@ impl OneShotShard {
             }
             return;
         }
-        let text = self.course.sources.explain(error);
+        let text = self.state.sources.explain(error);
         if number != TRIAL {
-            return self.end_call(number, &text, End::Useless, io);
+            return self.end_call(number, &text, ConnectionEnd::Useless, io);
         }
-        let text = self.course.explain(connection, &text);
-        self.course.measured.note_failure(&text);
+        let text = self.state.explain(connection, &text);
+        self.state.measured.note_failure(&text);
         self.end_trial(false, io);
     }
 
@@ -135,9 +133,9 @@ impl OneShotShard {
     }
 
     /// A call is over, and its connection gone. `text` says why where nothing else does.
-    fn end_call(&mut self, number: u32, text: &str, end: End, io: &mut IoContext) {
+    fn end_call(&mut self, number: u32, text: &str, end: ConnectionEnd, io: &mut IoContext) {
         let end_ns = io.clock_ns();
-        self.course.tick(end_ns);
+        self.state.tick(end_ns);
         let attempt = &mut self.attempts[number as usize];
         if attempt.id.take().is_none() {
             return;
@@ -145,26 +143,26 @@ impl OneShotShard {
         let farewell = attempt.farewell.take();
         let connection = number as usize;
         let outcome = attempt.outcome.take().unwrap_or_else(|| {
-            let said = farewell.as_ref().map(Farewell::to_string);
+            let said = farewell.as_ref().map(ReceivedGoAway::to_string);
             let text = said.unwrap_or_else(|| text.to_owned());
-            let text = self.course.explain(connection, &text);
-            self.course.measured.note_failure(&text);
-            self.course.lose_target(connection);
+            let text = self.state.explain(connection, &text);
+            self.state.measured.note_failure(&text);
+            self.state.lose_target(connection);
             Err(Fault::new(Code::Unavailable, text))
         });
-        let mut ledger = self.course.ledger_of(connection, end_ns);
+        let mut ledger = self.state.ledger_of(connection, end_ns);
         match &outcome {
             Ok(()) => ledger.ok_with(&attempt.call, attempt.parts()),
             Err(fault) => ledger.failed(&attempt.call, fault),
         }
         if let Some(said) = farewell {
-            self.course.measured.note_goaway(said.text);
+            self.state.measured.note_goaway(said.text);
         }
         self.dials.lost(number, end_ns, end);
     }
 
     fn expire(&mut self, io: &mut IoContext) {
-        let Some(limit_ns) = self.course.expiry_limit_ns(io.now_ns()) else {
+        let Some(limit_ns) = self.state.expiry_limit_ns(io.now_ns()) else {
             return;
         };
         for attempt in &mut self.attempts {
@@ -176,7 +174,7 @@ impl OneShotShard {
         if let Some(id) = self.trial.take() {
             io.close(id);
         }
-        self.course.arrive(u32::from(answered), io.now_ns());
+        self.state.arrive(u32::from(answered), io.now_ns());
     }
 }
 
@@ -186,32 +184,32 @@ fn of_worker(number: u32) -> usize {
 }
 
 impl Worker for OneShotShard {
-    fn course(&mut self) -> &mut Course {
-        &mut self.course
+    fn state(&mut self) -> &mut WorkerState {
+        &mut self.state
     }
 
     /// It waits until it knows whether there is a server.
     fn try_to_arrive(&mut self, io: &mut IoContext) {
-        if self.trial.is_none() && !self.course.has_arrived() {
+        if self.trial.is_none() && !self.state.has_arrived() {
             self.trial = Some(self.connect(TRIAL, io));
         }
     }
 
     /// They start now.
     fn make_calls(&mut self, io: &mut IoContext) {
-        if !self.course.makes_calls() {
+        if !self.state.makes_calls() {
             return;
         }
         let start_ns = io.clock_ns();
-        while self.course.budget(start_ns) > 0
+        while self.state.budget(start_ns) > 0
             && let Some(number) = self.dials.next(start_ns)
         {
-            self.attempts[number as usize].begin(start_ns, self.course.by_number());
-            self.course.made(1);
+            self.attempts[number as usize].begin(start_ns, self.state.by_number());
+            self.state.made(1);
             let id = self.connect(number, io);
             self.attempts[number as usize].id = Some(id);
         }
-        self.call_deadline_ns = match self.course.budget(start_ns) {
+        self.call_deadline_ns = match self.state.budget(start_ns) {
             0 => u64::MAX,
             _ => self.dials.due_at_ns(),
         };
@@ -223,7 +221,7 @@ impl Worker for OneShotShard {
         let now_ns = io.now_ns();
         for (number, attempt) in self.attempts.iter_mut().enumerate() {
             if let Some(id) = attempt.id.take() {
-                let mut ledger = self.course.ledger_of(number, now_ns);
+                let mut ledger = self.state.ledger_of(number, now_ns);
                 ledger.failed(&attempt.call, &fault);
                 io.close(id);
             }
@@ -244,15 +242,15 @@ impl Shard for OneShotShard {
         let Opened::Connected(token) = how else {
             return;
         };
-        self.course.sources.opened();
-        match Token::of(token).number {
+        self.state.sources.opened();
+        match ConnectToken::of(token).number {
             TRIAL => self.end_trial(true, io),
             number => self.connected(number, id, io),
         }
     }
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
-        if self.course.tick(io.now_ns()) {
+        if self.state.tick(io.now_ns()) {
             self.advance(io);
         }
         let Some(number) = self.number_of(id) else {
@@ -283,7 +281,7 @@ impl Shard for OneShotShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let deadline_ns = self.course.next_deadline_ns().min(self.call_deadline_ns);
+        let deadline_ns = self.state.next_deadline_ns().min(self.call_deadline_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
     }
 }

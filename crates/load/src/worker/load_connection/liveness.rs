@@ -1,6 +1,6 @@
 //! Whether the server of a connection is still there, while calls wait for it.
 
-use super::Link;
+use super::LoadConnection;
 use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use bookend_wire::keepalive::{Silence, Vigil};
@@ -43,7 +43,7 @@ impl Liveness {
     }
 }
 
-impl Link {
+impl LoadConnection {
     /// Asks a silent server for a sign of life, if calls wait for it: servers take PINGs without
     /// calls for an attack. Returns when to look again; `None` where it has given no sign.
     pub fn look_for_life(&mut self, io: &mut IoContext) -> Option<u64> {

@@ -6,23 +6,21 @@ mod keepalive;
 mod stories;
 
 use crate::call::Fault;
-use crate::course::Course;
-use crate::dials::{DIALS_AT_ONCE, Dials};
-use crate::gate::Gate;
-use crate::link::{Link, Stage};
-use crate::measured::Measured;
 use crate::plan::{Connecting, LoadPlan};
+use crate::record::measurements::WorkerMeasurements;
 use crate::worker::Worker;
+use crate::worker::connection_manager::{ConnectionManager, DIALS_AT_ONCE};
+use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
+use crate::worker::start_barrier::StartBarrier;
+use crate::worker::state::WorkerState;
 use bookend_io::Driver;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use bookend_wire::{ConnectionError, HeaderBlock};
-use keepalive::Patrol;
+use keepalive::KeepaliveSweep;
 use std::sync::Arc;
 
-pub use crate::course::DRAIN_NS;
-
-/// Answers that are handled before the calls in their place are made: about two hundred small ones.
+/// ResponseVisitor that are handled before the calls in their place are made: about two hundred small ones.
 /// The states of so few streams stay in the first-level cache.
 const SLICE_BYTES: usize = 8 << 10;
 
@@ -33,27 +31,27 @@ const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 /// One worker of a run whose connections are kept.
 #[derive(Debug)]
 pub struct LoadShard {
-    course: Course,
+    state: WorkerState,
     /// The head of every request without what varies, by the name of the target.
     heads: Vec<HeaderBlock>,
     /// Calls in flight, by connection of this worker.
     streams: Vec<u32>,
-    dials: Dials,
+    dials: ConnectionManager,
     /// By connection index.
-    links: Vec<Option<Link>>,
-    patrol: Patrol,
+    links: Vec<Option<LoadConnection>>,
+    patrol: KeepaliveSweep,
     /// When a connection is to be made or looked at, or a greeting is overdue.
     connections_due_ns: u64,
 }
 
 impl LoadShard {
     /// Worker `worker` of a run.
-    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32) -> Self {
+    pub fn new(plan: Arc<LoadPlan>, barrier: Arc<StartBarrier>, worker: u32) -> Self {
         let share = plan.share(worker);
         Self {
-            dials: Dials::new(share.streams.len(), DIALS_AT_ONCE),
-            patrol: Patrol::new(plan.keepalive),
-            course: Course::new(plan, gate, worker, &share),
+            dials: ConnectionManager::new(share.streams.len(), DIALS_AT_ONCE),
+            patrol: KeepaliveSweep::new(plan.keepalive),
+            state: WorkerState::new(plan, barrier, worker, &share),
             streams: share.streams,
             heads: Vec::new(),
             links: Vec::new(),
@@ -62,27 +60,27 @@ impl LoadShard {
     }
 
     /// What it measured.
-    pub fn into_measured(self) -> Measured {
-        self.course.into_measured()
+    pub fn into_measured(self) -> WorkerMeasurements {
+        self.state.into_measured()
     }
 
     fn ready_links(&self) -> u32 {
-        let ready = |link: &&Link| link.stage == Stage::Ready;
+        let ready = |link: &&LoadConnection| link.stage == LoadConnectionState::Ready;
         self.links.iter().flatten().filter(ready).count() as u32
     }
 
     /// Makes the calls that are missing on one connection.
     #[inline]
     fn fill(&mut self, index: usize, io: &IoContext) {
-        if !self.course.makes_calls() {
+        if !self.state.makes_calls() {
             return;
         }
         let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
-        let most = self.course.budget(io.now_ns());
-        let made = link.issue(most, &mut self.course.source());
-        self.course.made(made);
+        let most = self.state.budget(io.now_ns());
+        let made = link.issue(most, &mut self.state.source());
+        self.state.made(made);
     }
 
     /// The calls that were made start now: their octets are about to be written.
@@ -110,7 +108,7 @@ impl LoadShard {
             };
             let rest = &bytes[consumed..];
             let slice = &rest[..rest.len().min(slice_bytes)];
-            let used = link.receive(slice, self.course.ledger(now_ns))?;
+            let used = link.receive(slice, self.state.ledger(now_ns))?;
             link.liveness.heard(used);
             consumed += used;
             self.fill(index, io);
@@ -142,7 +140,7 @@ impl LoadShard {
     /// Gives up on calls whose deadline has passed, and makes others.
     fn expire(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
-        let Some(limit_ns) = self.course.expiry_limit_ns(now_ns) else {
+        let Some(limit_ns) = self.state.expiry_limit_ns(now_ns) else {
             return;
         };
         for index in 0..self.links.len() {
@@ -153,7 +151,7 @@ impl LoadShard {
                 continue;
             }
             link.swap_output(io);
-            link.expire(limit_ns, self.course.ledger(now_ns));
+            link.expire(limit_ns, self.state.ledger(now_ns));
             link.swap_output(io);
             self.refill(index, io);
         }
@@ -162,18 +160,18 @@ impl LoadShard {
 
 impl Worker for LoadShard {
     #[inline]
-    fn course(&mut self) -> &mut Course {
-        &mut self.course
+    fn state(&mut self) -> &mut WorkerState {
+        &mut self.state
     }
 
     /// It waits until every connection has greeted or failed; where connections are made in the
     /// window, for none.
     fn try_to_arrive(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
-        if self.course.plan.connecting == Connecting::InRun {
-            self.course.arrive(self.streams.len() as u32, now_ns);
-        } else if self.dials.are_settled() && !self.course.has_arrived() {
-            self.course.arrive(self.ready_links(), now_ns);
+        if self.state.plan.connecting == Connecting::InRun {
+            self.state.arrive(self.streams.len() as u32, now_ns);
+        } else if self.dials.are_settled() && !self.state.has_arrived() {
+            self.state.arrive(self.ready_links(), now_ns);
         }
     }
 
@@ -186,13 +184,13 @@ impl Worker for LoadShard {
     fn fail_everything(&mut self, io: &mut IoContext) {
         let fault = Fault::new(Code::Unavailable, "the client connection is closing");
         for link in self.links.iter_mut().flatten() {
-            link.fail_all(&fault, self.course.ledger(io.now_ns()));
+            link.fail_all(&fault, self.state.ledger(io.now_ns()));
         }
     }
 
     fn close_everything(&mut self, io: &mut IoContext) {
         for link in self.links.iter().flatten() {
-            self.course.measured.note_end_of(link);
+            self.state.measured.note_end_of(link);
             io.close(link.id);
         }
     }
@@ -208,7 +206,7 @@ impl Shard for LoadShard {
     #[inline]
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
         let now_ns = io.now_ns();
-        if self.course.tick(now_ns) {
+        if self.state.tick(now_ns) {
             self.advance(io);
         }
         let index = id.index as usize;
@@ -218,7 +216,7 @@ impl Shard for LoadShard {
                 after: AfterRead::Close,
             };
         };
-        let greeting = link.stage == Stage::Greeting;
+        let greeting = link.stage == LoadConnectionState::Greeting;
         // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
         if greeting && bytes.starts_with(TLS_ALERT) {
             self.lost(id, WANTS_TLS, io);
@@ -238,7 +236,7 @@ impl Shard for LoadShard {
         if greeting {
             self.note_greeting(index, io);
         }
-        if self.course.may_end_with_a_call() {
+        if self.state.may_end_with_a_call() {
             self.advance(io);
         }
         match consumed {
@@ -286,7 +284,7 @@ impl Shard for LoadShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let deadline_ns = self.course.next_deadline_ns().min(self.connections_due_ns);
+        let deadline_ns = self.state.next_deadline_ns().min(self.connections_due_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Phase {
 
 /// Times of the phases, nanoseconds of the drivers' clock. Until the run begins they are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Timetable {
+pub(crate) struct PhaseTimes {
     warmup_ns: u64,
     window_ns: Option<u64>,
     pub window_start_ns: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Timetable {
     pub drain_end_ns: u64,
 }
 
-impl Timetable {
+impl PhaseTimes {
     pub fn of(plan: &LoadPlan) -> Self {
         Self {
             warmup_ns: plan.warmup_ns,

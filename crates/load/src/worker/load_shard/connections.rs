@@ -2,10 +2,10 @@
 
 use super::LoadShard;
 use crate::call::Fault;
-use crate::dials::End;
-use crate::link::{Link, Stage};
-use crate::phase::Phase;
-use crate::sources::Token;
+use crate::worker::connection_manager::ConnectionEnd;
+use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
+use crate::worker::phases::Phase;
+use crate::worker::source_addresses::ConnectToken;
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::Code;
 use std::io;
@@ -13,8 +13,8 @@ use std::io;
 impl LoadShard {
     /// Which of the targets' names a connection is for.
     pub(crate) fn name_of(&self, token: u64) -> usize {
-        let number = Token::of(token).number;
-        self.course.measured.roster.name(number as usize)
+        let number = ConnectToken::of(token).number;
+        self.state.measured.peers.name(number as usize)
     }
 
     /// Makes the connections whose time has come, gives up greetings that take too long, and looks
@@ -25,9 +25,9 @@ impl LoadShard {
             return;
         }
         self.keep_alive(io);
-        if self.course.will_make_calls() {
+        if self.state.will_make_calls() {
             while let Some(number) = self.dials.next(now_ns) {
-                self.course.dial(number as usize, number, io);
+                self.state.dial(number as usize, number, io);
             }
         }
         while let Some(id) = self.dials.overdue(now_ns) {
@@ -39,24 +39,24 @@ impl LoadShard {
     }
 
     fn reckon_due_time(&mut self) {
-        self.connections_due_ns = match self.course.will_make_calls() {
+        self.connections_due_ns = match self.state.will_make_calls() {
             true => self.dials.due_at_ns().min(self.patrol.at_ns),
             false => u64::MAX,
         };
     }
 
     pub(super) fn connected(&mut self, id: ConnectionId, token: u64, io: &mut IoContext) {
-        let number = Token::of(token).number;
-        self.course.sources.opened();
-        let place = self.course.measured.roster.opened(number as usize);
-        let plan = &self.course.plan;
+        let number = ConnectToken::of(token).number;
+        self.state.sources.opened();
+        let place = self.state.measured.peers.opened(number as usize);
+        let plan = &self.state.plan;
         let timeout_ns = plan.connect_timeout_ns;
         while self.heads.len() <= place.name {
             self.heads.push(plan.head(self.heads.len()));
         }
         let (head, streams) = (&self.heads[place.name], self.streams[number as usize]);
-        let mut link = Link::new(id, number, place, plan, head, streams, self.patrol.how);
-        self.course.measured.connections_opened += 1;
+        let mut link = LoadConnection::new(id, number, place, plan, head, streams, self.patrol.how);
+        self.state.measured.connections_opened += 1;
         link.swap_output(io);
         let index = id.index as usize;
         if index >= self.links.len() {
@@ -70,18 +70,19 @@ impl LoadShard {
     }
 
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
-        let token = Token::of(token);
+        let token = ConnectToken::of(token);
         let connection = token.number as usize;
-        let course = &mut self.course;
-        let again = course.dial_from_elsewhere(connection, token, error, io);
+        let state = &mut self.state;
+        let again = state.dial_from_elsewhere(connection, token, error, io);
         if again.is_some() {
             return;
         }
-        let text = course.explain(connection, &course.sources.explain(error));
-        course.measured.note_failure(&text);
-        course.lose_target(connection);
-        course.count_attempt(connection, &text);
-        self.dials.lost(token.number, io.now_ns(), End::Useless);
+        let text = state.explain(connection, &state.sources.explain(error));
+        state.measured.note_failure(&text);
+        state.lose_target(connection);
+        state.count_attempt(connection, &text);
+        self.dials
+            .lost(token.number, io.now_ns(), ConnectionEnd::Useless);
         self.reckon_due_time();
     }
 
@@ -91,7 +92,7 @@ impl LoadShard {
         let stage = self.links[index]
             .as_ref()
             .map(|link| (link.stage, link.connection_number));
-        if let Some((Stage::Ready, number)) = stage {
+        if let Some((LoadConnectionState::Ready, number)) = stage {
             self.dials.greeted(number);
             self.reckon_due_time();
             self.attend_to_connections(io);
@@ -108,19 +109,19 @@ impl LoadShard {
         };
         let end = end_of(&link);
         self.patrol.learn_from(&link);
-        if self.course.phase() != Phase::Over {
-            self.course.measured.note_end_of(&link);
+        if self.state.phase() != Phase::Over {
+            self.state.measured.note_end_of(&link);
         }
-        if end != End::WorkDone && self.course.phase() != Phase::Over {
+        if end != ConnectionEnd::WorkDone && self.state.phase() != Phase::Over {
             let number = link.connection_number as usize;
-            let text = self.course.explain(number, &why_lost(&link, text));
-            self.course.measured.note_failure(&text);
+            let text = self.state.explain(number, &why_lost(&link, text));
+            self.state.measured.note_failure(&text);
             if link.made_no_call() {
-                self.course.lose_target(number);
-                self.course.count_attempt(number, &text);
+                self.state.lose_target(number);
+                self.state.count_attempt(number, &text);
             }
             let fault = Fault::new(Code::Unavailable, text);
-            link.fail_all(&fault, self.course.ledger(now_ns));
+            link.fail_all(&fault, self.state.ledger(now_ns));
         }
         self.dials.lost(link.connection_number, now_ns, end);
         self.reckon_due_time();
@@ -129,16 +130,16 @@ impl LoadShard {
 
 /// How a connection that is gone has ended. A server that says goodbye before any answer, or
 /// because of us, is not asked again at once.
-fn end_of(link: &Link) -> End {
+fn end_of(link: &LoadConnection) -> ConnectionEnd {
     let complained = link.farewell.as_ref().is_some_and(|said| said.is_complaint);
     match link.was_of_use {
-        false => End::Useless,
-        true if link.is_done() && !complained => End::WorkDone,
-        true => End::Broken,
+        false => ConnectionEnd::Useless,
+        true if link.is_done() && !complained => ConnectionEnd::WorkDone,
+        true => ConnectionEnd::Broken,
     }
 }
 
-fn why_lost(link: &Link, text: &str) -> String {
+fn why_lost(link: &LoadConnection, text: &str) -> String {
     match &link.farewell {
         _ if link.liveness.has_vanished() => text.to_owned(),
         Some(farewell) => farewell.to_string(),

@@ -1,15 +1,15 @@
 //! What one worker has measured.
 
-use crate::link::{Link, Stragglers};
-use crate::recorder::{Recorder, count_text};
-use crate::roster::Roster;
-use crate::timeline::Timeline;
+use crate::record::peer_table::PeerTable;
+use crate::record::timeline::Timeline;
+use crate::record::{Recorder, count_text};
+use crate::worker::load_connection::{LateWarmupCalls, LoadConnection};
 use bookend_io::IoStatistics;
 use std::collections::BTreeMap;
 
 /// What one worker has measured.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct WorkerMeasurements {
     /// Calls that ended in the window.
     pub window: Recorder,
     /// Calls that ended before it.
@@ -19,7 +19,7 @@ pub struct Measured {
     /// Calls that ended after it.
     pub drained: Recorder,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: Stragglers,
+    pub stragglers: LateWarmupCalls,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
@@ -31,7 +31,7 @@ pub struct Measured {
     /// Connections made in the whole run.
     pub connections_opened: u64,
     /// Where they were made to.
-    pub(crate) roster: Roster,
+    pub(crate) peers: PeerTable,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
     /// Connections that the server ended with GOAWAY, by its code and debug data.
@@ -44,7 +44,7 @@ pub struct Measured {
     pub cancelled: bool,
 }
 
-impl Measured {
+impl WorkerMeasurements {
     /// Calls that failed where failures are not told apart. Nobody knows which of them the server
     /// has answered.
     pub(crate) fn failed_outside_window(&self) -> u64 {
@@ -52,7 +52,7 @@ impl Measured {
     }
 
     /// What a connection that has ended tells of its server.
-    pub(crate) fn note_end_of(&mut self, link: &Link) {
+    pub(crate) fn note_end_of(&mut self, link: &LoadConnection) {
         if let Some(farewell) = &link.farewell {
             self.note_goaway(farewell.text.clone());
         }

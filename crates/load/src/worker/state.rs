@@ -1,15 +1,13 @@
 //! How a run goes for one worker: when calls may be made, where those that end are counted, and
 //! how connections are asked for.
 
-mod connections;
-
-use crate::gate::{Gate, Start};
-use crate::link::{Ledger, Source};
-use crate::measured::Measured;
-use crate::phase::{Phase, Timetable};
 use crate::plan::{DurationStop, LoadPlan, Share};
-use crate::recorder::Recorder;
-use crate::sources::Sources;
+use crate::record::Recorder;
+use crate::record::measurements::WorkerMeasurements;
+use crate::worker::load_connection::{CallSink, Source};
+use crate::worker::phases::{Phase, PhaseTimes};
+use crate::worker::source_addresses::SourceAddresses;
+use crate::worker::start_barrier::{RunStart, StartBarrier};
 use bookend_io::{IoContext, IoStatistics};
 use std::sync::Arc;
 
@@ -21,43 +19,48 @@ const LOOKS_PER_TIMEOUT: u64 = 16;
 /// Looks at deadlines are no nearer to each other than this.
 const LOOK_MIN_NS: u64 = 1_000_000;
 
-/// The course of one worker.
+/// The state of one worker.
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct WorkerState {
     pub plan: Arc<LoadPlan>,
     /// What it measured.
-    pub measured: Measured,
+    pub measured: WorkerMeasurements,
     /// Where its connections come from.
-    pub sources: Sources,
+    pub sources: SourceAddresses,
     /// Number of its first connection among those of the run.
-    first_connection: usize,
-    gate: Arc<Gate>,
+    pub(super) first_connection: usize,
+    barrier: Arc<StartBarrier>,
     /// Calls of the window that fall to this worker, where those are counted.
-    calls: Option<u64>,
-    timetable: Timetable,
+    pub(super) calls: Option<u64>,
+    times: PhaseTimes,
     phase: Phase,
     arrived: bool,
     /// Calls of the window that have been made, where those are counted.
-    counted_made: u64,
-    counted_done: u64,
+    pub(super) counted_made: u64,
+    pub(super) counted_done: u64,
     next_number: u64,
     in_flight: u64,
     next_expiry_ns: u64,
     /// What the driver had counted when the window began.
     window_began: IoStatistics,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
 }
 
-impl Course {
-    /// The course of worker `worker`, to which that share of the run falls.
-    pub fn new(plan: Arc<LoadPlan>, gate: Arc<Gate>, worker: u32, share: &Share) -> Self {
+impl WorkerState {
+    /// The state of worker `worker`, to which that share of the run falls.
+    pub fn new(
+        plan: Arc<LoadPlan>,
+        barrier: Arc<StartBarrier>,
+        worker: u32,
+        share: &Share,
+    ) -> Self {
         Self {
-            timetable: Timetable::of(&plan),
+            times: PhaseTimes::of(&plan),
             plan,
-            measured: Measured::default(),
-            sources: Sources::default(),
+            measured: WorkerMeasurements::default(),
+            sources: SourceAddresses::default(),
             first_connection: share.first_connection as usize,
-            gate,
+            barrier,
             calls: share.calls,
             phase: Phase::Connecting,
             arrived: false,
@@ -72,8 +75,8 @@ impl Course {
     }
 
     /// What it measured.
-    pub fn into_measured(self) -> Measured {
-        Measured {
+    pub fn into_measured(self) -> WorkerMeasurements {
+        WorkerMeasurements {
             sources_used: self.sources.used(),
             ..self.measured
         }
@@ -102,7 +105,7 @@ impl Course {
             let ended_ok = self.ended_ok();
             self.measured.timeline.tick(now_ns, ended_ok);
         }
-        self.phase != Phase::Window || now_ns >= self.timetable.window_end_ns
+        self.phase != Phase::Window || now_ns >= self.times.window_end_ns
     }
 
     /// Whether a window may end with any call.
@@ -115,7 +118,7 @@ impl Course {
     /// first time counts.
     pub fn arrive(&mut self, connections: u32, now_ns: u64) {
         if !std::mem::replace(&mut self.arrived, true) {
-            self.gate.arrive(connections, now_ns);
+            self.barrier.arrive(connections, now_ns);
         }
     }
 
@@ -126,33 +129,33 @@ impl Course {
 
     /// Begins the run if all workers are there. False where it never will.
     pub fn try_to_begin(&mut self, now_ns: u64) -> bool {
-        match self.gate.start() {
-            Start::At(start_ns) => {
+        match self.barrier.start() {
+            RunStart::At(start_ns) => {
                 // The last worker to arrive may have read its clock after this one. Calls that are
                 // made now belong to the run all the same.
                 let start_ns = start_ns.min(now_ns);
-                self.timetable.begin(start_ns);
-                let window_start_ns = self.timetable.window_start_ns;
+                self.times.begin(start_ns);
+                let window_start_ns = self.times.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);
                 self.phase = Phase::WarmUp;
                 self.next_expiry_ns = self.expiry_after(now_ns);
                 true
             }
-            Start::Never => false,
-            Start::NotYet => !self.gate.is_cancelled(),
+            RunStart::Never => false,
+            RunStart::NotYet => !self.barrier.is_cancelled(),
         }
     }
 
     /// Begins the window if it is time to.
     pub fn try_to_open_window(&mut self, io: &IoContext) {
         let now_ns = io.now_ns();
-        let is_warm = now_ns >= self.timetable.window_start_ns;
-        if self.phase != Phase::WarmUp || !(is_warm || self.gate.is_cancelled()) {
+        let is_warm = now_ns >= self.times.window_start_ns;
+        if self.phase != Phase::WarmUp || !(is_warm || self.barrier.is_cancelled()) {
             return;
         }
         self.measured.timeline.carry(self.recorder.ok);
         self.measured.warmup = std::mem::take(&mut self.recorder);
-        self.measured.window_start_ns = self.timetable.window_start_ns.min(now_ns);
+        self.measured.window_start_ns = self.times.window_start_ns.min(now_ns);
         self.window_began = io.statistics();
         self.phase = Phase::Window;
     }
@@ -163,9 +166,9 @@ impl Course {
             return false;
         }
         let all_made = self.calls.is_some_and(|calls| self.counted_done >= calls);
-        let out_of_time = now_ns >= self.timetable.window_end_ns;
+        let out_of_time = now_ns >= self.times.window_end_ns;
         let waits = self.plan.duration_stop == DurationStop::Wait && self.in_flight > 0;
-        all_made || (out_of_time && !waits) || self.gate.is_cancelled()
+        all_made || (out_of_time && !waits) || self.barrier.is_cancelled()
     }
 
     /// Whether the calls in flight at the window's end fail there.
@@ -177,10 +180,10 @@ impl Course {
     pub fn end_window(&mut self, io: &IoContext) {
         let now_ns = io.now_ns();
         // By number, the window ends with its last call; by time, on time.
-        let on_time = self.calls.is_none() && !self.gate.is_cancelled();
+        let on_time = self.calls.is_none() && !self.barrier.is_cancelled();
         self.measured.window_end_ns = match self.plan.duration_stop {
             DurationStop::Wait => now_ns,
-            _ if on_time => self.timetable.window_end_ns,
+            _ if on_time => self.times.window_end_ns,
             _ => now_ns,
         };
         let window_end_ns = self.measured.window_end_ns;
@@ -189,13 +192,13 @@ impl Course {
         self.measured.timeline.carry(ended_ok);
         self.measured.window = std::mem::take(&mut self.recorder);
         self.measured.driver = io.statistics() - self.window_began;
-        self.measured.cancelled = self.gate.is_cancelled();
-        self.timetable.drain_end_ns = now_ns + DRAIN_NS;
+        self.measured.cancelled = self.barrier.is_cancelled();
+        self.times.drain_end_ns = now_ns + DRAIN_NS;
         self.phase = Phase::Draining;
     }
 
     pub fn may_leave(&self, now_ns: u64) -> bool {
-        let is_late = now_ns >= self.timetable.drain_end_ns;
+        let is_late = now_ns >= self.times.drain_end_ns;
         self.phase == Phase::Draining && (self.in_flight == 0 || is_late)
     }
 
@@ -224,7 +227,7 @@ impl Course {
         match self.calls {
             _ if !self.makes_calls() => 0,
             Some(calls) if self.by_number() => calls - self.counted_made.min(calls),
-            _ if now_ns >= self.timetable.window_end_ns => 0,
+            _ if now_ns >= self.times.window_end_ns => 0,
             _ => u64::MAX,
         }
     }
@@ -256,8 +259,8 @@ impl Course {
 
     /// Where calls that end now are counted.
     #[inline]
-    pub fn ledger(&mut self, now_ns: u64) -> Ledger<'_> {
-        Ledger {
+    pub fn ledger(&mut self, now_ns: u64) -> CallSink<'_> {
+        CallSink {
             by_number: self.by_number(),
             recorder: &mut self.recorder,
             in_flight: &mut self.in_flight,
@@ -268,9 +271,9 @@ impl Course {
         }
     }
 
-    /// As [`Course::ledger`], for calls of that connection.
-    pub fn ledger_of(&mut self, connection: usize, now_ns: u64) -> Ledger<'_> {
-        self.recorder.at(self.measured.roster.entry(connection));
+    /// As [`WorkerState::ledger`], for calls of that connection.
+    pub fn ledger_of(&mut self, connection: usize, now_ns: u64) -> CallSink<'_> {
+        self.recorder.at(self.measured.peers.entry(connection));
         self.ledger(now_ns)
     }
 
@@ -290,7 +293,7 @@ impl Course {
     /// When the phase ends by itself or deadlines of calls are looked at; `u64::MAX` for never.
     #[inline]
     pub fn next_deadline_ns(&self) -> u64 {
-        let phase_ns = self.timetable.end_of(self.phase).unwrap_or(u64::MAX);
+        let phase_ns = self.times.end_of(self.phase).unwrap_or(u64::MAX);
         phase_ns.min(self.next_expiry_ns)
     }
 }
