@@ -13,7 +13,6 @@ use crate::worker::connection_manager::{ConnectionManager, DIALS_AT_ONCE};
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
 use crate::worker::start_barrier::StartBarrier;
 use crate::worker::state::WorkerState;
-use bookend_io::Driver;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::Code;
 use bookend_wire::{ConnectionError, HeaderBlock};
@@ -286,14 +285,5 @@ impl Shard for LoadShard {
     fn next_deadline(&self) -> Option<u64> {
         let deadline_ns = self.state.next_deadline_ns().min(self.connections_due_ns);
         Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
-    }
-}
-
-/// The driver that fits `connections` on `threads`.
-pub fn driver_for(connections: u32, threads: u32) -> Driver {
-    if connections == threads {
-        Driver::Blocking
-    } else {
-        Driver::Epoll
     }
 }
