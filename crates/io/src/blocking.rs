@@ -13,20 +13,18 @@ use crate::connection::{Connection, Read, Readiness};
 use crate::context::Connect;
 use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel;
-use crate::mailbox::Mailbox;
 use crate::options::{IoOptions, Wait};
-use crate::serve::WorkerSlots;
 use crate::shard::{Closed, Opened, Shard};
 use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
+use crate::worker_slots::WorkerSlot;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a plain read waits at most: the delay of a call or a stop that arrives meanwhile. Ten
@@ -75,14 +73,6 @@ pub fn run_accepted<S: Shard>(
     let mut driver = Driver::new(shard, waker, options, Until::Alone);
     driver.open_accepted(socket);
     driver.run()
-}
-
-/// Where a blocking thread of a server gets one connection after another.
-#[derive(Debug)]
-pub(crate) struct WorkerSlot {
-    pub number: usize,
-    pub arrivals: Mailbox<OwnedFd>,
-    pub slots: Arc<WorkerSlots>,
 }
 
 /// Runs the shard for the connections that come to `slot`, until it stops or is stopped.
@@ -160,7 +150,7 @@ impl<S: Shard> Driver<S> {
     }
 
     /// Takes the connection that the acceptor has sent here. It sends the next one only after
-    /// [`WorkerSlots::leave`].
+    /// [`WorkerSlot::leave`].
     fn take_arrival(&mut self) {
         let Some(slot) = &self.slot else { return };
         let mut arrived = Vec::new();
@@ -178,7 +168,7 @@ impl<S: Shard> Driver<S> {
 
     fn leave_slot(&self) {
         if let Some(slot) = &self.slot {
-            slot.slots.leave(slot.number);
+            slot.leave();
         }
     }
 

@@ -70,6 +70,7 @@ mod kernel;
 mod listener;
 mod machine;
 mod mailbox;
+mod names;
 mod options;
 mod ring;
 mod serve;
@@ -84,6 +85,7 @@ mod uring;
 mod usage;
 mod waker;
 mod worker;
+mod worker_slots;
 
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use byte_stream::ByteStream;
@@ -96,6 +98,7 @@ pub use machine::{
     allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit,
 };
 pub use mailbox::Mailbox;
+pub use names::UnknownName;
 pub use options::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, IoOptions, LAST_WORDS_NS, Wait,
 };

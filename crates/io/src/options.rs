@@ -1,5 +1,9 @@
 //! What a driver can be told.
 
+use crate::names::{self, UnknownName};
+use std::fmt;
+use std::str::FromStr;
+
 /// How a driver waits for its sockets and timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
@@ -9,6 +13,33 @@ pub enum Wait {
     /// The thread asks again and again: its own wake-ups are in no latency, and its CPU share says
     /// nothing any more (its busy time still does).
     Spin,
+}
+
+impl Wait {
+    /// Both ways.
+    pub const ALL: [Self; 2] = [Self::Sleep, Self::Spin];
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sleep => "sleep",
+            Self::Spin => "spin",
+        }
+    }
+}
+
+impl FromStr for Wait {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        names::find(name, &Self::ALL, Self::name)
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// How long a connection may take to be made: long enough for three SYN retransmissions

@@ -1,6 +1,6 @@
 //! A driver of any number of connections, whichever it is.
 
-use super::{Driver, ShardPlace};
+use super::options::{Driver, ShardPlace};
 use crate::epoll::Epoll;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;

@@ -2,15 +2,15 @@
 
 use super::acceptor::Acceptor;
 use super::event_loop::EventLoop;
+use super::options::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
 use super::threads::{self, ShardThread};
-use super::worker_slots::WorkerSlots;
-use super::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace};
-use crate::blocking::{self, WorkerSlot};
+use crate::blocking;
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::shard::Shard;
 use crate::shutdown::{ShutdownHandle, StopOnExit};
 use crate::statistics::IoStatistics;
+use crate::worker_slots::{WorkerSlot, WorkerSlots};
 use rustix::fd::OwnedFd;
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         let mut acceptor = Acceptor::new(listener, options.shutdown.waker()?);
         let last = ShutdownHandle::new();
         let slots = Arc::new(WorkerSlots::new(acceptor.waker.clone()));
-        let mut thread_pool = ThreadPool {
+        let mut pool = ThreadPool {
             scope,
             options,
             last: last.clone(),
@@ -40,12 +40,10 @@ pub(crate) fn serve<S: Shard, F: Fn(ShardPlace) -> S + Sync>(
         };
         // Whatever ends the accepting, the threads have to end before they can be joined.
         let exit = (StopOnExit(options.shutdown.clone()), StopOnExit(last));
-        let accepted = thread_pool
-            .start()
-            .and_then(|()| thread_pool.accept_all(&mut acceptor));
+        let accepted = pool.start().and_then(|()| pool.accept_all(&mut acceptor));
         drop(exit);
-        let accept_errors = acceptor.accept_errors + thread_pool.refused;
-        let statistics = threads::join_all(thread_pool.threads);
+        let accept_errors = acceptor.accept_errors + pool.refused;
+        let statistics = threads::join_all(pool.threads);
         accepted?;
         let mut statistics = statistics?;
         statistics.accept_errors += accept_errors;
@@ -121,12 +119,12 @@ where
         if let Some(slot) = self.slots.take() {
             return Some(slot);
         }
-        let seats_max = match self.options.io {
+        let slots_max = match self.options.io {
             Io::Auto => self.options.threads.get(),
             Io::Blocking => BLOCKING_CONNECTIONS_MAX,
             Io::Epoll | Io::Uring => 0,
         };
-        if self.blocking.len() >= seats_max {
+        if self.blocking.len() >= slots_max {
             return None;
         }
         self.start_blocking().ok()

@@ -1,6 +1,6 @@
 //! The threads of a server: each runs a shard, and all are joined.
 
-use super::{ServeOptions, ShardPlace};
+use super::options::{ServeOptions, ShardPlace};
 use crate::kernel;
 use crate::shutdown::StopOnExit;
 use crate::statistics::IoStatistics;

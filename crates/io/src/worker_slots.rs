@@ -1,7 +1,24 @@
 //! Which blocking threads are free for a connection.
 
+use crate::mailbox::Mailbox;
 use crate::waker::Waker;
-use std::sync::{Mutex, PoisonError};
+use rustix::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a blocking thread of a server gets one connection after another.
+#[derive(Debug)]
+pub(crate) struct WorkerSlot {
+    pub number: usize,
+    pub arrivals: Mailbox<OwnedFd>,
+    pub slots: Arc<WorkerSlots>,
+}
+
+impl WorkerSlot {
+    /// The connection has ended: the thread is free for the next one.
+    pub fn leave(&self) {
+        self.slots.leave(self.number);
+    }
+}
 
 /// The free ones among the threads of one server that take one connection at a time.
 #[derive(Debug)]
@@ -38,7 +55,7 @@ impl WorkerSlots {
     }
 
     /// The connection of that slot has ended.
-    pub fn leave(&self, slot: usize) {
+    fn leave(&self, slot: usize) {
         let mut state = self.lock();
         state.free.push(slot);
         if std::mem::take(&mut state.awaited) {
@@ -57,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_acceptor_is_called_only_for_a_seat_it_waits_for() {
+    fn the_acceptor_is_called_only_for_a_slot_it_waits_for() {
         let acceptor = Waker::new().unwrap();
         let slots = WorkerSlots::new(acceptor.clone());
         slots.leave(0);

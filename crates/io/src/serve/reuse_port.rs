@@ -1,8 +1,8 @@
 //! A server of several threads that accept for themselves: the kernel spreads the connections.
 
 use super::event_loop::EventLoop;
+use super::options::{ServeOptions, ShardPlace};
 use super::threads::{self, ShardThread};
-use super::{ServeOptions, ShardPlace};
 use crate::listener::Listener;
 use crate::shard::Shard;
 use crate::statistics::IoStatistics;
