@@ -15,9 +15,9 @@ mod points;
 mod session;
 mod stories;
 
-use bookend_io::Io;
 use bookend_io::faults::{Call, InjectedFault};
-use bookend_load::plan::Driver;
+use bookend_io::{Driver, Io};
+
 use judge::{Clean, Loss, judge};
 use mistake::Mistake;
 use points::{Failure, failures};

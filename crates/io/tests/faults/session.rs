@@ -5,9 +5,9 @@ use crate::mistake::{Mistake, Mistaken};
 use crate::plans;
 use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
 use bookend_io::faults::{Armed, Call, InjectedFault, Point};
-use bookend_io::{Io, IoStatistics, ServeOptions, ShutdownHandle, listen, serve};
-use bookend_load::plan::{Driver, Plan};
-use bookend_load::run::{Outcome, RunError, run};
+use bookend_io::{Driver, Io, IoStatistics, ServeOptions, ShutdownHandle, listen, serve};
+use bookend_load::plan::LoadPlan;
+use bookend_load::run::{LoadError, LoadOutcome, run};
 use bookend_server::{Counts, Server};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -110,7 +110,7 @@ pub struct Played {
     /// How the calls of each channel ended.
     pub channels: [Vec<Code>; 2],
     /// None where the server could not start.
-    pub load: Option<Outcome>,
+    pub load: Option<LoadOutcome>,
     /// Whether somebody who came last was answered.
     pub last_was_answered: bool,
     /// What the side with the fault has called.
@@ -290,17 +290,17 @@ fn call_once(channel: &Channel, path: &'static str, patience: Duration) -> Code 
 }
 
 /// The calls of the load generator, which is asked again if this machine lacks something.
-fn measure(target: SocketAddr, driver: Driver) -> Outcome {
+fn measure(target: SocketAddr, driver: Driver) -> LoadOutcome {
     let interrupt = AtomicBool::new(false);
     let result = match run(plan(target, driver), &interrupt, |_| {}) {
-        Err(RunError::Machine(_)) => run(plan(target, driver), &interrupt, |_| {}),
+        Err(LoadError::Machine(_)) => run(plan(target, driver), &interrupt, |_| {}),
         result => result,
     };
     result.expect("only one call fails")
 }
 
-fn plan(target: SocketAddr, driver: Driver) -> Plan {
-    Plan {
+fn plan(target: SocketAddr, driver: Driver) -> LoadPlan {
+    LoadPlan {
         connections: LOAD_CONNECTIONS,
         concurrency: LOAD_CONNECTIONS * LOAD_STREAMS,
         threads: match driver {
