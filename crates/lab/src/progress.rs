@@ -144,7 +144,7 @@ mod tests {
     fn cell() -> CellId {
         CellId {
             subject: "rust-tonic".to_owned(),
-            case: "C=1 S=100".to_owned(),
+            case: "C=1 S=100".parse().unwrap(),
             instrument: "bookend-load".to_owned(),
         }
     }

@@ -8,6 +8,7 @@ pub use condition::{Condition, ConditionError};
 use crate::measurement::{CellId, Row};
 use crate::statistics::{NoRatio, Ratio};
 use crate::store::RunId;
+use crate::suite::Case;
 use crate::table::layout::{Layout, column};
 use crate::table::round::{cost_ratio_of, paired_figures, ratio_of};
 use crate::table::significant_text;
@@ -94,7 +95,7 @@ pub enum Metric {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedCell {
     /// The case.
-    pub case: String,
+    pub case: Case,
     /// What made the load.
     pub instrument: String,
     /// Subject of the first side.
@@ -222,7 +223,7 @@ impl Side<'_> {
             .filter(|row| seen.insert(row.cell.clone()))
             .map(|row| row.cell.clone())
             .collect();
-        cells.sort_by_key(|cell| (case_order(&cell.case), cell.subject.clone()));
+        cells.sort_by_key(|cell| (case_order(cell.case), cell.subject.clone()));
         cells
     }
 }
@@ -244,12 +245,9 @@ impl Metric {
     }
 }
 
-/// Cells in the order of their numbers; what is no `C=1 S=1` comes last.
-fn case_order(case: &str) -> (u32, u32, String) {
-    match case.parse::<crate::suite::Case>() {
-        Ok(case) => (case.connections, case.concurrency, case.streams()),
-        Err(_) => (u32::MAX, u32::MAX, case.to_owned()),
-    }
+/// Cases in the order of their numbers, then of their words.
+fn case_order(case: Case) -> (u32, u32, String) {
+    (case.connections, case.concurrency, case.streams())
 }
 
 /// Every cell of A with its partner in B, and every cell of B that A has no partner for.
@@ -267,7 +265,7 @@ fn pairs_of_cells(a: &Side<'_>, b: &Side<'_>) -> Vec<(CellId, CellId)> {
         .into_iter()
         .map(|cell| (partner(&cell, a.subject), cell));
     let mut pairs: Vec<(CellId, CellId)> = from_a.chain(from_b).collect();
-    pairs.sort_by_key(|(a, _)| (case_order(&a.case), a.clone()));
+    pairs.sort_by_key(|(a, _)| (case_order(a.case), a.clone()));
     pairs.dedup();
     pairs
 }
@@ -282,9 +280,9 @@ impl fmt::Display for Comparison {
         ]);
         let mut case = None;
         for cell in &self.cells {
-            if case != Some(&cell.case) {
+            if case != Some(cell.case) {
                 layout.heading(format!("--{}:", cell.case));
-                case = Some(&cell.case);
+                case = Some(cell.case);
             }
             match &cell.ratio {
                 Ok(ratio) => layout.fields(fields(cell, ratio)),

@@ -2,7 +2,6 @@
 
 use crate::steady::Steady;
 use crate::suite::{Case, Side};
-use bookend_contract::transport::Transport;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,19 +11,11 @@ use std::fmt;
 pub struct CellId {
     /// Name of the subject with its variant: `rust-tonic`, `rust-bookend/epoll`.
     pub subject: String,
-    /// Name of the case: `C=1 S=100`.
-    pub case: String,
+    /// The case, kept as its text: `C=1 S=100`.
+    pub case: Case,
     /// Name of the other end: of the instrument that made the load, `bookend-load`; for a client
     /// under test, of the server that it called.
     pub instrument: String,
-}
-
-impl CellId {
-    /// What carries the connections of its case.
-    pub fn transport(&self) -> Transport {
-        let case = self.case.parse::<Case>();
-        case.map(|case| case.transport).unwrap_or_default()
-    }
 }
 
 /// How a cell ended. Unsupported, failed and missing are three words; no row is dropped.
@@ -312,7 +303,7 @@ impl Row {
     pub fn shares_server_with(&self, other: &Row) -> bool {
         let same_round = self.round == other.round && self.cell.subject == other.cell.subject;
         let shared = !self.has_own_server && !other.has_own_server;
-        let is_alike = || shared && self.cell.transport() == other.cell.transport();
+        let is_alike = || shared && self.cell.case.transport == other.cell.case.transport;
         same_round && (self.cell == other.cell || is_alike())
     }
 }
@@ -324,7 +315,7 @@ mod tests {
     fn row(case: &str, has_own_server: bool) -> Row {
         let cell = CellId {
             subject: "a".to_owned(),
-            case: case.to_owned(),
+            case: case.parse().expect("a case"),
             instrument: "i".to_owned(),
         };
         Row {

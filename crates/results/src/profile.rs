@@ -94,10 +94,9 @@ impl Profile {
     pub fn samples_of(
         &self,
         subject: &str,
-        case: &str,
+        case: Case,
         instrument: Option<&str>,
     ) -> Option<&Samples> {
-        let case = case.parse::<Case>().ok()?;
         let mut cells = self.cells.iter();
         let own = cells.find(|one| {
             let is_meant = instrument.is_none_or(|instrument| one.instrument == instrument);

@@ -14,7 +14,7 @@ pub use timestamp::Timestamp;
 
 use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Outcome, Row};
-use crate::suite::Plan;
+use crate::suite::{Case, Plan};
 use error::explain;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::de::DeserializeOwned;
@@ -174,7 +174,7 @@ impl Store {
                     run.0,
                     round,
                     row.cell.subject,
-                    row.cell.case,
+                    row.cell.case.to_string(),
                     row.cell.instrument,
                     json(&row.outcome),
                     row.served.map(u64::cast_signed),
@@ -317,6 +317,13 @@ impl Store {
     fn row(&self, stored: StoredRow) -> Result<Row, StoreError> {
         let outcome: Outcome = self.read_json(&stored.outcome)?;
         let ends: Ends = self.read_json(&stored.ends)?;
+        let case = stored.case.parse::<Case>();
+        let case = case.map_err(|error| self.damaged(error))?;
+        let cell = CellId {
+            subject: stored.subject,
+            case,
+            instrument: stored.instrument,
+        };
         Ok(Row {
             served: stored.served.map(i64::cast_unsigned),
             probe_calls: stored.probe_calls.cast_unsigned(),
@@ -324,7 +331,7 @@ impl Store {
             server_notes: ends.server_notes,
             backend_notes: ends.backend_notes,
             backend_served: ends.backend_served,
-            ..Row::new(stored.round, stored.cell, outcome)
+            ..Row::new(stored.round, cell, outcome)
         })
     }
 
@@ -381,10 +388,14 @@ impl Store {
     }
 
     fn read_json<T: DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
-        serde_json::from_str(text).map_err(|error| StoreError::Damaged {
+        serde_json::from_str(text).map_err(|error| self.damaged(error))
+    }
+
+    fn damaged(&self, error: impl fmt::Display) -> StoreError {
+        StoreError::Damaged {
             file: self.file.clone(),
             reason: error.to_string(),
-        })
+        }
     }
 
     fn explain(&self, error: &rusqlite::Error) -> StoreError {
@@ -424,7 +435,9 @@ fn stored_run(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRun> {
 /// A row of the table `rows`, its JSON unread.
 struct StoredRow {
     round: u32,
-    cell: CellId,
+    subject: String,
+    case: String,
+    instrument: String,
     outcome: String,
     served: Option<i64>,
     probe_calls: i64,
@@ -459,11 +472,9 @@ impl Ends {
 fn stored_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRow> {
     Ok(StoredRow {
         round: row.get(0)?,
-        cell: CellId {
-            subject: row.get(1)?,
-            case: row.get(2)?,
-            instrument: row.get(3)?,
-        },
+        subject: row.get(1)?,
+        case: row.get(2)?,
+        instrument: row.get(3)?,
         outcome: row.get(4)?,
         served: row.get(5)?,
         probe_calls: row.get(6)?,

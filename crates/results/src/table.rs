@@ -275,7 +275,7 @@ fn counterpart(cell: &CellId, baseline: &PlannedSubject) -> CellId {
     };
     CellId {
         subject: baseline.name.clone(),
-        case: cell.case.clone(),
+        case: cell.case,
         instrument,
     }
 }
@@ -302,7 +302,7 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
     for cell in cells {
         let against = |case: Case| {
             let other = CellId {
-                case: case.to_string(),
+                case,
                 ..cell.id.clone()
             };
             let is_there = other != cell.id && planned.contains(&other);

@@ -188,7 +188,7 @@ fn cell(keys: &[&str]) -> Option<Option<CellId>> {
         [subject, case, instrument] if keys.iter().all(|key| !key.is_empty()) => {
             Some(Some(CellId {
                 subject: (*subject).to_owned(),
-                case: (*case).to_owned(),
+                case: case.parse().ok()?,
                 instrument: (*instrument).to_owned(),
             }))
         }

@@ -46,7 +46,7 @@ fn needs(quantity: &Quantity, planned: &BTreeSet<CellId>) -> Vec<(String, bool)>
 fn is_planned(name: &SubjectName, case: &str, planned: &BTreeSet<CellId>) -> bool {
     let mut cells = planned
         .iter()
-        .filter(|cell| cell.subject == name.subject && cell.case == case);
+        .filter(|cell| cell.subject == name.subject && case.parse() == Ok(cell.case));
     match &name.instrument {
         Some(instrument) => cells.any(|cell| cell.instrument == *instrument),
         None => {

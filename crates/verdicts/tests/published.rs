@@ -215,7 +215,9 @@ fn a_case_that_a_row_names_is_a_case() {
     let pajamax = table("pajamax-tonic/published.csv");
     for row in &pajamax.rows {
         let cell = row.cell.as_ref().expect("a cell");
-        let case: Case = cell.case.parse().expect("a case");
-        assert_eq!(row.value("concurrency"), Some(f64::from(case.concurrency)));
+        assert_eq!(
+            row.value("concurrency"),
+            Some(f64::from(cell.case.concurrency))
+        );
     }
 }

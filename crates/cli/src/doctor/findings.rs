@@ -81,7 +81,7 @@ impl Findings {
             let row = rows.iter().find(own);
             for variant in variants {
                 let version = versions.get(&variant.0).map_or("", String::as_str);
-                let of_row = |row: &Row| Finding::of(row, version).over(row.cell.transport());
+                let of_row = |row: &Row| Finding::of(row, version).over(row.cell.case.transport);
                 let finding = row.map_or_else(Finding::uncalled, of_row);
                 self.note(variant.clone(), finding);
             }
@@ -176,7 +176,7 @@ mod tests {
         ]);
         let called = CellId {
             subject: "a/default".to_owned(),
-            case: "C=1 S=1".to_owned(),
+            case: "C=1 S=1".parse().expect("a case"),
             instrument: "load".to_owned(),
         };
         let window = Measurement {
@@ -206,7 +206,7 @@ mod tests {
         let said = |case: &str| {
             let cell = CellId {
                 subject: "a".to_owned(),
-                case: case.to_owned(),
+                case: case.parse().expect("a case"),
                 instrument: "load".to_owned(),
             };
             let mut findings = Findings::default();

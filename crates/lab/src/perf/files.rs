@@ -18,7 +18,7 @@ pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<String, Stop> {
 
 /// What the files of a cell are called: `rust-tonic-C1-S100`.
 pub fn cell_name(cell: &CellId, names_instrument: bool) -> String {
-    let case = cell.case.replace('=', "");
+    let case = cell.case.to_string().replace('=', "");
     let instrument = match names_instrument {
         true => format!(" via {}", cell.instrument),
         false => String::new(),

@@ -76,7 +76,7 @@ mod tests {
     fn row(outcome: Outcome) -> Row {
         let cell = CellId {
             subject: "a".to_owned(),
-            case: "C=1 S=1".to_owned(),
+            case: "C=1 S=1".parse().unwrap(),
             instrument: "b".to_owned(),
         };
         Row::new(0, cell, outcome)

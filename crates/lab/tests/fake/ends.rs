@@ -372,7 +372,7 @@ fn a_connection_a_call_is_told_or_unsupported() {
     let mut performance = with_both(&serve(1), &(note_variables("load") + CALL));
     set_cases(&mut performance, &["C=10 S=10 per-call"]);
     let row = performance.row();
-    assert_eq!(row.cell.case, "C=10 S=10 per-call");
+    assert_eq!(row.cell.case.to_string(), "C=10 S=10 per-call");
     measured(&row);
     assert!(text(&performance, "load.env").contains("BOOKEND_CONNECTION_PER_CALL=1 "));
 

@@ -153,7 +153,7 @@ impl Plan {
                     if planned.is_measured(case, instrument) {
                         let id = CellId {
                             subject: planned.name.clone(),
-                            case: case.to_string(),
+                            case,
                             instrument: instrument.clone(),
                         };
                         cells.push(PlannedCell { subject, case, id });

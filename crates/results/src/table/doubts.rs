@@ -33,10 +33,8 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
     for round in Round::all(&[row]) {
         let marks = round.measurement.marks.iter();
         rules.extend(marks.map(|mark| rule_of(mark).to_owned()));
-        if let Ok(case) = row.cell.case.parse() {
-            let findings = audit(&audited(plan, case, &round)).into_iter();
-            rules.extend(findings.map(|finding| finding.rule.to_string()));
-        }
+        let findings = audit(&audited(plan, row.cell.case, &round)).into_iter();
+        rules.extend(findings.map(|finding| finding.rule.to_string()));
         if steady::doubt(std::iter::once(round.measurement)).is_some() {
             rules.insert("not-steady".to_owned());
         }

@@ -70,7 +70,7 @@ pub fn case(connections: u32, concurrency: u32) -> Case {
 pub fn cell(subject: &str, case: &str) -> CellId {
     CellId {
         subject: subject.into(),
-        case: case.into(),
+        case: case.parse().expect("a case"),
         instrument: "bookend-load".into(),
     }
 }

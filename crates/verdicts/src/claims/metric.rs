@@ -10,7 +10,6 @@ use bookend_results::latency;
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::profile::{PROFILE_METRIC, Split};
 use bookend_results::statistics::Interval;
-use bookend_results::suite::Case;
 use bookend_results::table::{
     RoundFigures, cpu_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
@@ -43,10 +42,10 @@ type Figure = (&'static str, Unit, fn(&Row, &Measurement) -> Option<f64>);
 
 const FIGURES: [Figure; 25] = [
     ("connections", Unit::Number, |row, _| {
-        Some(f64::from(case(row)?.connections))
+        Some(f64::from(row.cell.case.connections))
     }),
     ("concurrency", Unit::Number, |row, _| {
-        Some(f64::from(case(row)?.concurrency))
+        Some(f64::from(row.cell.case.concurrency))
     }),
     ("requests_per_second", Unit::PerSecond, |_, one| {
         Some(RoundFigures::from(one).requests_per_second)
@@ -253,10 +252,6 @@ fn percent(name: &str) -> Option<f64> {
     (percent > 0.0 && percent < 100.0).then_some(percent)
 }
 
-fn case(row: &Row) -> Option<Case> {
-    row.cell.case.parse().ok()
-}
-
 fn histogram(one: &Measurement) -> Option<hdrhistogram::Histogram<u64>> {
     let decoded = latency::decode(&one.latency_histogram).ok()?;
     (!decoded.is_empty()).then_some(decoded)
@@ -278,9 +273,8 @@ fn mean_of_all(one: &Measurement, deadline_ns: Option<f64>) -> Option<f64> {
 
 /// Rate times mean latency over the streams of the case.
 fn in_flight_share(row: &Row, one: &Measurement) -> Option<f64> {
-    let case = case(row)?;
     let rate = RoundFigures::from(one).requests_per_second;
-    Some(rate * histogram(one)?.mean() / 1e9 / f64::from(case.concurrency))
+    Some(rate * histogram(one)?.mean() / 1e9 / f64::from(row.cell.case.concurrency))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -
     });
     let cell = row.cell.clone();
     let (subject, case, instrument) = cell.map_or_else(Default::default, |cell| {
-        (cell.subject, cell.case, cell.instrument)
+        (cell.subject, cell.case.to_string(), cell.instrument)
     });
     PrintedRow {
         place: Place {

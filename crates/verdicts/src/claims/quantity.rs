@@ -9,7 +9,6 @@ use bookend_results::audit::Span;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::profile::Profile;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
-use bookend_results::suite::Case;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -419,8 +418,9 @@ impl Figures<'_> {
             }
             Self::Recorded { profile, .. } if metric.is_of_profile() => {
                 let instrument = name.instrument.as_deref();
-                let samples =
-                    profile.and_then(|profile| profile.samples_of(&name.subject, case, instrument));
+                let samples = profile.zip(case.parse().ok()).and_then(|(profile, case)| {
+                    profile.samples_of(&name.subject, case, instrument)
+                });
                 let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
                 let span = metric.of_samples(&samples.split);
                 span.map(Series::Bounded)
@@ -503,7 +503,7 @@ fn recorded(
 
 /// The rows of a subject under a case, whatever its instrument.
 fn rows_of_case<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row> {
-    let same = |row: &&Row| row.cell.subject == name.subject && is_case(&row.cell.case, case);
+    let same = |row: &&Row| row.cell.subject == name.subject && case.parse() == Ok(row.cell.case);
     rows.iter().filter(same).collect()
 }
 
@@ -513,15 +513,6 @@ fn cell_rows<'a>(rows: &'a [Row], name: &SubjectName, case: &str) -> Vec<&'a Row
     let instrument = instrument(&cell, name).map(str::to_owned);
     cell.retain(|row| Some(&row.cell.instrument) == instrument.as_ref());
     cell
-}
-
-/// Cases are told apart by what they mean, not by how they are spelt.
-fn is_case(recorded: &str, wanted: &str) -> bool {
-    recorded == wanted
-        || match (recorded.parse::<Case>(), wanted.parse::<Case>()) {
-            (Ok(recorded), Ok(wanted)) => recorded == wanted,
-            _ => false,
-        }
 }
 
 /// The instrument that a claim means: the one it names, else our own, else the only one.

@@ -24,7 +24,11 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>) -> String {
     headings.extend(OURS.map(str::to_owned));
     let row = |cell: &Cell| {
         let id = &cell.id;
-        let mut fields = vec![id.subject.clone(), id.case.clone(), id.instrument.clone()];
+        let mut fields = vec![
+            id.subject.clone(),
+            id.case.to_string(),
+            id.instrument.clone(),
+        ];
         match figures(cells, &columns, cell) {
             Ok(figures) => fields.extend([figures.published, figures.ours].concat()),
             Err(word) => fields.push(word),

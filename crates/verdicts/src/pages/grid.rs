@@ -39,7 +39,7 @@ pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> 
 
 fn case_of(group: &[&PublishedRow]) -> Option<Case> {
     let cell = group.iter().find_map(|row| row.cell.as_ref())?;
-    cell.case.parse().ok()
+    Some(cell.case)
 }
 
 fn short_label(group: &[&PublishedRow], case: Option<Case>) -> String {

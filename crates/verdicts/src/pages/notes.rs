@@ -157,13 +157,13 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
         Side::Client => (&cell.instrument, &cell.subject),
     };
     let at_its_end = |process: &String, with: &str| match row.has_own_server {
-        true => (process.clone(), cell.case.clone(), with.to_owned()),
+        true => (process.clone(), cell.case.to_string(), with.to_owned()),
         false => (process.clone(), ALL_CASES.to_owned(), String::new()),
     };
     let backend = format!("backend of {server}");
     let all = [
         (
-            (caller.clone(), cell.case.clone(), server.clone()),
+            (caller.clone(), cell.case.to_string(), server.clone()),
             &measurement.notes,
         ),
         (at_its_end(server, caller), &row.server_notes),

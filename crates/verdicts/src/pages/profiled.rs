@@ -46,7 +46,7 @@ fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
 
 fn share(layers: &str, cell: &CellId, profile: Option<&Profile>) -> String {
     let samples = profile
-        .and_then(|profile| profile.samples_of(&cell.subject, &cell.case, Some(&cell.instrument)));
+        .and_then(|profile| profile.samples_of(&cell.subject, cell.case, Some(&cell.instrument)));
     let share = samples.and_then(|samples| samples.split.named_share(layers));
     share.map_or("not recorded".to_owned(), |share| {
         format!("{:.2}%", share * 100.0)
