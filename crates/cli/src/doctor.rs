@@ -6,13 +6,13 @@ use crate::failure::Failure;
 use crate::lab;
 use crate::names::Named;
 use bookend_lab::build::Workshop;
+use bookend_lab::cell_error::CellError;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckUp, check_ups, definitions, name_of};
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::progress::Progress;
+use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, run};
-use bookend_lab::stop::Stop;
 use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -52,7 +52,7 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
     for name in &arguments.subjects {
         Named::Subject.require(name, &arguments.subjects_dir)?;
     }
-    let interrupt = Interrupt::of_signals().map_err(Failure::nothing_measured)?;
+    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let patient = Patient::read(arguments, interrupt)?;
     output::write(&machine(), None).map_err(Failure::nothing_measured)?;
     let mut findings = Findings::default();
@@ -108,7 +108,7 @@ impl Patient<'_> {
     fn look(&self, findings: &mut Findings) -> Result<(), Interrupted> {
         for subject in self.wanted() {
             let missing = self.workshop.missing(subject);
-            let missing = missing.map_err(|_: Stop| Interrupted)?;
+            let missing = missing.map_err(|_: CellError| Interrupted)?;
             for variant in &subject.variants {
                 let finding = match missing.first() {
                     None => Finding::Ready(String::new()),
@@ -158,7 +158,7 @@ impl Patient<'_> {
         let mut store = Store::in_memory().map_err(Failure::nothing_measured)?;
         let mut stderr = std::io::stderr();
         let is_terminal = stderr.is_terminal();
-        let mut progress = Progress::new(&mut stderr, is_terminal);
+        let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
         let summary = run(&settings, &mut store, &mut progress);
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {

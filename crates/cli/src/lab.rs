@@ -5,7 +5,7 @@ use crate::request;
 use bookend_lab::launch::Launcher;
 use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::round::Patience;
+use bookend_lab::round::ProcessTimeouts;
 use bookend_lab::run::RunSettings;
 use bookend_results::suite::{Plan, Suite};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Settings of a run that begins now, with a seed of its own.
 ///
 /// # Errors
-/// [`Failure`] when the suite's request cannot be encoded, or nobody knows where this program is.
+/// [`Failure`] when the suite's request cannot be encoded, or nobody supports_method where this program is.
 pub fn settings(
     suite: Suite,
     plan: Plan,
@@ -37,7 +37,7 @@ pub fn settings(
         command: command_line(),
         seed: None,
         interrupt,
-        patience: Patience::default(),
+        timeouts: ProcessTimeouts::default(),
         isolation: true,
     })
 }

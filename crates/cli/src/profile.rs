@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use bookend_lab::perf::ProfileSettings;
-use bookend_lab::progress::Progress;
+use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{self, RunSettings};
 use bookend_load::output;
 use bookend_results::profile::{self, Profile};
@@ -77,7 +77,7 @@ fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
 pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failure> {
     let mut stderr = std::io::stderr();
     let is_terminal = stderr.is_terminal();
-    let mut progress = Progress::new(&mut stderr, is_terminal);
+    let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
     let recorded = run::profile(settings, how, &mut progress).map_err(Failure::nothing_measured)?;
     match recorded {
         Some(Ok(profile)) => {

@@ -6,7 +6,7 @@ use crate::names::Named;
 use crate::number::whole;
 use crate::profile;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::progress::Progress;
+use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -77,7 +77,7 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
         Ok((suite, plan, profile))
     });
     let planned: Vec<_> = planned.collect::<Result<_, Failure>>()?;
-    let interrupt = Interrupt::of_signals().map_err(Failure::nothing_measured)?;
+    let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let mut store = Store::open(&arguments.store).map_err(Failure::usage)?;
     let mut status = exit::MEASURED;
     for (suite, plan, profile) in planned {
@@ -139,7 +139,7 @@ fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure>
 fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Failure> {
     let mut stderr = std::io::stderr();
     let is_terminal = stderr.is_terminal();
-    let mut progress = Progress::new(&mut stderr, is_terminal);
+    let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
     let summary = run(settings, store, &mut progress).map_err(Failure::nothing_measured)?;
     if let Some(id) = summary.id {
         let text = tables(store, id)?;

@@ -1,6 +1,7 @@
 //! The variables with which the lab starts a process (docs/subject-contract.md).
 
 use crate::transport::{Carrier, TlsFiles, Transport};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
@@ -50,7 +51,8 @@ pub const TLS_KEY: &str = "BOOKEND_TLS_KEY";
 pub const UNIX_SOCKET: &str = "BOOKEND_UNIX_SOCKET";
 
 /// What a measured process is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Answers calls, and is measured.
     Server,

@@ -1,12 +1,12 @@
 //! Making a subject ready to be started: what it depends on is there, it is built from the sources
 //! as they are now, and it has said its version.
 
+use crate::cell_error::CellError;
 use crate::launch::Launcher;
-use crate::process::collected::{Collected, CutShort};
+use crate::process::command_output::{CommandOutput, KillReason};
 use crate::process::interrupt::Interrupt;
-use crate::process::{Process, ProcessPlan};
-use crate::stop::Stop;
-use crate::subject::{BuildState, Command, Dependency, Placeholders, Subject, Variant};
+use crate::process::{Process, ProcessSpec};
+use crate::subject::{BuildState, CommandTemplate, Dependency, Placeholders, Subject, Variant};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const VERSION_CHARS: usize = 200;
 
 /// A subject that can be started.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct PreparedSubject {
     /// The subject.
     pub subject: Subject,
     /// The variant that runs.
@@ -57,20 +57,20 @@ impl Workshop {
         subjects: &Path,
         name: &str,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Prepared, Stop> {
+    ) -> Result<PreparedSubject, CellError> {
         let (folder, variant) = match name.split_once('/') {
             Some((folder, variant)) => (folder, Some(variant)),
             None => (name, None),
         };
-        let subject = Subject::read(&subjects.join(folder)).map_err(Stop::missing)?;
-        let variant = subject.variant(variant).map_err(Stop::missing)?;
+        let subject = Subject::read(&subjects.join(folder)).map_err(CellError::missing)?;
+        let variant = subject.variant(variant).map_err(CellError::missing)?;
         let variant = variant.clone();
         for dependency in &subject.dependencies {
             self.check(&subject, dependency)?;
         }
         self.build(&subject, &variant, name, tell)?;
         let version = self.version(&subject, &variant)?;
-        Ok(Prepared {
+        Ok(PreparedSubject {
             subject,
             variant,
             version,
@@ -81,19 +81,19 @@ impl Workshop {
     ///
     /// # Errors
     /// Somebody wants the lab to end.
-    pub fn missing(&self, subject: &Subject) -> Result<Vec<String>, Stop> {
+    pub fn missing(&self, subject: &Subject) -> Result<Vec<String>, CellError> {
         let mut missing = Vec::new();
         for dependency in &subject.dependencies {
             match self.check(subject, dependency) {
                 Ok(()) => {}
-                Err(Stop::Interrupted) => return Err(Stop::Interrupted),
+                Err(CellError::Interrupted) => return Err(CellError::Interrupted),
                 Err(stop) => missing.push(stop.to_string()),
             }
         }
         Ok(missing)
     }
 
-    fn check(&self, subject: &Subject, dependency: &Dependency) -> Result<(), Stop> {
+    fn check(&self, subject: &Subject, dependency: &Dependency) -> Result<(), CellError> {
         let found = self.run(subject, &dependency.command, VERSION_TIMEOUT)?;
         let said = [
             found.text.as_str(),
@@ -110,7 +110,9 @@ impl Workshop {
             "does not run"
         };
         let install = &dependency.install;
-        Err(Stop::missing(format!("`{program}` {state}: {install}")))
+        Err(CellError::missing(format!(
+            "`{program}` {state}: {install}"
+        )))
     }
 
     fn build(
@@ -119,8 +121,8 @@ impl Workshop {
         variant: &Variant,
         name: &str,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<(), Stop> {
-        let state = subject.build_state(variant).map_err(Stop::missing)?;
+    ) -> Result<(), CellError> {
+        let state = subject.build_state(variant).map_err(CellError::missing)?;
         let BuildState::Stale(why) = state else {
             return Ok(());
         };
@@ -128,17 +130,19 @@ impl Workshop {
         for command in &variant.build {
             let built = self.run(subject, command, BUILD_TIMEOUT)?;
             if !built.succeeded() {
-                let complaint = built.ended.first_error.clone();
-                let complaint = complaint.unwrap_or_else(|| built.complaint());
+                let describe = built.ended.first_error.clone();
+                let describe = describe.unwrap_or_else(|| built.describe());
                 let command = command.join(" ");
-                return Err(Stop::missing(format!("`{command}` failed: {complaint}")));
+                return Err(CellError::missing(format!(
+                    "`{command}` failed: {describe}"
+                )));
             }
         }
-        subject.note_built(variant).map_err(Stop::missing)
+        subject.note_built(variant).map_err(CellError::missing)
     }
 
     /// A program that cannot say its version is measured all the same; the report says so.
-    fn version(&self, subject: &Subject, variant: &Variant) -> Result<String, Stop> {
+    fn version(&self, subject: &Subject, variant: &Variant) -> Result<String, CellError> {
         if variant.version.is_empty() {
             return Ok("unknown".to_owned());
         }
@@ -152,24 +156,24 @@ impl Workshop {
     fn run(
         &self,
         subject: &Subject,
-        command: &Command,
+        command: &CommandTemplate,
         timeout: Duration,
-    ) -> Result<Collected, Stop> {
+    ) -> Result<CommandOutput, CellError> {
         let words = Placeholders {
             bookend: Some(self.bookend.display().to_string()),
             ..Placeholders::default()
         };
-        let command = words.fill(command).map_err(Stop::missing)?;
-        let plan = ProcessPlan {
+        let command = words.fill(command).map_err(CellError::missing)?;
+        let plan = ProcessSpec {
             command: command.into_iter().map(OsString::from).collect(),
             folder: subject.folder.clone(),
-            ..ProcessPlan::default()
+            ..ProcessSpec::default()
         };
-        let process = Process::start(&self.launcher, &plan, None).map_err(Stop::missing)?;
+        let process = Process::start(&self.launcher, &plan, None).map_err(CellError::missing)?;
         let deadline = Instant::now() + timeout;
         let found = process.collect(deadline, TEXT_LIMIT_BYTES, &self.interrupt);
         match found.cut_short {
-            Some(CutShort::Interrupted) => Err(Stop::Interrupted),
+            Some(KillReason::Interrupted) => Err(CellError::Interrupted),
             _ => Ok(found),
         }
     }

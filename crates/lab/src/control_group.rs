@@ -1,4 +1,4 @@
-//! Limits and accounts of a process tree by the kernel's control groups, capability by capability:
+//! ResourceLimits and accounts of a process tree by the kernel's control groups, capability by capability:
 //! whichever version has it below the group that this process is in, else none.
 
 mod account;
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long an emptied group may take to be removable: its last process may still be ending.
-const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a process tree may use. `None` leaves it without a limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// CPUs it may run on; none leaves them open.
     pub cpus: Vec<usize>,
     /// CPU time a second, in CPUs, where the CPUs themselves do not limit it enough.
@@ -48,7 +48,7 @@ pub enum Capability {
 
 /// Which version of control groups gives a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Version {
+pub enum CgroupVersion {
     /// One hierarchy a controller.
     One,
     /// The unified hierarchy.
@@ -57,7 +57,7 @@ pub enum Version {
 
 /// What is used for each capability; those that are missing are not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Capabilities(Vec<(Capability, Version)>);
+pub struct Capabilities(Vec<(Capability, CgroupVersion)>);
 
 /// The groups of one process tree, in every hierarchy that gives a capability. Dropping it removes
 /// them, once the tree is gone.
@@ -94,13 +94,13 @@ impl Capability {
 
 impl Capabilities {
     /// Which version gives `capability`.
-    pub fn of(&self, capability: Capability) -> Option<Version> {
+    pub fn of(&self, capability: Capability) -> Option<CgroupVersion> {
         let mut all = self.0.iter();
         let (_, version) = all.find(|(known, _)| *known == capability)?;
         Some(*version)
     }
 
-    fn add(&mut self, capability: Capability, version: Version) {
+    fn add(&mut self, capability: Capability, version: CgroupVersion) {
         if self.of(capability).is_none() {
             self.0.push((capability, version));
         }
@@ -129,7 +129,7 @@ impl Drop for ControlGroup {
 
 /// Removes an empty group, waiting a little for its last process to be gone.
 fn remove(folder: &Path) {
-    let deadline = Instant::now() + REMOVE_PATIENCE;
+    let deadline = Instant::now() + REMOVE_TIMEOUT;
     while let Err(error) = std::fs::remove_dir(folder) {
         let is_busy = error.kind() == std::io::ErrorKind::ResourceBusy;
         if !is_busy || Instant::now() >= deadline {
@@ -139,11 +139,11 @@ fn remove(folder: &Path) {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for CgroupVersion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Version::One => "cgroup v1",
-            Version::Two => "cgroup v2",
+            CgroupVersion::One => "cgroup v1",
+            CgroupVersion::Two => "cgroup v2",
         })
     }
 }
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn the_report_says_for_each_capability_where_it_comes_from() {
         let mut capabilities = Capabilities::default();
-        capabilities.add(Capability::Memory, Version::One);
-        capabilities.add(Capability::Memory, Version::Two);
-        capabilities.add(Capability::Kill, Version::Two);
+        capabilities.add(Capability::Memory, CgroupVersion::One);
+        capabilities.add(Capability::Memory, CgroupVersion::Two);
+        capabilities.add(Capability::Kill, CgroupVersion::Two);
         let expected = "CPU set: affinity alone; CPU time: summed over threads; CPU quota: none; \
                         memory: cgroup v1; processes: no limit; kill: cgroup v2";
         assert_eq!(capabilities.to_string(), expected);

@@ -5,13 +5,13 @@
 //! then missing, at most 100 ms of each thread that ends inside the window. The ticks of
 //! `/proc/PID/stat` are never used: at 10 ms they are coarser than what is measured.
 
-mod machine;
 mod placement;
 mod threads;
+mod times;
 
-pub use machine::{Ledger, LedgerSpan};
 pub use placement::{Placement, allowed_cpus};
 pub use threads::{ContextSwitches, ThreadClock};
+pub use times::{CpuTimes, CpuTimesDelta};
 
 use crate::control_group::Account;
 use crate::process::Process;

@@ -9,7 +9,8 @@ mod definitions;
 
 pub use definitions::{Definition, DefinitionError, definitions};
 
-use crate::subject::{Protocol, Role, Subject, Variant};
+use crate::subject::{Protocol, Subject, Variant};
+use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{
     Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject,
@@ -134,7 +135,7 @@ pub fn check_ups(
 
 fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<Check, String>> {
     let roles = [Role::Server, Role::Client, Role::Instrument, Role::Backend];
-    let played = roles.into_iter().filter(|&role| variant.plays(role));
+    let played = roles.into_iter().filter(|&role| variant.has_role(role));
     let over = played.flat_map(|role| {
         let transports = match role {
             // What stands behind a server is called in one way.
@@ -210,7 +211,7 @@ struct Peer {
 
 impl Peer {
     fn understands(self, other: &Variant) -> bool {
-        other.protocol == self.protocol && other.speaks_over(self.transport)
+        other.protocol == self.protocol && other.supports_transport(self.transport)
     }
 }
 
@@ -223,7 +224,7 @@ fn caller_of(subject: &Subject, peer: Peer, all: &[Subject]) -> Result<String, S
         return Ok(CALLER.to_owned());
     }
     let found = nearest_first(subject, all)
-        .find(|(_, other)| peer.understands(other) && other.plays(Role::Client));
+        .find(|(_, other)| peer.understands(other) && other.has_role(Role::Client));
     let found = found.map(|(subject, other)| name_of(subject, other).0);
     found.ok_or_else(|| format!("no client speaks {protocol} over {transport}"))
 }
@@ -236,8 +237,8 @@ fn server_for(
     all: &[Subject],
 ) -> Result<(String, String), String> {
     let found = nearest_first(subject, all).find(|(_, other)| {
-        let answers = peer.understands(other) && other.knows(method);
-        answers && other.plays(Role::Server) && other.needs_backend.is_none()
+        let answers = peer.understands(other) && other.supports_method(method);
+        answers && other.has_role(Role::Server) && other.needs_backend.is_none()
     });
     let found = found.map(|(subject, other)| (name_of(subject, other).0, method.to_owned()));
     found.ok_or_else(|| format!("no server here serves {method} over {}", peer.transport))
@@ -245,7 +246,7 @@ fn server_for(
 
 /// A server that needs something behind it, and what it serves.
 fn server_before(subject: &Subject, all: &[Subject]) -> Result<(String, String), String> {
-    let needs = |other: &Variant| other.plays(Role::Server) && other.needs_backend.is_some();
+    let needs = |other: &Variant| other.has_role(Role::Server) && other.needs_backend.is_some();
     let found = nearest_first(subject, all).find(|(_, other)| needs(other));
     let found = found.map(|(subject, other)| (name_of(subject, other).0, method_of(other)));
     found.ok_or_else(|| "no server here needs a backend".to_owned())

@@ -15,7 +15,7 @@ use std::process::Command;
 /// Exit status of a launcher that could not become its program, as shells say "not found".
 pub const NOT_LAUNCHED: i32 = 127;
 
-/// The program that plays the launcher: our own executable and the words that select [`main`].
+/// The program that has_role the launcher: our own executable and the words that select [`main`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     /// The executable.
@@ -26,7 +26,7 @@ pub struct Launcher {
 
 /// What a launcher is told to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Orders {
+pub struct LaunchArguments {
     /// CPUs to be pinned to; none means those of the lab.
     pub cpus: Vec<usize>,
     /// Folders of control groups to join.
@@ -55,7 +55,7 @@ pub enum LaunchError {
 /// Carries out the orders in `arguments` (without the program's name and the sub-command). Never
 /// returns: it becomes the program, or says on standard error why not and exits with 127.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
-    let error = match Orders::parse(arguments) {
+    let error = match LaunchArguments::parse(arguments) {
         Ok(orders) => orders.carry_out(),
         Err(error) => error,
     };
@@ -65,14 +65,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
 
 impl Launcher {
     /// The command that starts a launcher with these orders.
-    pub fn command(&self, orders: &Orders) -> Command {
+    pub fn command(&self, orders: &LaunchArguments) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(orders.to_arguments());
         command
     }
 }
 
-impl Orders {
+impl LaunchArguments {
     /// The orders as arguments of a launcher.
     pub fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments = Vec::new();
@@ -95,13 +95,15 @@ impl Orders {
         arguments
     }
 
-    /// Reads what [`Orders::to_arguments`] wrote.
+    /// Reads what [`LaunchArguments::to_arguments`] wrote.
     ///
     /// # Errors
     /// [`LaunchError::Usage`] with the argument that makes no sense.
-    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Orders, LaunchError> {
+    pub fn parse(
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<LaunchArguments, LaunchError> {
         let mut arguments = arguments.into_iter();
-        let mut orders = Orders::default();
+        let mut orders = LaunchArguments::default();
         while let Some(option) = arguments.next() {
             if option == "--" {
                 orders.command = arguments.collect();
@@ -227,18 +229,21 @@ mod tests {
 
     #[test]
     fn orders_come_back_from_their_arguments() {
-        let orders = Orders {
+        let orders = LaunchArguments {
             cpus: vec![0, 3],
             groups: vec!["/a b".into(), "/c".into()],
             parent: Some(17),
             command: words("server --cpus 9 -- x"),
         };
-        assert_eq!(Orders::parse(orders.to_arguments()).unwrap(), orders);
-        let bare = Orders {
+        assert_eq!(
+            LaunchArguments::parse(orders.to_arguments()).unwrap(),
+            orders
+        );
+        let bare = LaunchArguments {
             command: words("server"),
-            ..Orders::default()
+            ..LaunchArguments::default()
         };
-        assert_eq!(Orders::parse(bare.to_arguments()).unwrap(), bare);
+        assert_eq!(LaunchArguments::parse(bare.to_arguments()).unwrap(), bare);
     }
 
     #[test]
@@ -251,7 +256,7 @@ mod tests {
             ("--cpus 0 --", "no command"),
             ("", "no command"),
         ] {
-            let error = Orders::parse(words(text)).unwrap_err().to_string();
+            let error = LaunchArguments::parse(words(text)).unwrap_err().to_string();
             assert!(error.contains(named), "{text:?}: {error}");
         }
     }

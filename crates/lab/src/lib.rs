@@ -1,4 +1,4 @@
-//! The lab: a suite's question, put to subjects that it knows only as processes.
+//! The lab: a suite's question, put to subjects that it supports_method only as processes.
 //!
 //! The plan of a suite becomes rounds ([`round`]): each starts every [`subject`] afresh ([`process`],
 //! [`launch`], [`control_group`]), verifies a call ([`probe`]) and measures every cell in random
@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod cell_error;
 pub mod certificates;
 pub mod control_group;
 pub mod cpu;
@@ -22,5 +23,4 @@ pub mod progress;
 pub mod round;
 pub mod run;
 pub mod sampler;
-pub mod stop;
 pub mod subject;

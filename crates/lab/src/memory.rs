@@ -3,18 +3,18 @@
 
 use crate::control_group::Account;
 use crate::process::Process;
-use crate::process::tree::Tree;
+use crate::process::tree::ProcessTree;
 
 /// Tells memory and threads of one process tree.
 #[derive(Debug)]
 pub struct MemoryMeter {
     account: Account,
-    tree: Tree,
+    tree: ProcessTree,
 }
 
 /// What a tree takes at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct Footprint {
     /// Memory, bytes.
     pub memory_bytes: u64,
     /// Threads.
@@ -40,16 +40,16 @@ impl MemoryMeter {
     }
 
     /// What the tree takes now.
-    pub fn read(&self) -> Held {
+    pub fn read(&self) -> Footprint {
         let (memory_bytes, threads) = (self.account.memory_bytes(), self.account.tasks());
         if let (Some(memory_bytes), Some(threads)) = (memory_bytes, threads) {
-            return Held {
+            return Footprint {
                 memory_bytes,
                 threads,
             };
         }
         let seen = self.read_processes();
-        Held {
+        Footprint {
             memory_bytes: memory_bytes.unwrap_or(seen.memory_bytes),
             threads: threads.unwrap_or(seen.threads),
         }
@@ -60,8 +60,8 @@ impl MemoryMeter {
         &self.account
     }
 
-    fn read_processes(&self) -> Held {
-        let mut sum = Held::default();
+    fn read_processes(&self) -> Footprint {
+        let mut sum = Footprint::default();
         for process in self.tree.members() {
             let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid));
             sum.memory_bytes += resident_bytes(&status.unwrap_or_default());
@@ -96,7 +96,7 @@ mod tests {
     fn this_process_holds_memory_and_threads() {
         let meter = MemoryMeter {
             account: Account::default(),
-            tree: Tree::new(std::process::id(), "none".into(), vec![]),
+            tree: ProcessTree::new(std::process::id(), "none".into(), vec![]),
         };
         let held = meter.read();
         assert!(held.memory_bytes > 0 && held.threads > 0);

@@ -13,13 +13,13 @@ mod rules;
 mod tool;
 
 pub use folded::{Caption, FoldError, Folded, Stack};
-pub use rules::{Judge, RuleError, RuleErrorKind, Rules, Verdict, split};
-pub use tool::{FREQUENCY_HZ, NoPerf, Perf};
+pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, split};
+pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable};
 
-use crate::build::Prepared;
-use crate::progress::Progress;
-use crate::round::{Bench, Crew, Ends, Load, member};
-use crate::stop::Stop;
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::progress::ProgressReporter;
+use crate::round::{Pairing, PreparedSubjects, RunContext, Workload, member};
 use bookend_results::profile::{self, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::{Pass, Recorded};
@@ -100,19 +100,19 @@ fn busiest_case(cases: &[Case]) -> Option<Case> {
 /// The calling thread must live as long as the recording, as with rounds.
 ///
 /// # Errors
-/// [`NoPerf`]: nothing can be recorded here, and what to do about it.
+/// [`PerfUnavailable`]: nothing can be recorded here, and what to do about it.
 pub fn run(
-    bench: &Bench,
+    context: &RunContext,
     plan: &Plan,
-    crew: &Crew,
+    prepared: &PreparedSubjects,
     settings: &ProfileSettings,
-    progress: &mut Progress<'_>,
-) -> Result<Profile, NoPerf> {
-    std::fs::create_dir_all(&settings.folder).map_err(NoPerf::Folder)?;
+    progress: &mut ProgressReporter<'_>,
+) -> Result<Profile, PerfUnavailable> {
+    std::fs::create_dir_all(&settings.folder).map_err(PerfUnavailable::Folder)?;
     let pass = Recorder {
-        bench,
+        context,
         plan,
-        crew,
+        prepared,
         settings,
         perf: Perf::find(&settings.perf, &settings.folder)?,
         names_instrument: plan.instruments().len() > 1,
@@ -128,7 +128,7 @@ pub fn run(
         progress.say(&format!("recording {} {}", cell.id.subject, cell.id.case));
         let outcome = match pass.record(&cell) {
             Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
-            Err(Stop::Interrupted) => break,
+            Err(CellError::Interrupted) => break,
             Err(stop) => ProfileOutcome::NotRecorded {
                 reason: stop.to_string(),
             },
@@ -143,28 +143,28 @@ pub fn run(
         });
     }
     profile.add_cost_ratios();
-    profile::write(&settings.folder, &profile).map_err(NoPerf::Folder)?;
+    profile::write(&settings.folder, &profile).map_err(PerfUnavailable::Folder)?;
     Ok(profile)
 }
 
 struct Recorder<'a> {
-    bench: &'a Bench,
+    context: &'a RunContext,
     plan: &'a Plan,
-    crew: &'a Crew,
+    prepared: &'a PreparedSubjects,
     settings: &'a ProfileSettings,
     perf: Perf,
     names_instrument: bool,
 }
 
 impl Recorder<'_> {
-    fn record(&self, cell: &PlannedCell) -> Result<Samples, Stop> {
-        let subject = member(self.crew, &cell.id.subject)?;
+    fn record(&self, cell: &PlannedCell) -> Result<Samples, CellError> {
+        let subject = member(self.prepared, &cell.id.subject)?;
         let name = files::cell_name(&cell.id, self.names_instrument);
         let pass = Pass {
-            bench: self.bench,
+            context: self.context,
             perf: &self.perf,
-            ends: &Ends::of(self.plan, self.crew, cell)?,
-            load: Load {
+            ends: &Pairing::of(self.plan, self.prepared, cell)?,
+            load: Workload {
                 case: cell.case,
                 warmup_ms: self.settings.warmup_ms,
                 window_ms: self.settings.window_ms,
@@ -183,7 +183,7 @@ impl Recorder<'_> {
             ),
         };
         let picture = recorded.folded.flame_graph(&caption);
-        let picture = picture.map_err(Stop::failed)?;
+        let picture = picture.map_err(CellError::failed)?;
         let folder = &self.settings.folder;
         let flame_graph = files::put(folder, &format!("{name}.svg"), &picture)?;
         let stacks = recorded.folded.text().as_bytes();
@@ -192,13 +192,13 @@ impl Recorder<'_> {
     }
 
     fn language(&self, name: &str) -> String {
-        let prepared = member(self.crew, name);
+        let prepared = member(self.prepared, name);
         prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
     }
 }
 
 fn samples(
-    prepared: &Prepared,
+    prepared: &PreparedSubject,
     recorded: &Recorded,
     flame_graph: String,
     stacks: String,

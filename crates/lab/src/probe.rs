@@ -1,12 +1,12 @@
 //! One verified call to a server before it is measured, and the semantics check: both made by
-//! another program, because the lab knows no protocol.
+//! another program, because the lab supports_method no protocol.
 
+use crate::cell_error::CellError;
 use crate::launch::Launcher;
-use crate::process::collected::CutShort;
+use crate::process::command_output::KillReason;
 use crate::process::interrupt::Interrupt;
-use crate::process::{Process, ProcessPlan};
-use crate::stop::Stop;
-use crate::subject::{Command, Placeholders};
+use crate::process::{Process, ProcessSpec};
+use crate::subject::{CommandTemplate, Placeholders};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub const CALL: [&str; 8] = [
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// The command with words in braces, such as [`CALL`].
-    pub command: Command,
+    pub command: CommandTemplate,
     /// How it is started.
     pub launcher: Launcher,
     /// CPUs that it may use: not those of the server.
@@ -56,22 +56,22 @@ impl Probe {
     ///
     /// # Errors
     /// The probe cannot be started, does not end, or says that the server answers wrongly.
-    pub fn run(&self, words: &Placeholders, interrupt: &Interrupt) -> Result<Probed, Stop> {
+    pub fn run(&self, words: &Placeholders, interrupt: &Interrupt) -> Result<Probed, CellError> {
         let command = words.fill(&self.command).map_err(failed)?;
-        let plan = ProcessPlan {
+        let plan = ProcessSpec {
             command: command.into_iter().map(OsString::from).collect(),
             folder: PathBuf::from("."),
             cpus: self.cpus.clone(),
-            ..ProcessPlan::default()
+            ..ProcessSpec::default()
         };
         let process = Process::start(&self.launcher, &plan, None).map_err(failed)?;
         let deadline = Instant::now() + PROBE_TIMEOUT;
         let found = process.collect(deadline, TEXT_LIMIT_BYTES, interrupt);
-        if found.cut_short == Some(CutShort::Interrupted) {
-            return Err(Stop::Interrupted);
+        if found.cut_short == Some(KillReason::Interrupted) {
+            return Err(CellError::Interrupted);
         }
         if !found.succeeded() {
-            return Err(failed(found.complaint()));
+            return Err(failed(found.describe()));
         }
         Ok(Probed::read(&found.text))
     }
@@ -91,8 +91,8 @@ impl Probed {
     }
 }
 
-fn failed(reason: impl fmt::Display) -> Stop {
-    Stop::failed(format!("the verified call failed: {reason}"))
+fn failed(reason: impl fmt::Display) -> CellError {
+    CellError::failed(format!("the verified call failed: {reason}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A measured process: started through the launcher, listened to, ended with all that it started.
 
-pub mod collected;
+pub mod command_output;
 pub mod interrupt;
 pub mod listening;
 pub mod output;
@@ -8,10 +8,10 @@ pub mod stat;
 pub mod tree;
 
 use crate::control_group::ControlGroup;
-use crate::launch::{Launcher, Orders};
+use crate::launch::{LaunchArguments, Launcher};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
 use interrupt::Interrupt;
-use output::{Output, Tail};
+use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
 use std::fmt;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use tree::{Survivors, TOKEN_VARIABLE, Tree};
+use tree::{ProcessTree, Survivors, TOKEN_VARIABLE};
 
 /// How long a process may take to end by itself once its standard input is closed.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to start.
 #[derive(Clone, Debug, Default)]
-pub struct ProcessPlan {
+pub struct ProcessSpec {
     /// The program and its arguments.
     pub command: Vec<OsString>,
     /// The working directory.
@@ -51,21 +51,21 @@ pub struct ProcessPlan {
 pub struct Process {
     child: Child,
     input: Option<ChildStdin>,
-    output: Receiver<Output>,
+    output: Receiver<OutputLine>,
     errors: Tail,
     errors_end: Receiver<()>,
-    tree: Tree,
+    tree: ProcessTree,
     collected: bool,
     group: Option<ControlGroup>,
 }
 
 /// What a process did next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ProcessEvent {
     /// It printed something.
-    Output(Output),
+    Output(OutputLine),
     /// It has ended, and all that it printed has been seen.
-    Ended,
+    Exited,
     /// The time given to it is over.
     TimedOut,
     /// Somebody wants the lab to end.
@@ -74,7 +74,7 @@ pub enum Event {
 
 /// How a process ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct ProcessExit {
     /// Its exit status; `None` when it did not end in time and was killed.
     pub status: Option<ExitStatus>,
     /// The last line of its standard error that says something.
@@ -99,7 +99,7 @@ pub struct StartError {
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn adopt_daemons() -> std::io::Result<()> {
+pub fn become_subreaper() -> std::io::Result<()> {
     let this = rustix::process::getpid();
     Ok(rustix::process::set_child_subreaper(Some(this))?)
 }
@@ -113,12 +113,12 @@ impl Process {
     /// only later, by its end.
     pub fn start(
         launcher: &Launcher,
-        plan: &ProcessPlan,
+        plan: &ProcessSpec,
         group: Option<ControlGroup>,
     ) -> Result<Process, StartError> {
         let folders = group.as_ref().map(ControlGroup::folders);
         let folders = folders.unwrap_or_default();
-        let orders = Orders {
+        let orders = LaunchArguments {
             cpus: plan.cpus.clone(),
             groups: folders.clone(),
             parent: Some(std::process::id()),
@@ -126,7 +126,7 @@ impl Process {
         };
         let token = tree::new_token();
         let mut command = launcher.command(&orders);
-        forget_contract(&mut command);
+        remove_contract_variables(&mut command);
         let spawned = command
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (name, value)))
@@ -139,14 +139,14 @@ impl Process {
             program: launcher.program.clone().into(),
             reason,
         })?;
-        let tree = Tree::new(child.id(), token, folders);
+        let tree = ProcessTree::new(child.id(), token, folders);
         let limit_bytes = plan.line_limit_bytes.unwrap_or(LINE_LIMIT_BYTES);
         Ok(Process::listen(child, tree, group, limit_bytes))
     }
 
     fn listen(
         mut child: Child,
-        tree: Tree,
+        tree: ProcessTree,
         group: Option<ControlGroup>,
         limit_bytes: usize,
     ) -> Process {
@@ -166,7 +166,7 @@ impl Process {
     }
 
     /// The process and all that was started from it.
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &ProcessTree {
         &self.tree
     }
 
@@ -176,10 +176,10 @@ impl Process {
     }
 
     /// Waits for what the process does next, until `deadline`.
-    pub fn next_event(&mut self, deadline: Instant, interrupt: &Interrupt) -> Event {
+    pub fn next_event(&mut self, deadline: Instant, interrupt: &Interrupt) -> ProcessEvent {
         loop {
             if interrupt.is_raised() {
-                return Event::Interrupted;
+                return ProcessEvent::Interrupted;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let has_ended = self.has_ended();
@@ -191,9 +191,9 @@ impl Process {
                 left.min(LOOK_INTERVAL)
             };
             match self.output.recv_timeout(patience) {
-                Ok(output) => return Event::Output(output),
-                Err(_) if has_ended => return Event::Ended,
-                Err(_) if left.is_zero() => return Event::TimedOut,
+                Ok(output) => return ProcessEvent::Output(output),
+                Err(_) if has_ended => return ProcessEvent::Exited,
+                Err(_) if left.is_zero() => return ProcessEvent::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
                 // It has closed its standard output and goes on.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
@@ -202,18 +202,18 @@ impl Process {
     }
 
     /// Closes standard input: the contract's word for "end".
-    pub fn close_input(&mut self) {
+    pub fn close_stdin(&mut self) {
         self.input = None;
     }
 
     /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
     /// whatever is left of its tree. `see` is shown everything that it still prints.
-    pub fn end(mut self, drain: Duration, mut see: impl FnMut(Output)) -> Ended {
-        self.close_input();
+    pub fn end(mut self, drain: Duration, mut see: impl FnMut(OutputLine)) -> ProcessExit {
+        self.close_stdin();
         let deadline = Instant::now() + drain;
         // An interrupt does not end the ending: it is short, and processes would be left behind.
         let never = Interrupt::new();
-        while let Event::Output(printed) = self.next_event(deadline, &never) {
+        while let ProcessEvent::Output(printed) = self.next_event(deadline, &never) {
             see(printed);
             if Instant::now() >= deadline {
                 break;
@@ -225,7 +225,7 @@ impl Process {
             Err(survivors) => (None, Some(survivors)),
         };
         self.see_rest(see);
-        Ended {
+        ProcessExit {
             status,
             last_error: self.errors.last_line(),
             first_error: self.errors.first_error(),
@@ -260,7 +260,7 @@ impl Process {
     }
 
     /// With every writer killed, what is left in the pipes ends soon.
-    fn see_rest(&self, mut see: impl FnMut(Output)) {
+    fn see_rest(&self, mut see: impl FnMut(OutputLine)) {
         let deadline = Instant::now() + REST_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -274,7 +274,7 @@ impl Process {
 }
 
 /// Variables of the contract that the lab itself was started with are not for its processes.
-fn forget_contract(command: &mut Command) {
+fn remove_contract_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"BOOKEND_") {
             command.env_remove(name);
@@ -282,14 +282,14 @@ fn forget_contract(command: &mut Command) {
     }
 }
 
-impl Ended {
+impl ProcessExit {
     /// The exit status, of one that ended by itself and was not killed by a signal.
     pub fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 
     /// One line on how it ended, for a row: the last line of standard error, else the status.
-    pub fn complaint(&self) -> String {
+    pub fn describe(&self) -> String {
         let status = match self.status {
             Some(status) if status.signal() == Some(Signal::KILL.as_raw()) => {
                 // Nobody else kills like this, and the process itself cannot say so.

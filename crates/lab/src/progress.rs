@@ -9,7 +9,7 @@ use std::time::Duration;
 const ERASE: &str = "\r\x1b[2K";
 
 /// Tells how far a run is. What cannot be written is not worth failing for.
-pub struct Progress<'a> {
+pub struct ProgressReporter<'a> {
     out: &'a mut dyn Write,
     is_terminal: bool,
     done: Done,
@@ -28,10 +28,10 @@ struct Done {
     guess: Duration,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> ProgressReporter<'a> {
     /// Tells on `out`.
-    pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> Progress<'a> {
-        Progress {
+    pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> ProgressReporter<'a> {
+        ProgressReporter {
             out,
             is_terminal,
             done: Done::default(),
@@ -151,7 +151,7 @@ mod tests {
 
     fn story(is_terminal: bool) -> String {
         let mut out = Vec::new();
-        let mut progress = Progress::new(&mut out, is_terminal);
+        let mut progress = ProgressReporter::new(&mut out, is_terminal);
         progress.begin(3, 1, 10, Duration::from_secs(2));
         progress.cell(4, &cell());
         progress.say("hello");

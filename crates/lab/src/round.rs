@@ -2,43 +2,43 @@
 //! asked at the end how much it served.
 
 mod address;
+mod call_counts;
 mod cell;
+mod client_report;
+mod client_run;
 mod closing;
-mod ends;
-mod instrument;
-mod last_words;
 mod load;
 mod marks;
 mod notes;
 mod observer;
-mod said;
+mod pairing;
 mod server;
 mod shuffle;
-mod tally;
-mod watch;
+mod shutdown;
+mod window;
 
-pub use address::Carriers;
+pub use address::TransportFiles;
+pub use call_counts::{CallCounts, CountMismatch, Counter};
 pub(crate) use cell::Cell;
-pub use ends::{Ends, backend_name, member, side};
-pub use load::{CALL_PATIENCE, Load};
+pub use load::{CALL_TIMEOUT, Workload};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};
 pub use observer::Observer;
-pub use server::{BackendEnd, RunningServer, ServerEnd, Station};
-pub use tally::{CountMismatch, Counter, Tally};
+pub use pairing::{Pairing, backend_name, member, side};
+pub use server::{BackendEnd, RunningServer, ServerEnd, ServerSpec};
 
-use crate::build::Prepared;
-use crate::control_group::{ControlGroups, Limits};
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::control_group::{ControlGroups, ResourceLimits};
 use crate::cpu::Placement;
 use crate::launch::Launcher;
 use crate::probe::Probe;
 use crate::process::DRAIN_TIMEOUT;
 use crate::process::interrupt::Interrupt;
-use crate::stop::Stop;
 use crate::subject::Placeholders;
 use bookend_contract::transport::Transport;
 use bookend_results::measurement::{CellId, Outcome, Row};
 use bookend_results::suite::{Case, Plan, PlannedCell, Side};
-use ends::outcome_of;
+use pairing::outcome_of;
 use shuffle::Shuffle;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,11 +49,11 @@ pub const INSTRUMENT_GRACE: Duration = Duration::from_secs(10);
 
 /// How often a disturbed window is measured again. A neighbour who stays that long stays longer;
 /// then the mark stays too.
-pub const REPEATS: u32 = 2;
+pub const RETRIES_MAX: u32 = 2;
 
-/// After so many cells in a row whose repeats were in vain, the machine is not going to be quiet
+/// After so many cells in a row whose retries were in failed_retries, the machine is not going to be quiet
 /// in this round, and repeating would only make it take three times as long.
-pub const VAIN_REPEATS: u32 = 3;
+pub const FAILED_RETRIES_MAX: u32 = 3;
 
 /// Processes and threads of one subject: more than the largest published cell needs with a thread
 /// a call, and where a fork bomb ends.
@@ -61,7 +61,7 @@ pub const PROCESSES_LIMIT: u32 = 131_072;
 
 /// Everything that all rounds of a run share.
 #[derive(Debug)]
-pub struct Bench {
+pub struct RunContext {
     /// How processes are started.
     pub launcher: Launcher,
     /// Where limits and accounts come from.
@@ -85,9 +85,9 @@ pub struct Bench {
     /// The call that is made.
     pub request: RequestFiles,
     /// What transports need: sockets and certificates.
-    pub carriers: Carriers,
+    pub carriers: TransportFiles,
     /// How long the lab waits.
-    pub patience: Patience,
+    pub timeouts: ProcessTimeouts,
     /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
     pub profile: bool,
 }
@@ -109,7 +109,7 @@ pub struct RequestFiles {
 
 /// How long the lab waits for a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct ProcessTimeouts {
     /// For `ready`; `None` leaves it to the subject's language.
     pub ready: Option<Duration>,
     /// For the end, once standard input is closed.
@@ -119,7 +119,7 @@ pub struct Patience {
 }
 
 /// Everybody who takes part, by name: prepared, or what their rows say instead.
-pub type Crew = BTreeMap<String, Result<Prepared, Outcome>>;
+pub type PreparedSubjects = BTreeMap<String, Result<PreparedSubject, Outcome>>;
 
 /// What one round yields.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -132,9 +132,9 @@ pub struct RoundResult {
 
 /// Measures one round. `told` is told of every cell before it is measured.
 pub fn measure_round(
-    bench: &Bench,
+    context: &RunContext,
     plan: &Plan,
-    crew: &Crew,
+    prepared: &PreparedSubjects,
     round: u32,
     seed: u64,
     told: &mut dyn FnMut(&CellId),
@@ -142,14 +142,14 @@ pub fn measure_round(
     let mut cells = plan.cells();
     Shuffle::of_round(seed, round).shuffle(&mut cells);
     let mut measuring = Round {
-        bench,
+        context,
         plan,
-        crew,
+        prepared,
         round,
         servers: BTreeMap::new(),
         result: RoundResult::default(),
         served_by: BTreeMap::new(),
-        vain: 0,
+        failed_retries: 0,
     };
     let started = measuring.start_servers(&cells);
     let measured = started.and_then(|()| measuring.measure_all(&cells, told));
@@ -161,24 +161,24 @@ pub fn measure_round(
 type ServerKey<'a> = (&'a str, Transport);
 
 struct Round<'a> {
-    bench: &'a Bench,
+    context: &'a RunContext,
     plan: &'a Plan,
-    crew: &'a Crew,
+    prepared: &'a PreparedSubjects,
     round: u32,
     /// Servers that serve all their cells of the round.
     servers: BTreeMap<ServerKey<'a>, Result<RunningServer, Outcome>>,
     result: RoundResult,
     /// For every row with such a server, which.
     served_by: BTreeMap<usize, ServerKey<'a>>,
-    /// Cells in a row that were repeated in vain.
-    vain: u32,
+    /// Cells in a row that were repeated in failed_retries.
+    failed_retries: u32,
 }
 
 impl<'a> Round<'a> {
     fn start_servers(&mut self, cells: &'a [PlannedCell]) -> Result<(), Interrupted> {
         let mut stations = BTreeMap::new();
         for cell in cells {
-            if let Ok(ends) = Ends::of(self.plan, self.crew, cell)
+            if let Ok(ends) = Pairing::of(self.plan, self.prepared, cell)
                 && !ends.has_own_server(cell.case)
             {
                 stations.insert(ends.key(), ends.station);
@@ -193,12 +193,12 @@ impl<'a> Round<'a> {
 
     fn start(
         &mut self,
-        station: &Station<'_>,
+        station: &ServerSpec<'_>,
     ) -> Result<Result<RunningServer, Outcome>, Interrupted> {
-        match RunningServer::start(self.bench, station) {
+        match RunningServer::start(self.context, station) {
             Ok(server) => Ok(Ok(server)),
-            Err(Stop::Row(outcome)) => Ok(Err(outcome)),
-            Err(Stop::Interrupted) => Err(Interrupted),
+            Err(CellError::Outcome(outcome)) => Ok(Err(outcome)),
+            Err(CellError::Interrupted) => Err(Interrupted),
         }
     }
 
@@ -209,7 +209,7 @@ impl<'a> Round<'a> {
     ) -> Result<(), Interrupted> {
         for cell in cells {
             told(&cell.id);
-            match Ends::of(self.plan, self.crew, cell) {
+            match Pairing::of(self.plan, self.prepared, cell) {
                 Err(stop) => self.add_row(cell, outcome_of(stop)),
                 Ok(ends) if ends.has_own_server(cell.case) => self.measure_alone(cell, &ends)?,
                 Ok(ends) => self.measure_shared(cell, &ends)?,
@@ -219,7 +219,11 @@ impl<'a> Round<'a> {
     }
 
     /// With the server that serves all cells of the round.
-    fn measure_shared(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
+    fn measure_shared(
+        &mut self,
+        cell: &PlannedCell,
+        ends: &Pairing<'a>,
+    ) -> Result<(), Interrupted> {
         let key = ends.key();
         let server = match self.servers.remove(&key) {
             Some(Ok(server)) => server,
@@ -241,7 +245,7 @@ impl<'a> Round<'a> {
     }
 
     /// With a server that is started for this cell and ends with it.
-    fn measure_alone(&mut self, cell: &PlannedCell, ends: &Ends<'a>) -> Result<(), Interrupted> {
+    fn measure_alone(&mut self, cell: &PlannedCell, ends: &Pairing<'a>) -> Result<(), Interrupted> {
         let (outcome, server) = match self.start(&ends.station)? {
             Ok(server) => {
                 let (measured, server) = self.measure(cell, ends, server);
@@ -254,9 +258,9 @@ impl<'a> Round<'a> {
             ..Row::new(self.round, cell.id.clone(), outcome)
         };
         if let Some(server) = server {
-            let tally = server.tally;
-            let end = server.end(self.bench.patience.drain);
-            closing::close(&mut [&mut row], &end, &tally);
+            let counts = server.counts;
+            let end = server.end(self.context.timeouts.drain);
+            closing::close(&mut [&mut row], &end, &counts);
         }
         self.result.rows.push(row);
         Ok(())
@@ -266,28 +270,28 @@ impl<'a> Round<'a> {
     fn measure(
         &mut self,
         planned: &PlannedCell,
-        ends: &Ends<'_>,
+        ends: &Pairing<'_>,
         mut server: RunningServer,
     ) -> (Result<Outcome, Interrupted>, Result<RunningServer, Outcome>) {
         let cell = Cell {
-            bench: self.bench,
+            context: self.context,
             caller: ends.caller,
-            load: Load {
+            load: Workload {
                 case: planned.case,
                 warmup_ms: self.plan.warmup_ms,
                 window_ms: self.plan.window_ms,
                 deadline_ms: self.plan.deadline_ms,
             },
             under_test: ends.side,
-            repeats: self.repeats(planned.case),
+            retries: self.retries(planned.case),
             observer: None,
         };
         let measured = match cell.measure(&mut server) {
             Ok(window) => Ok(Outcome::Measured(Box::new(window))),
-            Err(Stop::Row(outcome)) => Ok(outcome),
-            Err(Stop::Interrupted) => Err(Interrupted),
+            Err(CellError::Outcome(outcome)) => Ok(outcome),
+            Err(CellError::Interrupted) => Err(Interrupted),
         };
-        let server = match server.obituary() {
+        let server = match server.exit_reason() {
             Ok(how) => {
                 let died = Outcome::failed(&how);
                 let mut own = measured.unwrap_or_else(|_| died.clone());
@@ -297,18 +301,18 @@ impl<'a> Round<'a> {
             Err(alive) => *alive,
         };
         if let Ok(Outcome::Measured(window)) = &measured {
-            self.vain = match window.marks.is_empty() {
+            self.failed_retries = match window.marks.is_empty() {
                 true => 0,
-                false => self.vain + u32::from(cell.repeats > 0),
+                false => self.failed_retries + u32::from(cell.retries > 0),
             };
         }
         (measured, Ok(server))
     }
 
     /// A fixed number of calls is for a server that has seen nothing before: no second time.
-    fn repeats(&self, case: Case) -> u32 {
+    fn retries(&self, case: Case) -> u32 {
         match case.calls {
-            None if self.vain < VAIN_REPEATS => REPEATS,
+            None if self.failed_retries < FAILED_RETRIES_MAX => RETRIES_MAX,
             _ => 0,
         }
     }
@@ -321,14 +325,14 @@ impl<'a> Round<'a> {
     fn finish(mut self) -> RoundResult {
         // All are told first, so that they drain at the same time.
         for server in self.servers.values_mut().flatten() {
-            server.close_input();
+            server.close_stdin();
         }
         for (key, server) in std::mem::take(&mut self.servers) {
             match server {
                 Ok(server) => {
-                    let tally = server.tally;
-                    let end = server.end(self.bench.patience.drain);
-                    closing::close(&mut self.rows_of(key), &end, &tally);
+                    let counts = server.counts;
+                    let end = server.end(self.context.timeouts.drain);
+                    closing::close(&mut self.rows_of(key), &end, &counts);
                 }
                 Err(how) => closing::close_uncounted(&mut self.rows_of(key), &how),
             }
@@ -346,8 +350,8 @@ impl<'a> Round<'a> {
 
 struct Interrupted;
 
-impl Bench {
-    /// The words that stand for the same in every command of this bench.
+impl RunContext {
+    /// The words that stand for the same in every command of this context.
     pub fn words(&self) -> Placeholders {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         Placeholders {
@@ -373,9 +377,9 @@ impl Bench {
     }
 
     /// Only what is measured is limited. A whole number of CPUs needs no ration of their time.
-    pub fn server_limits(&self, is_tested: bool) -> Limits {
+    pub fn server_limits(&self, is_tested: bool) -> ResourceLimits {
         let processes = self.server_processes.filter(|_| is_tested);
-        Limits {
+        ResourceLimits {
             cpus: self.placement.server.clone(),
             cpu_time: rationed(self.server_cpu_limit).filter(|_| is_tested),
             memory_bytes: self.server_memory_bytes.filter(|_| is_tested),
@@ -384,34 +388,34 @@ impl Bench {
     }
 
     /// A caller has its CPUs to itself and takes what it needs, unless it is what is measured.
-    pub fn caller_limits(&self, under_test: Side) -> Limits {
+    pub fn caller_limits(&self, under_test: Side) -> ResourceLimits {
         let limit = self.caller_cpu_limit(under_test);
         let mut cpus = self.placement.generator.clone();
         cpus.truncate(limit.map_or(usize::MAX, whole_cpus));
-        Limits {
+        ResourceLimits {
             cpus,
             cpu_time: limit.and_then(rationed),
             processes: Some(PROCESSES_LIMIT),
-            ..Limits::default()
+            ..ResourceLimits::default()
         }
     }
 
     /// What stands behind a server stays out of the way of both ends, where there is room.
-    pub fn backend_limits(&self) -> Limits {
+    pub fn backend_limits(&self) -> ResourceLimits {
         let placement = &self.placement;
-        let cpus = match self.backend_is_apart() {
+        let cpus = match self.backend_has_own_cpus() {
             true => &placement.spare,
             false => &placement.generator,
         };
-        Limits {
+        ResourceLimits {
             cpus: cpus.clone(),
             processes: Some(PROCESSES_LIMIT),
-            ..Limits::default()
+            ..ResourceLimits::default()
         }
     }
 
     /// Whether what stands behind a server has CPUs of its own.
-    pub fn backend_is_apart(&self) -> bool {
+    pub fn backend_has_own_cpus(&self) -> bool {
         !self.placement.spare.is_empty()
     }
 
@@ -444,9 +448,9 @@ fn whole_cpus(cpus: f64) -> usize {
     cpus.ceil().max(1.0) as usize
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Default for ProcessTimeouts {
+    fn default() -> ProcessTimeouts {
+        ProcessTimeouts {
             ready: None,
             drain: DRAIN_TIMEOUT,
             grace: INSTRUMENT_GRACE,
@@ -458,8 +462,8 @@ impl Default for Patience {
 mod tests {
     use super::*;
 
-    fn bench() -> Bench {
-        Bench {
+    fn context() -> RunContext {
+        RunContext {
             launcher: Launcher {
                 program: "launcher".into(),
                 arguments: vec![],
@@ -478,21 +482,21 @@ mod tests {
             bookend: PathBuf::new(),
             probe: None,
             request: RequestFiles::default(),
-            carriers: Carriers::default(),
-            patience: Patience::default(),
+            carriers: TransportFiles::default(),
+            timeouts: ProcessTimeouts::default(),
             profile: false,
         }
     }
 
     #[test]
     fn a_server_is_limited_only_where_it_is_what_is_measured() {
-        let tested = bench().server_limits(true);
+        let tested = context().server_limits(true);
         assert_eq!(tested.cpu_time, Some(0.5));
         assert_eq!(
             (tested.memory_bytes, tested.processes),
             (Some(512), Some(300))
         );
-        let witness = bench().server_limits(false);
+        let witness = context().server_limits(false);
         assert_eq!((witness.cpu_time, witness.memory_bytes), (None, None));
         assert_eq!(witness.processes, Some(PROCESSES_LIMIT));
         assert_eq!(witness.cpus, [0]);
@@ -500,22 +504,22 @@ mod tests {
 
     #[test]
     fn a_client_is_limited_only_where_it_is_what_is_measured() {
-        let tested = bench().caller_limits(Side::Client);
+        let tested = context().caller_limits(Side::Client);
         assert_eq!((tested.cpus, tested.cpu_time), (vec![1, 2], Some(1.5)));
-        assert_eq!(bench().caller_threads(Side::Client), Some(2));
-        let instrument = bench().caller_limits(Side::Server);
+        assert_eq!(context().caller_threads(Side::Client), Some(2));
+        let instrument = context().caller_limits(Side::Server);
         assert_eq!(
             (instrument.cpus, instrument.cpu_time),
             (vec![1, 2, 3], None)
         );
-        assert_eq!(bench().caller_threads(Side::Server), Some(3));
+        assert_eq!(context().caller_threads(Side::Server), Some(3));
     }
 
     #[test]
     fn a_client_may_not_use_more_cpus_than_there_are() {
-        let greedy = Bench {
+        let greedy = RunContext {
             client_cpu_limit: Some(8.0),
-            ..bench()
+            ..context()
         };
         assert_eq!(greedy.caller_limits(Side::Client).cpus, [1, 2, 3]);
         assert_eq!(greedy.caller_threads(Side::Client), Some(3));
@@ -525,9 +529,9 @@ mod tests {
 
     #[test]
     fn a_backend_goes_where_both_ends_are_not_if_it_can() {
-        let mut bench = bench();
-        assert_eq!(bench.backend_limits().cpus, [1, 2, 3]);
-        bench.placement.spare = vec![4];
-        assert_eq!(bench.backend_limits().cpus, [4]);
+        let mut context = context();
+        assert_eq!(context.backend_limits().cpus, [1, 2, 3]);
+        context.placement.spare = vec![4];
+        assert_eq!(context.backend_limits().cpus, [4]);
     }
 }

@@ -1,14 +1,15 @@
 //! A whole run: everybody built, a call to each verified, round after round measured and stored.
 
-mod circumstances;
-mod crew;
+mod notes;
+mod prepare;
 mod profile;
-mod scratch;
 mod summary;
+mod temporary_folder;
 
 pub use profile::profile;
 pub use summary::RunSummary;
 
+use crate::cell_error::CellError;
 use crate::certificates::CertificateError;
 use crate::control_group::ControlGroups;
 use crate::cpu::Placement;
@@ -16,19 +17,21 @@ use crate::launch::Launcher;
 use crate::machine::this_machine;
 use crate::probe::Probe;
 use crate::process::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::round::{Bench, Crew, Patience, RunningServer, Station, measure_round};
-use crate::stop::Stop;
-use crate::subject::{Command, Protocol, Role, Variant};
+use crate::progress::ProgressReporter;
+use crate::round::{
+    PreparedSubjects, ProcessTimeouts, RunContext, RunningServer, ServerSpec, measure_round,
+};
+use crate::subject::{CommandTemplate, Protocol, Variant};
+use bookend_contract::environment::Role;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
 use bookend_results::suite::{Plan, PlannedSubject, Side, Suite};
-use scratch::Scratch;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
+use temporary_folder::TemporaryFolder;
 
 /// What a run needs to be told.
 #[derive(Clone, Debug)]
@@ -48,9 +51,9 @@ pub struct RunSettings {
     /// How processes are started.
     pub launcher: Launcher,
     /// Verifies one call to every server at each start, such as [`crate::probe::CALL`].
-    pub probe: Option<Command>,
+    pub probe: Option<CommandTemplate>,
     /// Checks a server's semantics once a version, and prints JSON.
-    pub semantics: Option<Command>,
+    pub semantics: Option<CommandTemplate>,
     /// The command that is kept with the result.
     pub command: String,
     /// The seed of all orders; by default a random one.
@@ -58,14 +61,14 @@ pub struct RunSettings {
     /// Whether somebody wants the lab to end.
     pub interrupt: Interrupt,
     /// How long the lab waits for processes.
-    pub patience: Patience,
+    pub timeouts: ProcessTimeouts,
     /// Whether control groups and affinity are used. Without them, figures say so.
     pub isolation: bool,
 }
 
 /// Why there is no result. What is wrong with a single subject is in its rows instead.
 #[derive(Debug)]
-pub enum RunError {
+pub enum SuiteRunError {
     /// The results cannot be kept.
     Store(StoreError),
     /// A file of the suite cannot be read, or the temporary folder not be written.
@@ -84,30 +87,31 @@ pub enum RunError {
 /// thread that started it ends.
 ///
 /// # Errors
-/// See [`RunError`].
+/// See [`SuiteRunError`].
 pub fn run(
     settings: &RunSettings,
     store: &mut Store,
-    progress: &mut Progress<'_>,
-) -> Result<RunSummary, RunError> {
-    crate::process::adopt_daemons().map_err(RunError::Subreaper)?;
+    progress: &mut ProgressReporter<'_>,
+) -> Result<RunSummary, SuiteRunError> {
+    crate::process::become_subreaper().map_err(SuiteRunError::Subreaper)?;
     let resumed = resumed(settings, store)?;
     let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
-    let scratch = Scratch::write(&settings.suite, &plan.request, settings.message.as_deref())
-        .map_err(RunError::Request)?;
-    let bench = bench(settings, plan, &scratch)?;
-    let Ok(crew) = crew::prepare(settings, plan, progress) else {
+    let scratch =
+        TemporaryFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
+            .map_err(SuiteRunError::Request)?;
+    let context = context(settings, plan, &scratch)?;
+    let Ok(prepared) = prepare::prepare(settings, plan, progress) else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
     let id = match &resumed {
         Some(run) => run.id,
-        None => begin(settings, plan, &crew, store)?,
+        None => begin(settings, plan, &prepared, store)?,
     };
     let running = Running {
         settings,
         plan,
-        bench: &bench,
-        crew: &crew,
+        context: &context,
+        prepared: &prepared,
         id,
         seed: store.run(id)?.new.seed,
     };
@@ -116,18 +120,22 @@ pub fn run(
     running.measure(store, progress)
 }
 
-fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, RunError> {
+fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRunError> {
     if !settings.resume {
         return Ok(None);
     }
     let suite = &settings.suite.name;
     match store.latest_unfinished(suite)? {
         Some(run) => Ok(Some(run)),
-        None => Err(RunError::NothingToResume(suite.clone())),
+        None => Err(SuiteRunError::NothingToResume(suite.clone())),
     }
 }
 
-fn bench(settings: &RunSettings, plan: &Plan, scratch: &Scratch) -> Result<Bench, RunError> {
+fn context(
+    settings: &RunSettings,
+    plan: &Plan,
+    scratch: &TemporaryFolder,
+) -> Result<RunContext, SuiteRunError> {
     let (groups, placement) = match settings.isolation {
         true => (
             ControlGroups::prepare(),
@@ -140,7 +148,7 @@ fn bench(settings: &RunSettings, plan: &Plan, scratch: &Scratch) -> Result<Bench
         launcher: settings.launcher.clone(),
         cpus: placement.generator.clone(),
     });
-    Ok(Bench {
+    Ok(RunContext {
         launcher: settings.launcher.clone(),
         groups,
         placement,
@@ -152,40 +160,42 @@ fn bench(settings: &RunSettings, plan: &Plan, scratch: &Scratch) -> Result<Bench
         bookend: settings.bookend.clone(),
         probe,
         request: scratch.files().clone(),
-        carriers: scratch.carriers(plan).map_err(RunError::Certificates)?,
-        patience: patience(settings, plan),
+        carriers: scratch
+            .carriers(plan)
+            .map_err(SuiteRunError::Certificates)?,
+        timeouts: timeouts(settings, plan),
         profile: false,
     })
 }
 
-fn patience(settings: &RunSettings, plan: &Plan) -> Patience {
+fn timeouts(settings: &RunSettings, plan: &Plan) -> ProcessTimeouts {
     let drain = plan.drain_ms.map(Duration::from_millis);
-    Patience {
-        drain: drain.unwrap_or(settings.patience.drain),
-        ..settings.patience
+    ProcessTimeouts {
+        drain: drain.unwrap_or(settings.timeouts.drain),
+        ..settings.timeouts
     }
 }
 
 fn begin(
     settings: &RunSettings,
     plan: &Plan,
-    crew: &Crew,
+    prepared: &PreparedSubjects,
     store: &mut Store,
-) -> Result<RunId, RunError> {
+) -> Result<RunId, SuiteRunError> {
     let new = NewRun {
         started: SystemTime::now().into(),
         plan: plan.clone(),
         suite_text: settings.suite.text.clone(),
         seed: settings.seed.unwrap_or_else(random_seed),
         machine: this_machine(),
-        versions: versions(crew),
+        versions: versions(prepared),
         command: settings.command.clone(),
     };
     Ok(store.begin_run(&new)?)
 }
 
-fn versions(crew: &Crew) -> BTreeMap<String, String> {
-    let known = crew.iter().filter_map(|(name, prepared)| {
+fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
+    let known = prepared.iter().filter_map(|(name, prepared)| {
         let prepared = prepared.as_ref().ok()?;
         Some((name.clone(), prepared.version.clone()))
     });
@@ -200,8 +210,8 @@ fn random_seed() -> u64 {
 struct Running<'a> {
     settings: &'a RunSettings,
     plan: &'a Plan,
-    bench: &'a Bench,
-    crew: &'a Crew,
+    context: &'a RunContext,
+    prepared: &'a PreparedSubjects,
     id: RunId,
     seed: u64,
 }
@@ -209,10 +219,10 @@ struct Running<'a> {
 impl Running<'_> {
     /// What limits and accounts come from, and what is wrong with the placement. A resumed run
     /// does not say it again, but says what has changed.
-    fn note_circumstances(&self, store: &mut Store) -> Result<(), RunError> {
+    fn note_circumstances(&self, store: &mut Store) -> Result<(), SuiteRunError> {
         let known = store.run(self.id)?;
-        let mut notes = circumstances::notes(self.bench, self.plan, self.crew);
-        for (name, version) in versions(self.crew) {
+        let mut notes = notes::notes(self.context, self.plan, self.prepared);
+        for (name, version) in versions(self.prepared) {
             let before = known.new.versions.get(&name);
             if let Some(before) = before.filter(|before| **before != version) {
                 notes.push(format!(
@@ -229,13 +239,13 @@ impl Running<'_> {
     fn check_semantics(
         &self,
         store: &mut Store,
-        progress: &mut Progress<'_>,
-    ) -> Result<(), RunError> {
+        progress: &mut ProgressReporter<'_>,
+    ) -> Result<(), SuiteRunError> {
         let Some(command) = &self.settings.semantics else {
             return Ok(());
         };
         for subject in &self.plan.subjects {
-            let Some(Ok(prepared)) = self.crew.get(&subject.name) else {
+            let Some(Ok(prepared)) = self.prepared.get(&subject.name) else {
                 continue;
             };
             let known = store.semantics(&subject.name, &prepared.version)?;
@@ -247,7 +257,7 @@ impl Running<'_> {
                 Ok(findings) => {
                     store.write_semantics(&subject.name, &prepared.version, &findings)?;
                 }
-                Err(Stop::Interrupted) => return Ok(()),
+                Err(CellError::Interrupted) => return Ok(()),
                 Err(stop) => progress.say(&format!("{}: {stop}", subject.name)),
             }
         }
@@ -256,33 +266,33 @@ impl Running<'_> {
 
     /// Only servers under test are, of those that speak what the check speaks.
     fn is_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
-        let serves = variant.plays(Role::Server) && subject.side != Some(Side::Client);
+        let serves = variant.has_role(Role::Server) && subject.side != Some(Side::Client);
         let is_spoken_to = variant.protocol == Protocol::Grpc;
-        serves && is_spoken_to && variant.knows(&self.plan.request.method)
+        serves && is_spoken_to && variant.supports_method(&self.plan.request.method)
     }
 
     fn semantics_of(
         &self,
         subject: &PlannedSubject,
-        command: &Command,
-    ) -> Result<serde_json::Value, Stop> {
-        let station = Station::of(self.crew, subject)?;
-        let server = RunningServer::start(self.bench, &station)?;
+        command: &CommandTemplate,
+    ) -> Result<serde_json::Value, CellError> {
+        let station = ServerSpec::of(self.prepared, subject)?;
+        let server = RunningServer::start(self.context, &station)?;
         let probe = Probe {
             command: command.clone(),
-            launcher: self.bench.launcher.clone(),
-            cpus: self.bench.placement.generator.clone(),
+            launcher: self.context.launcher.clone(),
+            cpus: self.context.placement.generator.clone(),
         };
-        let probed = probe.run(&server.words(self.bench), &self.bench.interrupt);
-        server.end(self.bench.patience.drain);
+        let probed = probe.run(&server.words(self.context), &self.context.interrupt);
+        server.end(self.context.timeouts.drain);
         Ok(probed?.findings)
     }
 
     fn measure(
         &self,
         store: &mut Store,
-        progress: &mut Progress<'_>,
-    ) -> Result<RunSummary, RunError> {
+        progress: &mut ProgressReporter<'_>,
+    ) -> Result<RunSummary, SuiteRunError> {
         let cells = self.plan.cells().len();
         let mut summary = RunSummary::new(self.id);
         let complete = self.complete_rounds(store, cells, &mut summary)?;
@@ -306,9 +316,9 @@ impl Running<'_> {
         &self,
         round: u32,
         store: &mut Store,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressReporter<'_>,
         summary: &mut RunSummary,
-    ) -> Result<bool, RunError> {
+    ) -> Result<bool, SuiteRunError> {
         let began = Instant::now();
         let mut index = 0;
         let mut told = |cell: &CellId| {
@@ -316,7 +326,12 @@ impl Running<'_> {
             index += 1;
         };
         let result = measure_round(
-            self.bench, self.plan, self.crew, round, self.seed, &mut told,
+            self.context,
+            self.plan,
+            self.prepared,
+            round,
+            self.seed,
+            &mut told,
         );
         if !result.rows.is_empty() {
             store.write_round(self.id, round, &result.rows)?;
@@ -336,7 +351,7 @@ impl Running<'_> {
         store: &Store,
         cells: usize,
         summary: &mut RunSummary,
-    ) -> Result<Vec<u32>, RunError> {
+    ) -> Result<Vec<u32>, SuiteRunError> {
         let mut by_round: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
         for row in store.rows(self.id)? {
             by_round.entry(row.round).or_default().push(row);
@@ -355,25 +370,25 @@ impl Running<'_> {
     }
 }
 
-impl From<StoreError> for RunError {
-    fn from(error: StoreError) -> RunError {
-        RunError::Store(error)
+impl From<StoreError> for SuiteRunError {
+    fn from(error: StoreError) -> SuiteRunError {
+        SuiteRunError::Store(error)
     }
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for SuiteRunError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::Store(error) => error.fmt(out),
-            RunError::Request(error) => write!(out, "the request of the suite: {error}"),
-            RunError::Certificates(error) => error.fmt(out),
-            RunError::NothingToResume(suite) => {
+            SuiteRunError::Store(error) => error.fmt(out),
+            SuiteRunError::Request(error) => write!(out, "the request of the suite: {error}"),
+            SuiteRunError::Certificates(error) => error.fmt(out),
+            SuiteRunError::NothingToResume(suite) => {
                 write!(
                     out,
                     "no run of {suite} is unfinished: start one without --resume"
                 )
             }
-            RunError::Subreaper(error) => {
+            SuiteRunError::Subreaper(error) => {
                 write!(
                     out,
                     "the kernel does not let this process adopt daemons: {error}"
@@ -383,4 +398,4 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for SuiteRunError {}

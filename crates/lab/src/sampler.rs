@@ -2,7 +2,7 @@
 
 use crate::control_group::PeakCounter;
 use crate::cpu::CpuMeter;
-use crate::memory::{Held, MemoryMeter};
+use crate::memory::{Footprint, MemoryMeter};
 use crate::process::Process;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub struct Sampler {
 
 /// What a tree used over a window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Used {
+pub struct ResourceUsage {
     /// Time between the first and the last reading, seconds.
     pub seconds: f64,
     /// CPU time, seconds.
@@ -65,7 +65,7 @@ impl Sampler {
     }
 
     /// Takes the last reading.
-    pub fn end(mut self) -> Used {
+    pub fn end(mut self) -> ResourceUsage {
         self.sample();
         let kernel_peak = self.peak.as_mut().and_then(PeakCounter::bytes);
         let mut used = self.usage.used();
@@ -87,11 +87,11 @@ struct Usage {
     cpu_max: f64,
     memory_sum_bytes: u128,
     readings: u32,
-    most: Held,
+    most: Footprint,
 }
 
 impl Usage {
-    fn begin(cpu_ns: u64, held: Held) -> Usage {
+    fn begin(cpu_ns: u64, held: Footprint) -> Usage {
         Usage {
             first_cpu_ns: cpu_ns,
             last_cpu_ns: cpu_ns,
@@ -105,7 +105,7 @@ impl Usage {
         }
     }
 
-    fn add(&mut self, at: Duration, cpu_ns: u64, held: Held) {
+    fn add(&mut self, at: Duration, cpu_ns: u64, held: Footprint) {
         // A late sample may be followed by one that comes too soon; a share over a few
         // milliseconds says nothing.
         if at.saturating_sub(self.share_at) >= SAMPLE_INTERVAL / 2 {
@@ -122,11 +122,11 @@ impl Usage {
         self.most.threads = self.most.threads.max(held.threads);
     }
 
-    fn used(&self) -> Used {
+    fn used(&self) -> ResourceUsage {
         let cpu_ns = self.last_cpu_ns - self.first_cpu_ns;
         let mean = share(cpu_ns, self.last_at);
         let memory_mean = self.memory_sum_bytes / u128::from(self.readings);
-        Used {
+        ResourceUsage {
             seconds: self.last_at.as_secs_f64(),
             cpu_seconds: Duration::from_nanos(cpu_ns).as_secs_f64(),
             cpu_mean: mean,
@@ -135,7 +135,7 @@ impl Usage {
             memory_mean_bytes: u64::try_from(memory_mean).unwrap_or(u64::MAX),
             memory_peak_bytes: self.most.memory_bytes,
             threads: self.most.threads,
-            ..Used::default()
+            ..ResourceUsage::default()
         }
     }
 }
@@ -151,8 +151,8 @@ fn share(cpu_ns: u64, time: Duration) -> f64 {
 mod tests {
     use super::*;
 
-    fn held(memory_bytes: u64, threads: u32) -> Held {
-        Held {
+    fn held(memory_bytes: u64, threads: u32) -> Footprint {
+        Footprint {
             memory_bytes,
             threads,
         }

@@ -7,6 +7,7 @@ mod template;
 pub use build_state::{BuildState, SourceFingerprint};
 pub use template::{Placeholders, TemplateError};
 
+use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::declaration::{DeclarationError, nearest_word, read_text};
 use regex::Regex;
@@ -29,7 +30,7 @@ pub const READY_TIMEOUT_JVM: Duration = Duration::from_secs(30);
 const JVM_LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "clojure"];
 
 /// A program, or an array of strings that starts one: the program and its arguments.
-pub type Command = Vec<String>;
+pub type CommandTemplate = Vec<String>;
 
 /// A system under test or an instrument: one folder, any language.
 #[derive(Clone, Debug)]
@@ -52,51 +53,19 @@ pub struct Subject {
     pub inputs: Vec<PathBuf>,
 }
 
-/// What a process can be for the lab. `Display` gives the word of `BOOKEND_ROLE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Answers calls and is measured.
-    Server,
-    /// Makes calls and is measured.
-    Client,
-    /// Answers calls of a server under test.
-    Backend,
-    /// Makes calls and measures.
-    Instrument,
-}
-
-impl Role {
-    /// The word that stands in `roles` and in `BOOKEND_ROLE`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Server => "server",
-            Self::Client => "client",
-            Self::Backend => "backend",
-            Self::Instrument => "instrument",
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
 /// One way to build and start a subject: an executor, an event loop, a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// Its name, given to the process in `BOOKEND_VARIANT`.
     pub name: String,
     /// Prints library and version on one line; the report's receipt.
-    pub version: Command,
+    pub version: CommandTemplate,
     /// Commands that build it, in order. Empty where nothing is built.
-    pub build: Vec<Command>,
+    pub build: Vec<CommandTemplate>,
     /// Starts it. For an instrument a template; see [`Placeholders`].
-    pub run: Command,
+    pub run: CommandTemplate,
     /// Starts an instrument for a fixed number of calls, where `run` cannot: a template too.
-    pub run_calls: Option<Command>,
+    pub run_calls: Option<CommandTemplate>,
     /// How an instrument says what it measured.
     pub output: InstrumentOutput,
     /// What it can be started as.
@@ -110,13 +79,13 @@ pub struct Variant {
     /// What may carry its connections. Never empty.
     pub transports: Vec<Transport>,
     /// What it does while there is nothing to do.
-    pub wait: Wait,
+    pub wait: IdleStrategy,
 }
 
 /// What a process does while there is nothing to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Wait {
+pub enum IdleStrategy {
     /// The kernel wakes it up.
     #[default]
     Sleep,
@@ -147,13 +116,13 @@ impl fmt::Display for Protocol {
 
 impl Variant {
     /// Whether it can be started as `role`.
-    pub fn plays(&self, role: Role) -> bool {
+    pub fn has_role(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }
 
     /// The command that makes so many calls, or as many as a window takes. `None`: it has none,
     /// because its `run` says on its command line how long the window is.
-    pub fn run_command(&self, calls: Option<u64>) -> Option<&Command> {
+    pub fn run_command(&self, calls: Option<u64>) -> Option<&CommandTemplate> {
         let is_told = |word| template::names(&self.run, word);
         let is_told_a_length = is_told("measure_ms") || is_told("total_ms");
         match (calls, &self.run_calls) {
@@ -171,13 +140,13 @@ impl Variant {
     }
 
     /// Whether `transport` can carry its connections.
-    pub fn speaks_over(&self, transport: Transport) -> bool {
+    pub fn supports_transport(&self, transport: Transport) -> bool {
         self.transports.contains(&transport)
     }
 
     /// Whether it serves or calls `method`. Methods of another protocol than gRPC have names of
     /// their own, which the suite does not know.
-    pub fn knows(&self, method: &str) -> bool {
+    pub fn supports_method(&self, method: &str) -> bool {
         let names_any = self.methods.is_empty() || self.protocol != Protocol::Grpc;
         names_any || self.methods.iter().any(|known| known == method)
     }
@@ -200,10 +169,10 @@ pub enum InstrumentOutput {
 #[derive(Clone, Debug)]
 pub struct Dependency {
     /// Prints its version; run to see whether it is there.
-    pub command: Command,
+    pub command: CommandTemplate,
     /// What its output must contain to be new enough. `None`: anything will do.
     pub pattern: Option<Regex>,
-    /// Command or address that installs it, printed when it is missing.
+    /// CommandTemplate or address that installs it, printed when it is missing.
     pub install: String,
 }
 
@@ -291,7 +260,7 @@ impl Subject {
     }
 
     /// Whether some variant can be started as `role`.
-    pub fn plays(&self, role: Role) -> bool {
+    pub fn has_role(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }
 

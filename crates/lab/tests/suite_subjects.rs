@@ -1,6 +1,7 @@
 //! The committed subjects are well-formed, and what suites name as instruments are instruments.
 
-use bookend_lab::subject::{Role, Subject};
+use bookend_contract::environment::Role;
+use bookend_lab::subject::Subject;
 use bookend_results::suite::Suite;
 use std::path::{Path, PathBuf};
 
@@ -41,8 +42,8 @@ fn what_makes_the_load_of_a_suite_is_an_instrument() {
         let suite = Suite::read(&root().join("suites").join(name)).expect("well-formed");
         for instrument in &suite.instruments {
             let found = subjects.iter().find(|subject| subject.name == *instrument);
-            let plays = found.is_some_and(|subject| subject.plays(Role::Instrument));
-            assert!(plays, "{instrument} of {name} is no instrument");
+            let has_role = found.is_some_and(|subject| subject.has_role(Role::Instrument));
+            assert!(has_role, "{instrument} of {name} is no instrument");
         }
     }
 }

@@ -64,7 +64,7 @@ impl Finding {
 pub struct Findings(BTreeMap<VariantName, Finding>);
 
 impl Findings {
-    /// Notes one. Of two about the same variant the worse one stays.
+    /// ProcessNotes one. Of two about the same variant the worse one stays.
     pub fn note(&mut self, variant: VariantName, finding: Finding) {
         let known = self.0.get(&variant);
         if known.is_none_or(|known| finding.severity() >= known.severity()) {
@@ -72,8 +72,8 @@ impl Findings {
         }
     }
 
-    /// Notes what came of one check-up. A variant whose cell has no row was not called, and nobody
-    /// knows whether it would answer.
+    /// ProcessNotes what came of one check-up. A variant whose cell has no row was not called, and nobody
+    /// supports_method whether it would answer.
     pub fn judge(&mut self, about: &About, rows: &[Row], versions: &BTreeMap<String, String>) {
         for ((subject, instrument), variants) in about {
             let own =

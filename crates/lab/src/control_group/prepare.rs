@@ -3,7 +3,7 @@
 
 use super::account::{Account, CpuFile, MemoryFiles};
 use super::discover::Hierarchies;
-use super::{Capabilities, Capability, ControlGroup, Limits, Version, remove};
+use super::{Capabilities, Capability, CgroupVersion, ControlGroup, ResourceLimits, remove};
 use std::fmt;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl ControlGroups {
     ///
     /// # Errors
     /// A limit cannot be set although the kernel said it could.
-    pub fn create(&self, limits: &Limits) -> Result<Option<ControlGroup>, LimitError> {
+    pub fn create(&self, limits: &ResourceLimits) -> Result<Option<ControlGroup>, LimitError> {
         let name = next_name();
         let mut group = ControlGroup {
             folders: Vec::new(),
@@ -110,28 +110,28 @@ impl ControlGroups {
                 ("pids", Capability::Processes),
             ];
             for (_, capability) in kinds.iter().filter(|(name, _)| two.has(name)) {
-                found.add(*capability, Version::Two);
+                found.add(*capability, CgroupVersion::Two);
             }
-            found.add(Capability::Kill, Version::Two);
+            found.add(Capability::Kill, CgroupVersion::Two);
         }
         for (controller, _) in &self.one {
             if let Some(capability) = capability_of_one(controller) {
-                found.add(capability, Version::One);
+                found.add(capability, CgroupVersion::One);
             }
         }
         if !self.one.is_empty() {
-            found.add(Capability::Kill, Version::One);
+            found.add(Capability::Kill, CgroupVersion::One);
         }
         if self.two.is_some() {
             // Every group of version 2 tells its CPU time, with or without the controller.
-            found.add(Capability::CpuTime, Version::Two);
+            found.add(Capability::CpuTime, CgroupVersion::Two);
         }
         found
     }
 
     /// Those that give what version 2 does not. CPU time is limited only where it is asked for: a
     /// group of its own in the scheduler changes what is measured.
-    fn controllers_of_one(&self, limits: &Limits) -> impl Iterator<Item = (&str, &Path)> {
+    fn controllers_of_one(&self, limits: &ResourceLimits) -> impl Iterator<Item = (&str, &Path)> {
         let rationed = limits.cpu_time.is_some() && !self.two_has("cpu");
         let has_kill = self.two.is_some();
         let all = self.one.iter();
@@ -216,7 +216,7 @@ impl Unified {
         true
     }
 
-    fn limit(&self, folder: &Path, limits: &Limits) -> Result<(), LimitError> {
+    fn limit(&self, folder: &Path, limits: &ResourceLimits) -> Result<(), LimitError> {
         if self.has("cpuset") && !limits.cpus.is_empty() {
             write(&folder.join("cpuset.cpus"), &list(&limits.cpus))?;
         }
@@ -268,7 +268,7 @@ fn capability_of_one(controller: &str) -> Option<Capability> {
     }
 }
 
-fn limit_one(controller: &str, folder: &Path, limits: &Limits) -> Result<(), LimitError> {
+fn limit_one(controller: &str, folder: &Path, limits: &ResourceLimits) -> Result<(), LimitError> {
     match controller {
         "cpuset" => {
             // A group of version 1 takes no process before it has memory nodes and CPUs.
@@ -353,7 +353,7 @@ fn remove_abandoned(folder: &Path) {
         let lab = entry.file_name().to_str().and_then(lab_of_name);
         if lab.is_some_and(|lab| !Path::new("/proc").join(lab.to_string()).exists()) {
             let group = entry.path();
-            let tree = crate::process::tree::Tree::of_group(group.clone());
+            let tree = crate::process::tree::ProcessTree::of_group(group.clone());
             let _ = tree.kill();
             let _ = std::fs::remove_dir(group);
         }
@@ -420,8 +420,8 @@ mod tests {
         assert!(lab_of_name(&next_name()).is_some());
     }
 
-    fn limits() -> Limits {
-        Limits {
+    fn limits() -> ResourceLimits {
+        ResourceLimits {
             cpus: vec![0, 2],
             cpu_time: Some(0.5),
             memory_bytes: Some(1 << 29),
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn a_group_limits_what_it_can_and_is_gone_afterwards() {
         let groups = ControlGroups::prepare();
-        let limits = Limits {
+        let limits = ResourceLimits {
             cpus: vec![],
             cpu_time: None,
             memory_bytes: Some(64 << 20),
@@ -532,7 +532,7 @@ mod tests {
     #[test]
     fn without_groups_nothing_is_made_and_the_report_says_affinity_alone() {
         let groups = ControlGroups::none();
-        assert!(groups.create(&Limits::default()).unwrap().is_none());
+        assert!(groups.create(&ResourceLimits::default()).unwrap().is_none());
         assert!(groups.capabilities().to_string().contains("affinity alone"));
     }
 }

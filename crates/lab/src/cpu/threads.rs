@@ -1,13 +1,13 @@
 //! What the kernel tells of single threads: time on a CPU and context switches.
 
-use crate::process::tree::Tree;
+use crate::process::tree::ProcessTree;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Adds up the CPU time of a tree's threads.
 #[derive(Debug)]
 pub struct ThreadClock {
-    tree: Tree,
+    tree: ProcessTree,
     /// The last that was seen of every thread, so that ended ones stay in the sum.
     seen_ns: HashMap<ThreadId, u64>,
 }
@@ -15,7 +15,7 @@ pub struct ThreadClock {
 /// Counts a tree's context switches in a window.
 #[derive(Debug)]
 pub struct ContextSwitches {
-    tree: Tree,
+    tree: ProcessTree,
     /// For every thread seen, the count from which it counts, and the last that was seen.
     seen: HashMap<ThreadId, (u64, u64)>,
 }
@@ -25,7 +25,7 @@ type ThreadId = (i32, i32);
 
 impl ThreadClock {
     /// A clock that has seen nothing yet.
-    pub fn new(tree: Tree) -> ThreadClock {
+    pub fn new(tree: ProcessTree) -> ThreadClock {
         ThreadClock {
             tree,
             seen_ns: HashMap::new(),
@@ -47,7 +47,7 @@ impl ThreadClock {
 
 impl ContextSwitches {
     /// Begins to count.
-    pub fn begin(tree: Tree) -> ContextSwitches {
+    pub fn begin(tree: ProcessTree) -> ContextSwitches {
         let seen = read_switches(&tree);
         let seen = seen
             .into_iter()
@@ -79,7 +79,7 @@ impl ContextSwitches {
     }
 }
 
-fn read_switches(tree: &Tree) -> Vec<(ThreadId, u64)> {
+fn read_switches(tree: &ProcessTree) -> Vec<(ThreadId, u64)> {
     let counted = threads(tree).into_iter().filter_map(|(thread, path)| {
         let text = std::fs::read_to_string(path.join("status")).ok()?;
         Some((thread, parse_switches(&text)))
@@ -87,7 +87,7 @@ fn read_switches(tree: &Tree) -> Vec<(ThreadId, u64)> {
     counted.collect()
 }
 
-fn threads(tree: &Tree) -> Vec<(ThreadId, PathBuf)> {
+fn threads(tree: &ProcessTree) -> Vec<(ThreadId, PathBuf)> {
     let mut threads = Vec::new();
     for process in tree.members() {
         let folder = format!("/proc/{}/task", process.pid);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_this_process_never_goes_back() {
-        let tree = Tree::new(std::process::id(), "none".into(), vec![]);
+        let tree = ProcessTree::new(std::process::id(), "none".into(), vec![]);
         let mut clock = ThreadClock::new(tree.clone());
         let first = clock.read_ns();
         let switches = ContextSwitches::begin(tree);

@@ -1,6 +1,6 @@
 //! The files of one recorded cell.
 
-use crate::stop::Stop;
+use crate::cell_error::CellError;
 use bookend_results::measurement::CellId;
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::path::Path;
 ///
 /// # Errors
 /// The folder cannot be written to.
-pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<String, Stop> {
+pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<String, CellError> {
     let file = folder.join(name);
     fs::write(&file, bytes)
-        .map_err(|error| Stop::failed(format!("cannot write {}: {error}", file.display())))?;
+        .map_err(|error| CellError::failed(format!("cannot write {}: {error}", file.display())))?;
     Ok(name.to_owned())
 }
 

@@ -3,9 +3,9 @@
 use super::folded::Folded;
 use super::recording::Recording;
 use super::tool::{self, Perf};
+use crate::cell_error::CellError;
 use crate::process::Process;
-use crate::round::{Bench, Cell, Ends, Load, Observer, RunningServer};
-use crate::stop::Stop;
+use crate::round::{Cell, Observer, Pairing, RunContext, RunningServer, Workload};
 use bookend_results::measurement::Measurement;
 use bookend_results::suite::Side;
 use std::cell::{Cell as Slot, RefCell};
@@ -20,13 +20,13 @@ const DRAIN_MIN: Duration = Duration::from_secs(15);
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// What all cells share.
-    pub bench: &'a Bench,
+    pub context: &'a RunContext,
     /// The recorder.
     pub perf: &'a Perf,
     /// Who meets whom.
-    pub ends: &'a Ends<'a>,
+    pub ends: &'a Pairing<'a>,
     /// The load.
-    pub load: Load,
+    pub load: Workload,
     /// A file that may be written and is gone afterwards.
     pub file: &'a Path,
 }
@@ -47,31 +47,31 @@ impl Pass<'_> {
     ///
     /// # Errors
     /// What the row says instead.
-    pub fn record(&self) -> Result<Recorded, Stop> {
+    pub fn record(&self) -> Result<Recorded, CellError> {
         let watcher = Watcher::new(*self);
-        let mut server = RunningServer::start(self.bench, &self.ends.station)?;
+        let mut server = RunningServer::start(self.context, &self.ends.station)?;
         let cell = Cell {
-            bench: self.bench,
+            context: self.context,
             caller: self.ends.caller,
             load: self.load,
             under_test: self.ends.side,
-            repeats: 0,
+            retries: 0,
             observer: Some(&watcher),
         };
         let measured = cell.measure(&mut server);
         // The names of compiled code are known only once the server has ended.
-        server.end(self.bench.patience.drain.max(DRAIN_MIN));
+        server.end(self.context.timeouts.drain.max(DRAIN_MIN));
         let pids = watcher.pids.borrow().clone();
         let recorded = measured.and_then(|measurement| self.read(measurement, &pids));
         watcher.clean_up();
         recorded
     }
 
-    fn read(&self, measurement: Measurement, pids: &[i32]) -> Result<Recorded, Stop> {
+    fn read(&self, measurement: Measurement, pids: &[i32]) -> Result<Recorded, CellError> {
         let event = self.perf.event_of(self.file)?;
         let folded = self.perf.folded(self.file, pids)?;
         if folded.samples() == 0 {
-            return Err(Stop::failed("perf took no sample of it"));
+            return Err(CellError::failed("perf took no sample of it"));
         }
         Ok(Recorded {
             folded,
@@ -107,13 +107,16 @@ impl<'a> Watcher<'a> {
 }
 
 impl Observer for Watcher<'_> {
-    fn begins(&self, under_test: &Process) -> Result<(), Stop> {
+    fn begins(&self, under_test: &Process) -> Result<(), CellError> {
         let members = under_test.tree().members();
         let pids: Vec<i32> = members.iter().map(|member| member.pid).collect();
         let Pass {
-            bench, perf, file, ..
+            context,
+            perf,
+            file,
+            ..
         } = self.pass;
-        let placement = &bench.placement;
+        let placement = &context.placement;
         let recorded = tool::Recorded {
             pids: &pids,
             cpus: match self.pass.ends.side {
@@ -122,13 +125,13 @@ impl Observer for Watcher<'_> {
             },
         };
         let own_cpus = &placement.generator;
-        let recording = Recording::begin(perf, &bench.launcher, own_cpus, &recorded, file)?;
+        let recording = Recording::begin(perf, &context.launcher, own_cpus, &recorded, file)?;
         self.recording.set(Some(recording));
         self.pids.replace(pids);
         Ok(())
     }
 
-    fn ends(&self) -> Result<(), Stop> {
+    fn ends(&self) -> Result<(), CellError> {
         self.recording.take().map_or(Ok(()), Recording::end)
     }
 }

@@ -152,9 +152,9 @@ impl Rules {
         self.shared_work.extend(other.shared_work);
     }
 
-    /// A judge that remembers what it said of a name.
-    pub fn judge(&self) -> Judge<'_> {
-        Judge {
+    /// A classifier that remembers what it said of a name.
+    pub fn classifier(&self) -> Classifier<'_> {
+        Classifier {
             rules: self,
             known: HashMap::new(),
         }
@@ -163,7 +163,7 @@ impl Rules {
 
 /// Applies rules; a name is matched once.
 #[derive(Debug)]
-pub struct Judge<'a> {
+pub struct Classifier<'a> {
     rules: &'a Rules,
     known: HashMap<String, Named>,
 }
@@ -178,21 +178,21 @@ struct Named {
 
 /// What the rules say of one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Classification {
     /// Its layer; `None` is the rest.
     pub layer: Place,
     /// Whether it was taken in work that all handlers share.
     pub is_shared_work: bool,
 }
 
-impl Judge<'_> {
+impl Classifier<'_> {
     /// Places a sample by its frames, the outermost first. The frame nearest to the leaf that any
-    /// rule knows decides; of the rules that know it, the first.
-    pub fn place(&mut self, frames: &[&str]) -> Verdict {
+    /// rule supports_method decides; of the rules that know it, the first.
+    pub fn place(&mut self, frames: &[&str]) -> Classification {
         let named: Vec<Named> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);
         let otherwise = || named.iter().find_map(|frame| frame.otherwise);
-        Verdict {
+        Classification {
             layer: first.or_else(otherwise).flatten(),
             is_shared_work: named.iter().any(|frame| frame.is_shared_work),
         }
@@ -257,16 +257,16 @@ impl std::error::Error for RuleError {}
 /// Counts `folded` by `rules`.
 pub fn split(folded: &Folded, rules: &Rules) -> Split {
     let mut split = Split::default();
-    let mut judge = rules.judge();
+    let mut classifier = rules.classifier();
     for stack in folded.stacks() {
         // The first is the name of the thread, which its owner may choose.
         let frames = stack.frames.get(1..).unwrap_or_default();
-        let verdict = judge.place(frames);
+        let classification = classifier.place(frames);
         split.samples += stack.samples;
-        if let Some(layer) = verdict.layer {
+        if let Some(layer) = classification.layer {
             *split.layers.entry(layer).or_default() += stack.samples;
         }
-        if verdict.is_shared_work {
+        if classification.is_shared_work {
             split.shared_work += stack.samples;
         }
         if frames.last().is_none_or(|leaf| leaf.starts_with('[')) {
@@ -280,10 +280,10 @@ pub fn split(folded: &Folded, rules: &Rules) -> Split {
 mod tests {
     use super::*;
 
-    fn placed(rules: &str, stack: &str) -> Verdict {
+    fn placed(rules: &str, stack: &str) -> Classification {
         let rules = Rules::parse(rules).unwrap();
         let frames: Vec<&str> = stack.split(';').collect();
-        rules.judge().place(&frames)
+        rules.classifier().place(&frames)
     }
 
     #[test]
@@ -337,15 +337,15 @@ mod tests {
     #[test]
     fn shared_work_is_counted_wherever_it_stands_in_the_stack() {
         let rules = "handler ^greet\nmessages ^encode\nshared-work ^format";
-        let verdict = placed(rules, "greet;format;write;memcpy");
-        assert_eq!(verdict.layer, Some(Layer::Handler));
-        assert!(verdict.is_shared_work);
+        let classification = placed(rules, "greet;format;write;memcpy");
+        assert_eq!(classification.layer, Some(Layer::Handler));
+        assert!(classification.is_shared_work);
         assert!(!placed(rules, "greet;encode").is_shared_work);
     }
 
     #[test]
     fn a_line_that_is_no_rule_is_named_with_its_number() {
-        for (text, complaint) in [
+        for (text, describe) in [
             (
                 "# comment\n\nhandler",
                 "line 3: a word and a pattern are needed",
@@ -360,7 +360,7 @@ mod tests {
                 "line 2: `otherwise` stands here again",
             ),
         ] {
-            assert_eq!(Rules::parse(text).unwrap_err().to_string(), complaint);
+            assert_eq!(Rules::parse(text).unwrap_err().to_string(), describe);
         }
     }
 
@@ -372,7 +372,7 @@ mod tests {
         ];
         let layer = |name| {
             let rules = Rules::for_subject(name, "Rust");
-            rules.judge().place(&stack).layer
+            rules.classifier().place(&stack).layer
         };
         assert_eq!(layer("rust-pajamax"), Some(Layer::Protocol));
         assert_eq!(layer("rust-tonic"), Some(Layer::Runtime));
@@ -382,7 +382,7 @@ mod tests {
     fn in_a_language_without_rules_the_kernels_frames_are_placed() {
         assert!(Rules::know("C++") && !Rules::know("Fortran"));
         let rules = Rules::for_subject("fortran-grpc", "Fortran");
-        let layer = |stack: &[&str]| rules.judge().place(stack).layer;
+        let layer = |stack: &[&str]| rules.classifier().place(stack).layer;
         assert_eq!(
             layer(&["main", "serve", "tcp_sendmsg"]),
             Some(Layer::NetworkOut)

@@ -1,7 +1,7 @@
 //! The program `perf`: whether it is here and may be used, and what it prints of a recording.
 
 use super::folded::Folded;
-use crate::stop::Stop;
+use crate::cell_error::CellError;
 use std::fmt;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub struct Recorded<'a> {
 
 /// There is no profile on this machine.
 #[derive(Debug)]
-pub enum NoPerf {
+pub enum PerfUnavailable {
     /// The program is not installed.
     Missing(PathBuf),
     /// It is there and does not record.
@@ -91,8 +91,8 @@ impl Perf {
     /// Makes a trial recording of nothing in `folder`.
     ///
     /// # Errors
-    /// [`NoPerf`] with what to do about it.
-    pub fn find(program: &Path, folder: &Path) -> Result<Perf, NoPerf> {
+    /// [`PerfUnavailable`] with what to do about it.
+    pub fn find(program: &Path, folder: &Path) -> Result<Perf, PerfUnavailable> {
         let file = folder.join(".trial.perf.data");
         let mut refusal = String::new();
         for sampling in Sampling::ALL {
@@ -110,12 +110,12 @@ impl Perf {
                 Ok(output) if output.status.success() && is_it => return Ok(perf),
                 Ok(output) => refusal = last_line(&output.stderr),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Err(NoPerf::Missing(program.to_owned()));
+                    return Err(PerfUnavailable::Missing(program.to_owned()));
                 }
                 Err(error) => refusal = error.to_string(),
             }
         }
-        Err(NoPerf::Refused {
+        Err(PerfUnavailable::Refused {
             said: refusal,
             paranoid: std::fs::read_to_string(PARANOID).ok(),
         })
@@ -159,16 +159,16 @@ impl Perf {
     ///
     /// # Errors
     /// `perf` cannot read the recording.
-    pub fn event_of(&self, file: &Path) -> Result<String, Stop> {
+    pub fn event_of(&self, file: &Path) -> Result<String, CellError> {
         let output = Command::new(&self.program)
             .args(["evlist", "-i"])
             .arg(file)
             .stdin(Stdio::null())
             .output()
-            .map_err(Stop::failed)?;
+            .map_err(CellError::failed)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let event = text.lines().find(|line| !line.starts_with('#'));
-        let none = || Stop::failed(format!("perf evlist: {}", last_line(&output.stderr)));
+        let none = || CellError::failed(format!("perf evlist: {}", last_line(&output.stderr)));
         event.map(|event| event.trim().to_owned()).ok_or_else(none)
     }
 
@@ -176,7 +176,7 @@ impl Perf {
     ///
     /// # Errors
     /// `perf` cannot read the recording.
-    pub fn folded(&self, file: &Path, pids: &[i32]) -> Result<Folded, Stop> {
+    pub fn folded(&self, file: &Path, pids: &[i32]) -> Result<Folded, CellError> {
         let only = match self.sampling {
             Sampling::ClockOfCpus => vec!["--pid".to_owned(), list(pids)],
             Sampling::Cycles | Sampling::ClockOfProcesses => vec![],
@@ -190,14 +190,16 @@ impl Perf {
             // It complains about every file whose symbols it does not find; the names say so.
             .stderr(Stdio::null())
             .spawn()
-            .map_err(Stop::failed)?;
+            .map_err(CellError::failed)?;
         let script = child.stdout.take().map(BufReader::new);
         let folded = script.map(Folded::of_script).transpose();
-        let status = child.wait().map_err(Stop::failed)?;
+        let status = child.wait().map_err(CellError::failed)?;
         if !status.success() {
-            return Err(Stop::failed(format!("perf script: {status}")));
+            return Err(CellError::failed(format!("perf script: {status}")));
         }
-        folded.map(Option::unwrap_or_default).map_err(Stop::failed)
+        folded
+            .map(Option::unwrap_or_default)
+            .map_err(CellError::failed)
     }
 }
 
@@ -215,15 +217,15 @@ fn last_line(text: &[u8]) -> String {
         .to_owned()
 }
 
-impl fmt::Display for NoPerf {
+impl fmt::Display for PerfUnavailable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoPerf::Missing(program) => write!(
+            PerfUnavailable::Missing(program) => write!(
                 out,
                 "no profile: `{}` is not here; install it with `apt-get install linux-perf`",
                 program.display()
             ),
-            NoPerf::Refused { said, paranoid } => {
+            PerfUnavailable::Refused { said, paranoid } => {
                 write!(out, "no profile: perf may not record here ({said})")?;
                 match paranoid {
                     Some(level) => write!(
@@ -234,9 +236,9 @@ impl fmt::Display for NoPerf {
                     None => out.write_str("; this kernel has no perf events"),
                 }
             }
-            NoPerf::Folder(error) => write!(out, "no profile: its folder: {error}"),
+            PerfUnavailable::Folder(error) => write!(out, "no profile: its folder: {error}"),
         }
     }
 }
 
-impl std::error::Error for NoPerf {}
+impl std::error::Error for PerfUnavailable {}

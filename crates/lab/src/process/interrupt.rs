@@ -19,7 +19,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// The kernel refuses a signal handler.
-    pub fn of_signals() -> std::io::Result<Interrupt> {
+    pub fn on_signals() -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::new();
         let status = i32::from(bookend_contract::exit::INTERRUPTED);
         for signal in [SIGINT, SIGTERM] {

@@ -1,13 +1,13 @@
 //! The port on which a process listens, from the kernel: for servers whose library cannot tell.
 
-use super::tree::Tree;
+use super::tree::ProcessTree;
 use std::collections::HashSet;
 
 /// The state of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
 /// The first port on which any process of `tree` accepts connections to 127.0.0.1.
-pub fn listening_port(tree: &Tree) -> Option<u16> {
+pub fn listening_port(tree: &ProcessTree) -> Option<u16> {
     let members = tree.members();
     let sockets: HashSet<u64> = members
         .iter()
@@ -118,7 +118,7 @@ mod tests {
             .iter()
             .find(|inode| find_port(&table, &HashSet::from([**inode])) == Some(expected));
         assert!(ours.is_some());
-        let tree = Tree::new(std::process::id(), "none".into(), vec![]);
+        let tree = ProcessTree::new(std::process::id(), "none".into(), vec![]);
         assert!(listening_port(&tree).is_some());
     }
 }

@@ -18,21 +18,21 @@ const TAIL_LINE_BYTES: usize = 1000;
 
 /// What standard output brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputLine {
     /// One line, without its end. Bytes that are not UTF-8 are replaced.
-    Line(String),
+    Complete(String),
     /// A line longer than the limit; the text is its beginning.
-    TooLong(String),
+    Truncated(String),
 }
 
 /// Reads `source` line by line in a thread of its own, until its end or until nobody listens.
-pub fn read_lines(source: impl Read + Send + 'static, limit_bytes: usize) -> Receiver<Output> {
+pub fn read_lines(source: impl Read + Send + 'static, limit_bytes: usize) -> Receiver<OutputLine> {
     let (sender, receiver) = sync_channel(WAITING_LINES);
     thread::spawn(move || forward_lines(BufReader::new(source), limit_bytes, &sender));
     receiver
 }
 
-fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSender<Output>) {
+fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSender<OutputLine>) {
     while let Ok(Some(output)) = next_line(&mut source, limit_bytes) {
         if sender.send(output).is_err() {
             break;
@@ -42,7 +42,7 @@ fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSend
     let _ = std::io::copy(&mut source, &mut std::io::sink());
 }
 
-fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<Option<Output>> {
+fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<Option<OutputLine>> {
     let limit = u64::try_from(limit_bytes).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     Read::by_ref(source)
@@ -62,8 +62,8 @@ fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<O
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Some(match too_long {
-        true => Output::TooLong(text),
-        false => Output::Line(text),
+        true => OutputLine::Truncated(text),
+        false => OutputLine::Complete(text),
     }))
 }
 
@@ -129,8 +129,8 @@ impl Tail {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, output: Output) {
-        let (Output::Line(line) | Output::TooLong(line)) = output;
+    fn keep(&self, output: OutputLine) {
+        let (OutputLine::Complete(line) | OutputLine::Truncated(line)) = output;
         let line = line.trim_end();
         if line.is_empty() {
             return;
@@ -164,24 +164,24 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn line(text: &str) -> Output {
-        Output::Line(text.to_owned())
+    fn line(text: &str) -> OutputLine {
+        OutputLine::Complete(text.to_owned())
     }
 
     #[test]
     fn lines_come_one_by_one_and_the_last_needs_no_end() {
         let lines = read_lines(Cursor::new("ready 1\n\nserved 2"), 100);
-        let read: Vec<Output> = lines.iter().collect();
+        let read: Vec<OutputLine> = lines.iter().collect();
         assert_eq!(read, [line("ready 1"), line(""), line("served 2")]);
     }
 
     #[test]
     fn a_line_beyond_the_limit_is_said_to_be_so_and_the_next_is_whole() {
         let text = format!("{}\n{}\nok 1\n", "a".repeat(10), "b".repeat(11));
-        let read: Vec<Output> = read_lines(Cursor::new(text), 10).iter().collect();
+        let read: Vec<OutputLine> = read_lines(Cursor::new(text), 10).iter().collect();
         let expected = [
             line("aaaaaaaaaa"),
-            Output::TooLong("b".repeat(11)),
+            OutputLine::Truncated("b".repeat(11)),
             line("ok 1"),
         ];
         assert_eq!(read, expected);
@@ -190,8 +190,8 @@ mod tests {
     #[test]
     fn an_endless_line_takes_no_endless_memory() {
         let endless = std::io::repeat(b'x').take(64 << 20);
-        let read: Vec<Output> = read_lines(endless, 1 << 20).iter().collect();
-        assert_eq!(read, [Output::TooLong("x".repeat(TAIL_LINE_BYTES))]);
+        let read: Vec<OutputLine> = read_lines(endless, 1 << 20).iter().collect();
+        assert_eq!(read, [OutputLine::Truncated("x".repeat(TAIL_LINE_BYTES))]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub const TOKEN_VARIABLE: &str = "BOOKEND_TREE";
 
 /// How long killed processes may take to be gone. A process in an uninterruptible system call can
 /// take long, but then the machine is no place to measure on.
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between two looks at whether killed processes are gone.
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
@@ -27,7 +27,7 @@ const NO_ROOT: i32 = -1;
 
 /// A process and everything that was started from it.
 #[derive(Clone, Debug)]
-pub struct Tree {
+pub struct ProcessTree {
     root: i32,
     token: String,
     groups: Vec<PathBuf>,
@@ -44,11 +44,11 @@ pub fn new_token() -> String {
     format!("{}.{number}", std::process::id())
 }
 
-impl Tree {
+impl ProcessTree {
     /// The tree of the process `root`, which was started with `token` in its environment and put
     /// into the control groups at `groups`.
-    pub fn new(root: u32, token: String, groups: Vec<PathBuf>) -> Tree {
-        Tree {
+    pub fn new(root: u32, token: String, groups: Vec<PathBuf>) -> ProcessTree {
+        ProcessTree {
             root: i32::try_from(root).unwrap_or(NO_ROOT),
             token,
             groups,
@@ -56,8 +56,8 @@ impl Tree {
     }
 
     /// Whoever is in a group that nobody else looks after.
-    pub fn of_group(group: PathBuf) -> Tree {
-        Tree {
+    pub fn of_group(group: PathBuf) -> ProcessTree {
+        ProcessTree {
             root: NO_ROOT,
             token: new_token(),
             groups: vec![group],
@@ -83,7 +83,7 @@ impl Tree {
     /// # Errors
     /// Some are still there after five seconds.
     pub fn kill(&self) -> Result<(), Survivors> {
-        let deadline = Instant::now() + KILL_PATIENCE;
+        let deadline = Instant::now() + KILL_TIMEOUT;
         let mut killed: Vec<ProcessStat> = Vec::new();
         loop {
             self.kill_groups();

@@ -1,7 +1,7 @@
 //! Where a server listens, and what it and its callers need for the transport.
 
+use crate::cell_error::CellError;
 use crate::certificates::Certificates;
-use crate::stop::Stop;
 use bookend_contract::transport::{Carrier, Transport};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,19 +11,19 @@ const SOCKET_PATH_MAX_BYTES: usize = 107;
 
 /// What a run has for transports that need something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Carriers {
+pub struct TransportFiles {
     /// The folder for sockets.
     pub folder: PathBuf,
     /// For TLS. `None`: no case of the run is over TLS.
     pub certificates: Option<Certificates>,
 }
 
-impl Carriers {
+impl TransportFiles {
     /// What a server gets that is started now: no two get the same socket.
     ///
     /// # Errors
     /// What the rows of the server say instead.
-    pub fn of_server(&self, transport: Transport) -> Result<Carrier, Stop> {
+    pub fn of_server(&self, transport: Transport) -> Result<Carrier, CellError> {
         Ok(match transport {
             Transport::H2c => Carrier::H2c,
             Transport::Tls => Carrier::Tls(self.certificates()?.server.clone()),
@@ -34,26 +34,26 @@ impl Carriers {
     /// What the callers of such a server get.
     ///
     /// # Errors
-    /// As [`Carriers::of_server`].
-    pub fn of_caller(&self, server: &Carrier) -> Result<Carrier, Stop> {
+    /// As [`TransportFiles::of_server`].
+    pub fn of_caller(&self, server: &Carrier) -> Result<Carrier, CellError> {
         Ok(match server {
             Carrier::Tls(_) => Carrier::Tls(self.certificates()?.caller.clone()),
             plain => plain.clone(),
         })
     }
 
-    fn certificates(&self) -> Result<&Certificates, Stop> {
+    fn certificates(&self) -> Result<&Certificates, CellError> {
         let made = self.certificates.as_ref();
-        made.ok_or_else(|| Stop::failed("this run has no certificates for TLS"))
+        made.ok_or_else(|| CellError::failed("this run has no certificates for TLS"))
     }
 
-    fn new_socket(&self) -> Result<PathBuf, Stop> {
+    fn new_socket(&self) -> Result<PathBuf, CellError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let socket = self.folder.join(format!("{number}.sock"));
         match socket.as_os_str().len() {
             0..=SOCKET_PATH_MAX_BYTES => Ok(socket),
-            bytes => Err(Stop::failed(format!(
+            bytes => Err(CellError::failed(format!(
                 "{} has {bytes} bytes, and the path of a socket can have {SOCKET_PATH_MAX_BYTES}: \
                  set TMPDIR to a shorter folder",
                 socket.display()
@@ -64,52 +64,52 @@ impl Carriers {
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum ServerAddress {
     /// On IPv4 loopback.
     Port(u16),
     /// On a socket with this path.
     Unix(PathBuf),
 }
 
-impl Address {
+impl ServerAddress {
     /// That of a server which was given `carrier` and has said `ready PORT`.
     ///
     /// # Errors
     /// It listens elsewhere than it was told.
-    pub fn said(port: u16, carrier: &Carrier) -> Result<Address, Stop> {
+    pub fn said(port: u16, carrier: &Carrier) -> Result<ServerAddress, CellError> {
         match (carrier, port) {
-            (Carrier::Unix(socket), 0) => Ok(Address::Unix(socket.clone())),
-            (Carrier::Unix(_), port) => Err(Stop::failed(format!(
+            (Carrier::Unix(socket), 0) => Ok(ServerAddress::Unix(socket.clone())),
+            (Carrier::Unix(_), port) => Err(CellError::failed(format!(
                 "the server said `ready {port}`: on a Unix socket it is `ready 0`"
             ))),
-            (_, 0) => Err(Stop::failed(
+            (_, 0) => Err(CellError::failed(
                 "the server said `ready 0`, which is no port: print the one that the kernel gave",
             )),
-            (_, port) => Ok(Address::Port(port)),
+            (_, port) => Ok(ServerAddress::Port(port)),
         }
     }
 
     /// The number in its `ready PORT`.
     pub fn port(&self) -> u16 {
         match self {
-            Address::Port(port) => *port,
-            Address::Unix(_) => 0,
+            ServerAddress::Port(port) => *port,
+            ServerAddress::Unix(_) => 0,
         }
     }
 
     /// `host:port` or `unix:PATH`.
     pub fn target(&self) -> String {
         match self {
-            Address::Port(_) => self.authority(),
-            Address::Unix(socket) => format!("unix:{}", socket.display()),
+            ServerAddress::Port(_) => self.authority(),
+            ServerAddress::Unix(socket) => format!("unix:{}", socket.display()),
         }
     }
 
     /// What a URI calls it: a socket has no name that could stand in one.
     pub fn authority(&self) -> String {
         match self {
-            Address::Port(port) => format!("127.0.0.1:{port}"),
-            Address::Unix(_) => "localhost".to_owned(),
+            ServerAddress::Port(port) => format!("127.0.0.1:{port}"),
+            ServerAddress::Unix(_) => "localhost".to_owned(),
         }
     }
 }
@@ -124,26 +124,29 @@ mod tests {
 
     #[test]
     fn a_server_listens_where_it_was_told() {
-        let address = |port, carrier| Address::said(port, &carrier).ok();
-        assert_eq!(address(7, Carrier::H2c), Some(Address::Port(7)));
-        assert_eq!(address(0, unix()), Some(Address::Unix("/s.sock".into())));
+        let address = |port, carrier| ServerAddress::said(port, &carrier).ok();
+        assert_eq!(address(7, Carrier::H2c), Some(ServerAddress::Port(7)));
+        assert_eq!(
+            address(0, unix()),
+            Some(ServerAddress::Unix("/s.sock".into()))
+        );
         assert_eq!(address(0, Carrier::H2c), None);
         assert_eq!(address(7, unix()), None);
     }
 
     #[test]
     fn a_target_says_how_to_connect_and_an_authority_fits_into_a_uri() {
-        let words = |address: Address| (address.target(), address.authority());
+        let words = |address: ServerAddress| (address.target(), address.authority());
         let own = |target: &str, authority: &str| (target.to_owned(), authority.to_owned());
         let tcp = own("127.0.0.1:7", "127.0.0.1:7");
-        assert_eq!(words(Address::Port(7)), tcp);
+        assert_eq!(words(ServerAddress::Port(7)), tcp);
         let local = own("unix:/s.sock", "localhost");
-        assert_eq!(words(Address::Unix("/s.sock".into())), local);
+        assert_eq!(words(ServerAddress::Unix("/s.sock".into())), local);
     }
 
     #[test]
     fn every_server_gets_a_socket_of_its_own() {
-        let carriers = Carriers {
+        let carriers = TransportFiles {
             folder: "/tmp/run".into(),
             certificates: None,
         };
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_too_deep_for_sockets_is_named_with_the_remedy() {
-        let carriers = Carriers {
+        let carriers = TransportFiles {
             folder: PathBuf::from(format!("/{}", "deep/".repeat(30))),
             certificates: None,
         };

@@ -1,14 +1,14 @@
 //! One cell: a warm-up, a window, and once more if somebody disturbed it.
 
-use super::instrument::{self, Run};
-use super::marks::{Worked, marks};
+use super::client_run::{self, Run};
+use super::marks::{AccountedCpu, marks};
 use super::observer::Observer;
 use super::server::RunningServer;
-use super::{Bench, Load};
-use crate::build::Prepared;
-use crate::sampler::Used;
-use crate::stop::Stop;
-use crate::subject::{InstrumentOutput, Wait};
+use super::{RunContext, Workload};
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::sampler::ResourceUsage;
+use crate::subject::{IdleStrategy, InstrumentOutput};
 use bookend_contract::latency;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use bookend_results::suite::Side;
@@ -17,27 +17,27 @@ use bookend_results::suite::Side;
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
     /// What all cells share.
-    pub bench: &'a Bench,
+    pub context: &'a RunContext,
     /// Who calls.
-    pub caller: &'a Prepared,
+    pub caller: &'a PreparedSubject,
     /// How it calls.
-    pub load: Load,
+    pub load: Workload,
     /// Which end is measured.
     pub under_test: Side,
     /// How often a disturbed window is measured again.
-    pub repeats: u32,
+    pub retries: u32,
     /// Who is told of the window.
     pub observer: Option<&'a dyn Observer>,
 }
 
 impl Cell<'_> {
-    /// Measures the cell. Every call that is made is added to the server's tally.
+    /// Measures the cell. Every call that is made is added to the server's counts.
     ///
     /// # Errors
     /// What the row says instead.
-    pub fn measure(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+    pub fn measure(&self, server: &mut RunningServer) -> Result<Measurement, CellError> {
         let mut measured = self.measure_once(server)?;
-        for _ in 0..self.repeats {
+        for _ in 0..self.retries {
             if measured.marks.is_empty() {
                 break;
             }
@@ -52,7 +52,7 @@ impl Cell<'_> {
         Ok(measured)
     }
 
-    fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, Stop> {
+    fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, CellError> {
         if self.caller.variant.output == InstrumentOutput::Lines {
             let run = self.run(server, self.load)?;
             return self.measurement(server, run, 0);
@@ -75,16 +75,16 @@ impl Cell<'_> {
         server: &RunningServer,
         run: Run,
         warmed_up: u64,
-    ) -> Result<Measurement, Stop> {
+    ) -> Result<Measurement, CellError> {
         // Who says so is believed without a declaration.
         let says_so = run.said.own.as_ref().is_some_and(|own| own.spins);
         let spinning = Spinning {
             server: server.spins(),
-            generator: says_so || self.caller.variant.wait == Wait::Spin,
+            generator: says_so || self.caller.variant.wait == IdleStrategy::Spin,
         };
         let window = Measurement {
             spinning,
-            ..measurement(self.bench, run, self.under_test, warmed_up)
+            ..measurement(self.context, run, self.under_test, warmed_up)
         };
         match window.ok {
             0 => Err(no_answer(window)),
@@ -99,17 +99,17 @@ impl Cell<'_> {
         }
     }
 
-    fn run(&self, server: &mut RunningServer, load: Load) -> Result<Run, Stop> {
-        let run = instrument::run(&Cell { load, ..*self }, server);
+    fn run(&self, server: &mut RunningServer, load: Workload) -> Result<Run, CellError> {
+        let run = client_run::run(&Cell { load, ..*self }, server);
         match &run {
-            Ok(run) => server.tally.add(&run.said),
-            Err(_) => server.tally.add_unknown(),
+            Ok(run) => server.counts.add(&run.said),
+            Err(_) => server.counts.add_unknown(),
         }
         run
     }
 }
 
-fn measurement(bench: &Bench, run: Run, under_test: Side, warmed_up: u64) -> Measurement {
+fn measurement(context: &RunContext, run: Run, under_test: Side, warmed_up: u64) -> Measurement {
     let Run { said, watched } = run;
     let (server, generator) = (&watched.server, &watched.generator);
     let (tested, opposite) = match under_test {
@@ -123,10 +123,10 @@ fn measurement(bench: &Bench, run: Run, under_test: Side, warmed_up: u64) -> Mea
     let generator_cpu = own
         .map_or(0.0, |own| own.cpu_seconds)
         .max(generator.cpu_seconds);
-    let worked = Worked {
+    let worked = AccountedCpu {
         window: server.seconds,
         server: server.cpu_seconds,
-        generator: generator_cpu + beside_generator(bench, backend.as_ref()),
+        generator: generator_cpu + beside_generator(context, backend.as_ref()),
         lab: watched.lab_seconds,
     };
     Measurement {
@@ -142,14 +142,14 @@ fn measurement(bench: &Bench, run: Run, under_test: Side, warmed_up: u64) -> Mea
         server_cpu_mean: server.cpu_mean,
         server_cpu_max: server.cpu_max,
         server_cpu_limit: match under_test {
-            Side::Server => bench.server_cpu_limit,
+            Side::Server => context.server_cpu_limit,
             // A witness has its CPUs whole.
-            Side::Client => f64::from(bench.server_threads()),
+            Side::Client => f64::from(context.server_threads()),
         },
         generator_cpu_seconds: generator_cpu,
         generator_busy_seconds: own.map(|own| own.busy_seconds),
         generator_threads: own.map(|own| own.threads),
-        generator_cpus: bench.caller_threads(under_test),
+        generator_cpus: context.caller_threads(under_test),
         machine: watched.ledger.total(),
         memory_mean_bytes: tested.memory_mean_bytes,
         memory_peak_bytes: tested.memory_peak_bytes,
@@ -160,17 +160,17 @@ fn measurement(bench: &Bench, run: Run, under_test: Side, warmed_up: u64) -> Mea
         requests_per_write: own.map(|own| own.requests_per_write),
         client_cpu_mean: Some(generator.cpu_mean),
         client_cpu_max: Some(generator.cpu_max),
-        client_cpu_limit: bench.caller_cpu_limit(under_test),
+        client_cpu_limit: context.caller_cpu_limit(under_test),
         opposite: Some(usage(opposite)),
         backend,
         steady: own.map(|own| own.steady).unwrap_or_default(),
         notes: said.notes.into_map(),
-        marks: marks(&watched.ledger, &bench.placement, &worked),
+        marks: marks(&watched.ledger, &context.placement, &worked),
         spinning: Spinning::default(),
     }
 }
 
-fn usage(used: &Used) -> EndUsage {
+fn usage(used: &ResourceUsage) -> EndUsage {
     EndUsage {
         cpu_seconds: used.cpu_seconds,
         memory_mean_bytes: used.memory_mean_bytes,
@@ -180,8 +180,8 @@ fn usage(used: &Used) -> EndUsage {
 }
 
 /// CPU time of what stands behind the server on the generator's CPUs: no stranger there.
-fn beside_generator(bench: &Bench, backend: Option<&EndUsage>) -> f64 {
-    match bench.backend_is_apart() {
+fn beside_generator(context: &RunContext, backend: Option<&EndUsage>) -> f64 {
+    match context.backend_has_own_cpus() {
         true => 0.0,
         false => backend.map_or(0.0, |backend| backend.cpu_seconds),
     }
@@ -189,7 +189,7 @@ fn beside_generator(bench: &Bench, backend: Option<&EndUsage>) -> f64 {
 
 /// A rate of nothing has no logarithm and no latency: the row says which errors there were, and
 /// keeps what they cost.
-fn no_answer(window: Measurement) -> Stop {
+fn no_answer(window: Measurement) -> CellError {
     let errors: Vec<String> = window
         .errors
         .iter()
@@ -199,7 +199,7 @@ fn no_answer(window: Measurement) -> Stop {
         true => "nor with an error".to_owned(),
         false => format!("but with {}", errors.join(", ")),
     };
-    Stop::Row(Outcome::Failed {
+    CellError::Outcome(Outcome::Failed {
         error: format!("no call of the window ended OK, {which}"),
         window: Some(Box::new(window)),
     })

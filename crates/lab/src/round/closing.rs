@@ -1,17 +1,17 @@
 //! What a server said at its end, written into its rows.
 
+use super::call_counts::{CallCounts, CountMismatch};
 use super::server::ServerEnd;
-use super::tally::{CountMismatch, Tally};
 use bookend_results::measurement::{Outcome, Row};
 
 /// Writes into `rows`, which are all of one server, what it said at its end. Calls that are in
 /// none of them, of the probe and of windows that were measured again, stand in the first.
-pub fn close(rows: &mut [&mut Row], end: &ServerEnd, tally: &Tally) {
-    let mut in_rows = Tally::default();
+pub fn close(rows: &mut [&mut Row], end: &ServerEnd, counts: &CallCounts) {
+    let mut in_rows = CallCounts::default();
     for row in rows.iter() {
         in_rows.add_row(row);
     }
-    let mut elsewhere = tally.beyond(&in_rows, end.served);
+    let mut elsewhere = counts.beyond(&in_rows, end.served);
     for row in rows {
         row.served = end.served;
         row.probe_calls = std::mem::take(&mut elsewhere);

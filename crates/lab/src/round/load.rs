@@ -5,11 +5,11 @@ use bookend_results::suite::Case;
 use std::time::Duration;
 
 /// How long a call without a deadline may take before the lab gives up on a fixed number of calls.
-pub const CALL_PATIENCE: Duration = Duration::from_secs(60);
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The load of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Load {
+pub struct Workload {
     /// C and S, and what else the case asks for.
     pub case: Case,
     /// Length of the warm-up, milliseconds.
@@ -20,7 +20,7 @@ pub struct Load {
     pub deadline_ms: Option<u64>,
 }
 
-impl Load {
+impl Workload {
     /// What ends the window.
     pub fn extent(&self) -> Extent {
         match self.case.calls {
@@ -51,15 +51,15 @@ impl Load {
                 let turns = calls.div_ceil(u64::from(self.case.concurrency.max(1)));
                 // One more: a caller that is short of CPU makes its calls later than it could.
                 let turns = u32::try_from(turns).unwrap_or(u32::MAX).saturating_add(1);
-                deadline.unwrap_or(CALL_PATIENCE).saturating_mul(turns)
+                deadline.unwrap_or(CALL_TIMEOUT).saturating_mul(turns)
             }
         };
         warmup.saturating_add(window)
     }
 
-    /// An instrument that knows no warm-up is run once for the warm-up, which has a length.
-    pub fn warmup_alone(&self) -> Load {
-        Load {
+    /// An instrument that supports_method no warm-up is run once for the warm-up, which has a length.
+    pub fn warmup_alone(&self) -> Workload {
+        Workload {
             case: Case {
                 calls: None,
                 ..self.case
@@ -71,8 +71,8 @@ impl Load {
     }
 
     /// And once for the window.
-    pub fn window_alone(&self) -> Load {
-        Load {
+    pub fn window_alone(&self) -> Workload {
+        Workload {
             warmup_ms: 0,
             ..*self
         }
@@ -83,8 +83,8 @@ impl Load {
 mod tests {
     use super::*;
 
-    fn load(case: &str, deadline_ms: Option<u64>) -> Load {
-        Load {
+    fn load(case: &str, deadline_ms: Option<u64>) -> Workload {
+        Workload {
             case: case.parse().expect("a case"),
             warmup_ms: 500,
             window_ms: 2000,

@@ -1,6 +1,6 @@
 //! Doubts about a window that the machine's ledger gives: somebody else took its CPUs.
 
-use crate::cpu::{LedgerSpan, Placement};
+use crate::cpu::{CpuTimesDelta, Placement};
 
 /// Share of a window that the hypervisor may take from the pinned CPUs: above it, what is
 /// measured is the neighbour.
@@ -14,7 +14,7 @@ const LEDGER_ERROR: f64 = 0.02;
 
 /// Who worked how long on the pinned CPUs in one window, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Worked {
+pub struct AccountedCpu {
     /// Length of the window.
     pub window: f64,
     /// CPU time of the server's tree.
@@ -26,7 +26,7 @@ pub struct Worked {
 }
 
 /// The doubts about one window, a few words each.
-pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec<String> {
+pub fn marks(ledger: &CpuTimesDelta, placement: &Placement, worked: &AccountedCpu) -> Vec<String> {
     let mut marks = Vec::new();
     if worked.window <= 0.0 {
         return marks;
@@ -52,7 +52,7 @@ pub fn marks(ledger: &LedgerSpan, placement: &Placement, worked: &Worked) -> Vec
 }
 
 /// The CPUs of each end with what it worked itself; of both together where they share some.
-fn shares<'a>(placement: &'a Placement, worked: &Worked) -> Vec<(&'a [usize], f64)> {
+fn shares<'a>(placement: &'a Placement, worked: &AccountedCpu) -> Vec<(&'a [usize], f64)> {
     let both = worked.server + worked.generator;
     if !placement.is_shared() {
         return vec![
@@ -79,14 +79,14 @@ fn all_cpus(placement: &Placement) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::Ledger;
+    use crate::cpu::CpuTimes;
     use bookend_results::mark::rule_of;
 
     /// Two CPUs over ten seconds: so many ticks in user mode, and so many stolen.
-    fn ledger(busy: [u64; 2], stolen: [u64; 2]) -> LedgerSpan {
+    fn ledger(busy: [u64; 2], stolen: [u64; 2]) -> CpuTimesDelta {
         let text = |cpu: usize| format!("cpu{cpu} {} 0 0 0 0 0 0 {}\n", busy[cpu], stolen[cpu]);
-        let before = Ledger::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
-        Ledger::parse(&(text(0) + &text(1))).since(&before)
+        let before = CpuTimes::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+        CpuTimes::parse(&(text(0) + &text(1))).since(&before)
     }
 
     fn apart() -> Placement {
@@ -97,8 +97,8 @@ mod tests {
         }
     }
 
-    fn worked(server: f64, generator: f64) -> Worked {
-        Worked {
+    fn worked(server: f64, generator: f64) -> AccountedCpu {
+        AccountedCpu {
             window: 10.0,
             server,
             generator,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(marks, ["foreign process on CPU 1 (40 %)"]);
         assert_eq!(rule_of(&marks[0]), "foreign-process");
         assert_eq!(
-            rule_of("its output ended in a word that nobody knows"),
+            rule_of("its output ended in a word that nobody supports_method"),
             "other"
         );
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn without_pinning_or_time_there_is_nothing_to_doubt() {
         let ledger = ledger([1000, 1000], [900, 900]);
-        assert_eq!(marks(&ledger, &apart(), &Worked::default()), [""; 0]);
+        assert_eq!(marks(&ledger, &apart(), &AccountedCpu::default()), [""; 0]);
         let unpinned = Placement::default();
         assert_eq!(marks(&ledger, &unpinned, &worked(0.0, 0.0)), [""; 0]);
     }

@@ -6,13 +6,13 @@ use std::fmt;
 
 /// The notes of one process by name. A name that comes again has its last number.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Notes(BTreeMap<String, f64>);
+pub struct ProcessNotes(BTreeMap<String, f64>);
 
 /// A process noted more facts than are kept: it is logging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyNotes;
 
-impl Notes {
+impl ProcessNotes {
     /// Takes the next note.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_name_that_comes_again_takes_no_more_room() {
-        let mut notes = Notes::default();
+        let mut notes = ProcessNotes::default();
         for number in 0..NOTES_LIMIT {
             assert_eq!(notes.take(format!("fact_{number}"), 1.0), Ok(()));
         }

@@ -1,7 +1,7 @@
 //! Somebody who wants to know when a window begins and ends, and of whom.
 
+use crate::cell_error::CellError;
 use crate::process::Process;
-use crate::stop::Stop;
 
 /// Is told of one window. What it does costs the window time, so measured ones have none.
 pub trait Observer {
@@ -9,11 +9,11 @@ pub trait Observer {
     ///
     /// # Errors
     /// What the row says instead.
-    fn begins(&self, under_test: &Process) -> Result<(), Stop>;
+    fn begins(&self, under_test: &Process) -> Result<(), CellError>;
 
     /// The window is over; the process still runs.
     ///
     /// # Errors
     /// What the row says instead.
-    fn ends(&self) -> Result<(), Stop>;
+    fn ends(&self) -> Result<(), CellError>;
 }

@@ -1,16 +1,16 @@
 //! A server of one round: started, found, verified, and at the end asked how much it served.
 
-use super::Bench;
-use super::address::Address;
-use super::last_words::LastWords;
-use super::tally::{CountMismatch, Tally};
-use crate::build::Prepared;
-use crate::control_group::Limits;
+use super::RunContext;
+use super::address::ServerAddress;
+use super::call_counts::{CallCounts, CountMismatch};
+use super::shutdown::ShutdownReport;
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::control_group::ResourceLimits;
 use crate::process::listening::listening_port;
-use crate::process::output::Output;
-use crate::process::{Event, Process, ProcessPlan};
-use crate::stop::Stop;
-use crate::subject::{Placeholders, Protocol, Wait};
+use crate::process::output::OutputLine;
+use crate::process::{Process, ProcessEvent, ProcessSpec};
+use crate::subject::{IdleStrategy, Placeholders, Protocol};
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::transport::{Carrier, Transport};
@@ -23,7 +23,7 @@ const PORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A server that has listened for so long without saying `ready` will not say it: its library
 /// cannot tell the port.
-const PORT_PATIENCE: Duration = Duration::from_secs(1);
+const PORT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// When a process has no business to end.
 const MIDST: &str = "while it was measured";
@@ -42,23 +42,23 @@ pub struct RunningServer {
     is_verified: bool,
     spins: bool,
     /// What the calling ends know of its calls.
-    pub tally: Tally,
+    pub counts: CallCounts,
 }
 
 /// A process that listens.
 #[derive(Debug)]
 struct Listening {
     process: Process,
-    address: Address,
+    address: ServerAddress,
 }
 
 /// What is to be started as one server.
 #[derive(Clone, Copy, Debug)]
-pub struct Station<'a> {
+pub struct ServerSpec<'a> {
     /// The server itself.
-    pub server: &'a Prepared,
+    pub server: &'a PreparedSubject,
     /// What stands behind it.
-    pub backend: Option<&'a Prepared>,
+    pub backend: Option<&'a PreparedSubject>,
     /// Only a server under test is limited.
     pub is_tested: bool,
     /// What carries its connections. Those to what stands behind it are in plain text over TCP.
@@ -95,37 +95,40 @@ impl RunningServer {
     ///
     /// # Errors
     /// What the server's rows are to say instead.
-    pub fn start(bench: &Bench, station: &Station<'_>) -> Result<RunningServer, Stop> {
+    pub fn start(
+        context: &RunContext,
+        station: &ServerSpec<'_>,
+    ) -> Result<RunningServer, CellError> {
         let backend = station.backend.map(|backend| {
-            let started = Listening::start(bench, backend, &Post::of_backend(bench));
-            started.map_err(|stop| stop.in_front("its backend: "))
+            let started = Listening::start(context, backend, &Post::of_backend(context));
+            started.map_err(|stop| stop.with_prefix("its backend: "))
         });
         let backend = backend.transpose()?;
-        let carrier = bench.carriers.of_server(station.transport)?;
+        let carrier = context.carriers.of_server(station.transport)?;
         let post = Post {
             backend: backend.as_ref().map(|backend| backend.address.target()),
             carrier: carrier.clone(),
-            ..Post::of_server(bench, station.is_tested)
+            ..Post::of_server(context, station.is_tested)
         };
         let mut server = RunningServer {
-            own: Listening::start(bench, station.server, &post)?,
+            own: Listening::start(context, station.server, &post)?,
             backend,
-            carrier: bench.carriers.of_caller(&carrier)?,
+            carrier: context.carriers.of_caller(&carrier)?,
             is_verified: station.server.variant.protocol == Protocol::Grpc,
-            spins: station.server.variant.wait == Wait::Spin,
-            tally: Tally::default(),
+            spins: station.server.variant.wait == IdleStrategy::Spin,
+            counts: CallCounts::default(),
         };
-        server.verify(bench)?;
+        server.verify(context)?;
         Ok(server)
     }
 
-    /// The words of `bench`, and those that say how to call this server.
-    pub fn words(&self, bench: &Bench) -> Placeholders {
+    /// The words of `context`, and those that say how to call this server.
+    pub fn words(&self, context: &RunContext) -> Placeholders {
         Placeholders {
             target: Some(self.target()),
             authority: Some(self.own.address.authority()),
             carrier: self.carrier.clone(),
-            ..bench.words()
+            ..context.words()
         }
     }
 
@@ -155,16 +158,16 @@ impl RunningServer {
     }
 
     /// Tells it to end, without waiting for it. What stands behind it goes on.
-    pub fn close_input(&mut self) {
-        self.own.process.close_input();
+    pub fn close_stdin(&mut self) {
+        self.own.process.close_stdin();
     }
 
     /// If it, or what stands behind it, has ended by itself, how.
     ///
     /// # Errors
     /// It is alive, and is given back.
-    pub fn obituary(self) -> Result<String, Box<RunningServer>> {
-        let how = |process: Process| process.end(Duration::ZERO, |_| {}).complaint();
+    pub fn exit_reason(self) -> Result<String, Box<RunningServer>> {
+        let how = |process: Process| process.end(Duration::ZERO, |_| {}).describe();
         if self.own.process.has_ended() {
             return Ok(format!(
                 "the server ended {MIDST}: {}",
@@ -180,14 +183,14 @@ impl RunningServer {
         }
     }
 
-    /// Ends it and compares what it served with what the other end knows.
+    /// Pairing it and compares what it served with what the other end supports_method.
     pub fn end(self, drain: Duration) -> ServerEnd {
         let said = self.own.last_words("the server", drain);
         let behind = self.backend;
         let behind = behind.map(|backend| backend.last_words("the backend", drain));
-        let of_server = said.served.and_then(|served| self.tally.check(served));
+        let of_server = said.served.and_then(|served| self.counts.check(served));
         let of_backend = behind.as_ref().and_then(|behind| behind.served);
-        let of_backend = of_backend.and_then(|served| self.tally.check_backend(served));
+        let of_backend = of_backend.and_then(|served| self.counts.check_backend(served));
         let mut marks = said.marks;
         marks.extend(behind.iter().flat_map(|behind| behind.marks.clone()));
         let mut notes = said.notes.into_map();
@@ -207,33 +210,41 @@ impl RunningServer {
     }
 
     /// What stands behind it is verified by the same call.
-    fn verify(&mut self, bench: &Bench) -> Result<(), Stop> {
-        let Some(probe) = bench.probe.as_ref().filter(|_| self.is_verified) else {
+    fn verify(&mut self, context: &RunContext) -> Result<(), CellError> {
+        let Some(probe) = context.probe.as_ref().filter(|_| self.is_verified) else {
             return Ok(());
         };
-        let probed = probe.run(&self.words(bench), &bench.interrupt)?;
-        self.tally.add_probe(probed.calls);
+        let probed = probe.run(&self.words(context), &context.interrupt)?;
+        self.counts.add_probe(probed.calls);
         Ok(())
     }
 }
 
 impl Listening {
-    fn start(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Listening, Stop> {
-        let group = bench.groups.create(&post.limits).map_err(Stop::failed)?;
-        let plan = process_plan(bench, prepared, post)?;
-        let mut process = Process::start(&bench.launcher, &plan, group).map_err(Stop::failed)?;
-        let timeout = bench
-            .patience
+    fn start(
+        context: &RunContext,
+        prepared: &PreparedSubject,
+        post: &Post,
+    ) -> Result<Listening, CellError> {
+        let group = context
+            .groups
+            .create(&post.limits)
+            .map_err(CellError::failed)?;
+        let plan = process_plan(context, prepared, post)?;
+        let mut process =
+            Process::start(&context.launcher, &plan, group).map_err(CellError::failed)?;
+        let timeout = context
+            .timeouts
             .ready
             .unwrap_or(prepared.subject.ready_timeout());
-        match wait_ready(&mut process, bench, timeout, &post.carrier)? {
+        match wait_ready(&mut process, context, timeout, &post.carrier)? {
             Some(address) => Ok(Listening { process, address }),
-            None => Err(Stop::of_end(&process.end(Duration::ZERO, |_| {}))),
+            None => Err(CellError::from_exit(&process.end(Duration::ZERO, |_| {}))),
         }
     }
 
-    fn last_words(self, who: &'static str, drain: Duration) -> LastWords {
-        let mut said = LastWords::of(who, self.address.port());
+    fn last_words(self, who: &'static str, drain: Duration) -> ShutdownReport {
+        let mut said = ShutdownReport::of(who, self.address.port());
         said.hear(self.process, drain);
         said
     }
@@ -247,25 +258,25 @@ struct Post {
     method: Option<String>,
     backend: Option<String>,
     carrier: Carrier,
-    limits: Limits,
+    limits: ResourceLimits,
 }
 
 impl Post {
-    fn of_server(bench: &Bench, is_tested: bool) -> Post {
+    fn of_server(context: &RunContext, is_tested: bool) -> Post {
         Post {
             role: Role::Server,
             is_tested,
-            cpus: Some(bench.server_threads()),
-            method: Some(bench.request.method.clone()),
+            cpus: Some(context.server_threads()),
+            method: Some(context.request.method.clone()),
             backend: None,
             carrier: Carrier::H2c,
-            limits: bench.server_limits(is_tested),
+            limits: context.server_limits(is_tested),
         }
     }
 
     /// It does not serve what the suite calls.
-    fn of_backend(bench: &Bench) -> Post {
-        let limits = bench.backend_limits();
+    fn of_backend(context: &RunContext) -> Post {
+        let limits = context.backend_limits();
         Post {
             role: Role::Backend,
             is_tested: false,
@@ -284,31 +295,37 @@ impl Post {
 ///
 /// # Errors
 /// It is none.
-pub fn parse(output: &Output) -> Result<Line, LineError> {
+pub fn parse(output: &OutputLine) -> Result<Line, LineError> {
     // The beginning of a line that is too long is no line of the contract either: it is too long
     // for every number, and a report's JSON is cut.
-    let (Output::Line(text) | Output::TooLong(text)) = output;
+    let (OutputLine::Complete(text) | OutputLine::Truncated(text)) = output;
     text.parse()
 }
 
-fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<ProcessPlan, Stop> {
+fn process_plan(
+    context: &RunContext,
+    prepared: &PreparedSubject,
+    post: &Post,
+) -> Result<ProcessSpec, CellError> {
     let environment = Environment {
         variant: Some(prepared.variant.name.clone()),
         cpus: post.cpus,
         method: post.method.clone(),
-        request_file: bench.request.bytes.clone(),
+        request_file: context.request.bytes.clone(),
         backend: post.backend.clone(),
-        profile: bench.profile && post.is_tested,
+        profile: context.profile && post.is_tested,
         carrier: post.carrier.clone(),
         ..Environment::of(post.role)
     };
     let words = Placeholders {
         carrier: post.carrier.clone(),
-        ..bench.words()
+        ..context.words()
     };
-    let command = words.fill(&prepared.variant.run).map_err(Stop::failed)?;
+    let command = words
+        .fill(&prepared.variant.run)
+        .map_err(CellError::failed)?;
     let variables = environment.to_variables().into_iter();
-    Ok(ProcessPlan {
+    Ok(ProcessSpec {
         command: command.into_iter().map(OsString::from).collect(),
         folder: prepared.subject.folder.clone(),
         variables: variables
@@ -322,31 +339,31 @@ fn process_plan(bench: &Bench, prepared: &Prepared, post: &Post) -> Result<Proce
 /// Where it listens, or nothing when the process has ended.
 fn wait_ready(
     process: &mut Process,
-    bench: &Bench,
+    context: &RunContext,
     timeout: Duration,
     carrier: &Carrier,
-) -> Result<Option<Address>, Stop> {
+) -> Result<Option<ServerAddress>, CellError> {
     let deadline = Instant::now() + timeout;
     let mut listening_since = None;
     loop {
         let look = deadline.min(Instant::now() + PORT_INTERVAL);
-        match process.next_event(look, &bench.interrupt) {
-            Event::Output(output) => match parse(&output).map_err(Stop::failed)? {
-                Line::Ready(port) => return Address::said(port, carrier).map(Some),
+        match process.next_event(look, &context.interrupt) {
+            ProcessEvent::Output(output) => match parse(&output).map_err(CellError::failed)? {
+                Line::Ready(port) => return ServerAddress::said(port, carrier).map(Some),
                 line => {
-                    return Err(Stop::failed(format!(
+                    return Err(CellError::failed(format!(
                         "the server said `{line}` before ready"
                     )));
                 }
             },
-            Event::Ended => return Ok(None),
-            Event::Interrupted => return Err(Stop::Interrupted),
-            Event::TimedOut if Instant::now() >= deadline => {
+            ProcessEvent::Exited => return Ok(None),
+            ProcessEvent::Interrupted => return Err(CellError::Interrupted),
+            ProcessEvent::TimedOut if Instant::now() >= deadline => {
                 return Err(not_ready(process, timeout));
             }
-            Event::TimedOut => {
+            ProcessEvent::TimedOut => {
                 if let Some(port) = silent_port(process, &mut listening_since) {
-                    return Address::said(port, carrier).map(Some);
+                    return ServerAddress::said(port, carrier).map(Some);
                 }
             }
         }
@@ -356,13 +373,13 @@ fn wait_ready(
 fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Option<u16> {
     let port = listening_port(process.tree())?;
     let since = *listening_since.get_or_insert_with(Instant::now);
-    (since.elapsed() >= PORT_PATIENCE).then_some(port)
+    (since.elapsed() >= PORT_TIMEOUT).then_some(port)
 }
 
-fn not_ready(process: &Process, timeout: Duration) -> Stop {
+fn not_ready(process: &Process, timeout: Duration) -> CellError {
     let said = process.last_error().map(|line| format!(": {line}"));
     let said = said.unwrap_or_default();
-    Stop::failed(format!(
+    CellError::failed(format!(
         "the server did not say ready within {timeout:?}{said}"
     ))
 }

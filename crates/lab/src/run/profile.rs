@@ -1,10 +1,10 @@
 //! The pass after the measured rounds in which the subjects are recorded.
 
-use super::crew::{self, Interrupted};
-use super::{RunError, RunSettings, Scratch, bench};
-use crate::perf::{self, NoPerf, ProfileSettings};
-use crate::progress::Progress;
-use crate::round::Bench;
+use super::prepare::{self, Interrupted};
+use super::{RunSettings, SuiteRunError, TemporaryFolder, context};
+use crate::perf::{self, PerfUnavailable, ProfileSettings};
+use crate::progress::ProgressReporter;
+use crate::round::RunContext;
 use bookend_results::profile::Profile;
 
 /// Starts everybody of the plan again and records where their CPU time goes. `None`: somebody
@@ -17,18 +17,19 @@ use bookend_results::profile::Profile;
 pub fn profile(
     settings: &RunSettings,
     how: &ProfileSettings,
-    progress: &mut Progress<'_>,
-) -> Result<Option<Result<Profile, NoPerf>>, RunError> {
-    crate::process::adopt_daemons().map_err(RunError::Subreaper)?;
+    progress: &mut ProgressReporter<'_>,
+) -> Result<Option<Result<Profile, PerfUnavailable>>, SuiteRunError> {
+    crate::process::become_subreaper().map_err(SuiteRunError::Subreaper)?;
     let plan = &settings.plan;
-    let scratch = Scratch::write(&settings.suite, &plan.request, settings.message.as_deref())
-        .map_err(RunError::Request)?;
-    let bench = Bench {
+    let scratch =
+        TemporaryFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
+            .map_err(SuiteRunError::Request)?;
+    let context = RunContext {
         profile: true,
-        ..bench(settings, plan, &scratch)?
+        ..context(settings, plan, &scratch)?
     };
-    match crew::prepare(settings, plan, progress) {
-        Ok(crew) => Ok(Some(perf::run(&bench, plan, &crew, how, progress))),
+    match prepare::prepare(settings, plan, progress) {
+        Ok(prepared) => Ok(Some(perf::run(&context, plan, &prepared, how, progress))),
         Err(Interrupted) => Ok(None),
     }
 }

@@ -87,7 +87,7 @@ impl Subject {
         Ok(BuildState::Fresh)
     }
 
-    /// Notes that `variant` has just been built. Call it after the build: what a build writes
+    /// ProcessNotes that `variant` has just been built. Call it after the build: what a build writes
     /// beside the sources then counts as part of them.
     ///
     /// # Errors

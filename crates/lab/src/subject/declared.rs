@@ -4,7 +4,10 @@ mod dependency;
 
 use self::dependency::{DeclaredDependency, dependencies};
 use super::template::{self, TemplateError};
-use super::{Command, InstrumentOutput, Protocol, Role, SUBJECT_FILE, Subject, Variant, Wait};
+use super::{
+    CommandTemplate, IdleStrategy, InstrumentOutput, Protocol, SUBJECT_FILE, Subject, Variant,
+};
+use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::declaration::{DeclarationError, Source, is_method, transports};
 use serde::Deserialize;
@@ -21,16 +24,16 @@ struct DeclaredSubject {
     language: String,
     description: String,
     roles: Option<Spanned<Vec<Role>>>,
-    version: Option<Spanned<Command>>,
-    build: Option<Spanned<Vec<Command>>>,
-    run: Option<Spanned<Command>>,
-    run_calls: Option<Spanned<Command>>,
+    version: Option<Spanned<CommandTemplate>>,
+    build: Option<Spanned<Vec<CommandTemplate>>>,
+    run: Option<Spanned<CommandTemplate>>,
+    run_calls: Option<Spanned<CommandTemplate>>,
     output: Option<InstrumentOutput>,
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
     needs_backend: Option<Spanned<String>>,
     transports: Option<Spanned<Vec<String>>>,
-    wait: Option<Wait>,
+    wait: Option<IdleStrategy>,
     #[serde(default)]
     inputs: Vec<String>,
     #[serde(default)]
@@ -43,17 +46,17 @@ struct DeclaredSubject {
 #[serde(deny_unknown_fields)]
 struct DeclaredVariant {
     name: Spanned<String>,
-    version: Option<Spanned<Command>>,
-    build: Option<Spanned<Vec<Command>>>,
-    run: Option<Spanned<Command>>,
-    run_calls: Option<Spanned<Command>>,
+    version: Option<Spanned<CommandTemplate>>,
+    build: Option<Spanned<Vec<CommandTemplate>>>,
+    run: Option<Spanned<CommandTemplate>>,
+    run_calls: Option<Spanned<CommandTemplate>>,
     output: Option<InstrumentOutput>,
     roles: Option<Spanned<Vec<Role>>>,
     methods: Option<Spanned<Vec<String>>>,
     protocol: Option<Protocol>,
     needs_backend: Option<Spanned<String>>,
     transports: Option<Spanned<Vec<String>>>,
-    wait: Option<Wait>,
+    wait: Option<IdleStrategy>,
 }
 
 pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationError> {
@@ -219,8 +222,8 @@ fn resolve(
 /// Only a template has a second form: who reads variables learns from them what ends the window.
 fn calls_command(
     source: Source<'_>,
-    declared: Option<&Spanned<Command>>,
-) -> Result<Option<Command>, DeclarationError> {
+    declared: Option<&Spanned<CommandTemplate>>,
+) -> Result<Option<CommandTemplate>, DeclarationError> {
     let Some(command) = declared else {
         return Ok(None);
     };
@@ -269,10 +272,10 @@ fn backend(
 
 fn required_command<'a>(
     source: Source<'_>,
-    command: Option<&'a Spanned<Command>>,
+    command: Option<&'a Spanned<CommandTemplate>>,
     key: &str,
     variant: &str,
-) -> Result<&'a Spanned<Command>, DeclarationError> {
+) -> Result<&'a Spanned<CommandTemplate>, DeclarationError> {
     let Some(command) = command else {
         let message = format!("the variant `{variant}` has no `{key}` command");
         return Err(source.incomplete(message));
@@ -283,8 +286,8 @@ fn required_command<'a>(
 
 fn build_commands(
     source: Source<'_>,
-    build: Option<&Spanned<Vec<Command>>>,
-) -> Result<Vec<Command>, DeclarationError> {
+    build: Option<&Spanned<Vec<CommandTemplate>>>,
+) -> Result<Vec<CommandTemplate>, DeclarationError> {
     let Some(build) = build else {
         return Ok(Vec::new());
     };
@@ -306,7 +309,10 @@ fn check_command<T>(
     Err(source.invalid(place.span(), message.to_owned()))
 }
 
-fn check_template(source: Source<'_>, run: &Spanned<Command>) -> Result<(), DeclarationError> {
+fn check_template(
+    source: Source<'_>,
+    run: &Spanned<CommandTemplate>,
+) -> Result<(), DeclarationError> {
     let complain = |error: TemplateError| source.invalid(run.span(), error.to_string());
     template::check(run.as_ref()).map_err(complain)
 }
@@ -335,7 +341,7 @@ install = "https://rustup.rs"
         parse(Path::new("subjects/rust-tonic"), text)
     }
 
-    fn complaint(text: &str) -> String {
+    fn describe(text: &str) -> String {
         read(text).expect_err("must be refused").to_string()
     }
 
@@ -343,7 +349,7 @@ install = "https://rustup.rs"
     fn a_server_is_read_whole() {
         let subject = read(TONIC).expect("well-formed");
         let variant = subject.default_variant();
-        assert!(subject.plays(Role::Server) && !subject.plays(Role::Client));
+        assert!(subject.has_role(Role::Server) && !subject.has_role(Role::Client));
         assert_eq!(subject.row_name(variant), "rust-tonic");
         assert_eq!(variant.build, [["cargo", "build", "--release", "--locked"]]);
         assert_eq!(
@@ -388,12 +394,12 @@ install = "https://rustup.rs"
     #[test]
     fn a_misspelt_key_is_named_with_its_line_and_the_right_word() {
         assert_eq!(
-            complaint(&TONIC.replace("description", "desciption")),
+            describe(&TONIC.replace("description", "desciption")),
             "subjects/rust-tonic/subject.toml:4: unknown key `desciption`, \
              did you mean `description`?"
         );
         assert_eq!(
-            complaint(&TONIC.replace("run =", "start =")),
+            describe(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
              name, version, build, run, run_calls, output, roles, methods, protocol, \
              needs_backend, transports, wait"
@@ -416,7 +422,7 @@ install = "https://rustup.rs"
             ("[\"tls\", \"tls\"]", "`tls` is named twice"),
             ("[\"quic\"]", "`quic`: a transport is h2c, tls or unix"),
         ] {
-            let said = complaint(&with(list));
+            let said = describe(&with(list));
             assert!(said.contains("subject.toml:6: "), "{said}");
             assert!(said.contains(part), "{said}");
         }
@@ -425,28 +431,31 @@ install = "https://rustup.rs"
     #[test]
     fn who_waits_by_spinning_says_so() {
         let wait = |text: &str| read(text).map(|subject| subject.default_variant().wait);
-        assert_eq!(wait(TONIC), Ok(Wait::Sleep));
-        assert_eq!(wait(&format!("wait = \"spin\"{TONIC}")), Ok(Wait::Spin));
-        let said = complaint(&format!("wait = \"yield\"{TONIC}"));
+        assert_eq!(wait(TONIC), Ok(IdleStrategy::Sleep));
+        assert_eq!(
+            wait(&format!("wait = \"spin\"{TONIC}")),
+            Ok(IdleStrategy::Spin)
+        );
+        let said = describe(&format!("wait = \"yield\"{TONIC}"));
         assert!(said.contains("`sleep` or `spin`"), "{said}");
     }
 
     #[test]
     fn what_cannot_be_run_is_refused() {
         assert_eq!(
-            complaint(&TONIC.replace("run = [\"./target/release/rust-tonic\"]", "run = []")),
+            describe(&TONIC.replace("run = [\"./target/release/rust-tonic\"]", "run = []")),
             "subjects/rust-tonic/subject.toml:10: a command is an array of strings, \
              the program first: [\"cargo\", \"build\"]"
         );
         assert_eq!(
-            complaint(&TONIC.replace("name = \"rust-tonic\"", "name = \"tonic\"")),
+            describe(&TONIC.replace("name = \"rust-tonic\"", "name = \"tonic\"")),
             "subjects/rust-tonic/subject.toml:2: the subject in the folder `rust-tonic` \
              must be called so, not `tonic`"
         );
-        assert!(complaint(&TONIC.replace("[\"server\"]", "[]")).contains("at least one role"));
-        assert!(complaint(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
-        assert!(complaint(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
-        assert!(complaint(&TONIC.replace("version =", "#")).contains("has no `version` command"));
+        assert!(describe(&TONIC.replace("[\"server\"]", "[]")).contains("at least one role"));
+        assert!(describe(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
+        assert!(describe(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
+        assert!(describe(&TONIC.replace("version =", "#")).contains("has no `version` command"));
     }
 
     #[test]
@@ -462,10 +471,13 @@ install = "https://rustup.rs"
             panic!("{:?}", subject.variants);
         };
         assert_eq!(subject.roles, [Role::Server, Role::Backend, Role::Client]);
-        assert!(server.plays(Role::Backend) && !server.plays(Role::Client));
-        assert!(client.plays(Role::Client) && !client.plays(Role::Server));
-        assert!(server.knows("a.B/C") && !server.knows("a.B/D"));
-        assert!(client.knows("a.B/C"), "Thrift has names of its own");
+        assert!(server.has_role(Role::Backend) && !server.has_role(Role::Client));
+        assert!(client.has_role(Role::Client) && !client.has_role(Role::Server));
+        assert!(server.supports_method("a.B/C") && !server.supports_method("a.B/D"));
+        assert!(
+            client.supports_method("a.B/C"),
+            "Thrift has names of its own"
+        );
         assert_eq!(server.protocol, Protocol::Grpc);
         assert_eq!(client.protocol, Protocol::Thrift);
         assert_eq!(server.needs_backend.as_deref(), Some("x/y"));
@@ -475,7 +487,7 @@ install = "https://rustup.rs"
     fn roles_may_be_left_to_the_variants_but_not_to_nobody() {
         let none = TONIC.replace("roles = [\"server\"]\n", "");
         assert_eq!(
-            complaint(&none),
+            describe(&none),
             "subjects/rust-tonic/subject.toml: neither the subject nor its variant `default` has \
              `roles`"
         );
@@ -487,7 +499,7 @@ install = "https://rustup.rs"
     fn what_a_variant_says_of_itself_is_checked() {
         let with = |line: &str| {
             let text = TONIC.replace("[[dependencies]]", &format!("{line}[[dependencies]]"));
-            complaint(&text)
+            describe(&text)
         };
         assert!(with("methods = [\"B.C\"]\n").contains("`B.C` is not a method"));
         assert!(with("protocol = \"smtp\"\n").contains("expected `grpc` or `thrift`"));
@@ -526,7 +538,7 @@ install = "https://rustup.rs"
     fn the_template_of_an_instrument_is_checked_and_that_of_a_server_is_not() {
         let odd = TONIC.replace("run = [", "run = [\"--x={methd}\", ");
         assert!(read(&odd).is_ok());
-        assert!(complaint(&odd.replace("server", "instrument")).contains("`{method}`"));
+        assert!(describe(&odd.replace("server", "instrument")).contains("`{method}`"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The command line of an instrument: words in braces stand for what this run wants.
 
-use super::Command;
+use super::CommandTemplate;
 use bookend_contract::transport::{Carrier, TlsFiles, Transport};
 use bookend_results::declaration::nearest_word;
 use std::fmt;
@@ -86,8 +86,8 @@ impl Placeholders {
     ///
     /// # Errors
     /// When a word in braces does not exist, or the program itself has no value.
-    pub fn fill(&self, template: &[String]) -> Result<Command, TemplateError> {
-        let mut command = Command::new();
+    pub fn fill(&self, template: &[String]) -> Result<CommandTemplate, TemplateError> {
+        let mut command = CommandTemplate::new();
         for (position, argument) in template.iter().enumerate() {
             match self.fill_argument(argument)? {
                 Some(filled) => command.push(filled),
@@ -256,7 +256,7 @@ fn pieces(argument: &str) -> Vec<Piece<'_>> {
 mod tests {
     use super::*;
 
-    fn words(arguments: &[&str]) -> Command {
+    fn words(arguments: &[&str]) -> CommandTemplate {
         arguments.iter().map(|&word| word.to_owned()).collect()
     }
 

@@ -86,7 +86,7 @@ fn a_client_that_claims_more_than_its_witness_served_fails() {
     performance.settings.plan = honest.settings.plan;
     let rows = performance.rows();
     let of = |name: &str| rows.iter().find(|row| row.cell.subject == name).unwrap();
-    let expected = "counts differ: the server served 1000, the other end knows 1100";
+    let expected = "counts differ: the server served 1000, the other end supports_method 1100";
     assert_eq!(error(of("client")), expected);
     assert_eq!(of("client").served, Some(1000));
     assert_eq!(measured(of("honest")).marks, [""; 0]);
@@ -94,7 +94,7 @@ fn a_client_that_claims_more_than_its_witness_served_fails() {
 
 fn a_client_off_by_little_is_marked() {
     let row = with_client(&claim(1005, 1000)).row();
-    let expected = "counts differ: the server served 1000, the other end knows 1005";
+    let expected = "counts differ: the server served 1000, the other end supports_method 1005";
     assert_eq!(measured(&row).marks, [expected]);
     let row = with_client(&claim(1000, 1005)).row();
     assert_eq!(measured(&row).marks.len(), 1);
@@ -253,7 +253,7 @@ fn a_backend_that_dies_is_named() {
                  while [ ! -s ../calls-1 ]; do sleep 0.01; done\necho out of disk >&2; exit 9";
     performance.stage.subject("behind", "backend", dying);
     performance.settings.plan.subjects[0].backend = Some("behind".to_owned());
-    performance.settings.patience.grace = std::time::Duration::from_secs(2);
+    performance.settings.timeouts.grace = std::time::Duration::from_secs(2);
     let expected = "the backend of the server ended while it was measured: out of disk (exit \
                     status: 9)";
     assert_eq!(error(&performance.row()), expected);

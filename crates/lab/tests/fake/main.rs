@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|word| word == LAB) {
         return lab::main();
     }
-    bookend_lab::process::adopt_daemons().expect("the kernel allows a subreaper");
+    bookend_lab::process::become_subreaper().expect("the kernel allows a subreaper");
     let all = [
         process::TESTS,
         profiles::TESTS,

@@ -1,11 +1,11 @@
 //! Starting, listening to and ending single processes.
 
 use crate::stage::{Stage, launcher, processes_with};
-use bookend_lab::control_group::{Capability, ControlGroups, Limits};
+use bookend_lab::control_group::{Capability, ControlGroups, ResourceLimits};
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::process::output::Output;
-use bookend_lab::process::{Event, Process, ProcessPlan};
+use bookend_lab::process::output::OutputLine;
+use bookend_lab::process::{Process, ProcessEvent, ProcessSpec};
 use std::time::{Duration, Instant};
 
 tests![
@@ -47,22 +47,22 @@ fn start(stage: &Stage, groups: &ControlGroups, text: &str) -> Process {
 
 fn start_on(stage: &Stage, groups: &ControlGroups, text: &str, cpus: Vec<usize>) -> Process {
     let script = stage.script("fake.sh", text);
-    let plan = ProcessPlan {
+    let plan = ProcessSpec {
         command: vec![script.into()],
         folder: stage.folder().to_owned(),
         cpus,
-        ..ProcessPlan::default()
+        ..ProcessSpec::default()
     };
-    let group = groups.create(&Limits::default()).unwrap();
+    let group = groups.create(&ResourceLimits::default()).unwrap();
     Process::start(&launcher(), &plan, group).unwrap()
 }
 
-fn next(process: &mut Process) -> Event {
+fn next(process: &mut Process) -> ProcessEvent {
     process.next_event(Instant::now() + LONG, &Interrupt::new())
 }
 
-fn line(text: &str) -> Event {
-    Event::Output(Output::Line(text.to_owned()))
+fn line(text: &str) -> ProcessEvent {
+    ProcessEvent::Output(OutputLine::Complete(text.to_owned()))
 }
 
 fn a_process_says_lines_and_ends_with_its_input() {
@@ -75,26 +75,26 @@ fn a_process_says_lines_and_ends_with_its_input() {
         assert_eq!(next(&mut process), line("ready 1"));
         let mut said = Vec::new();
         let ended = process.end(LONG, |output| said.push(output));
-        assert_eq!(said, [Output::Line("bye".to_owned())]);
+        assert_eq!(said, [OutputLine::Complete("bye".to_owned())]);
         assert_eq!(ended.code(), Some(3));
-        assert_eq!(ended.complaint(), "why (exit status: 3)");
+        assert_eq!(ended.describe(), "why (exit status: 3)");
     });
 }
 
 fn a_program_that_is_not_there_is_named() {
     both_ways(|stage, groups| {
-        let plan = ProcessPlan {
+        let plan = ProcessSpec {
             command: vec!["./nowhere".into()],
             folder: stage.folder().to_owned(),
-            ..ProcessPlan::default()
+            ..ProcessSpec::default()
         };
-        let group = groups.create(&Limits::default()).unwrap();
+        let group = groups.create(&ResourceLimits::default()).unwrap();
         let mut process = Process::start(&launcher(), &plan, group).unwrap();
-        assert_eq!(next(&mut process), Event::Ended);
+        assert_eq!(next(&mut process), ProcessEvent::Exited);
         let ended = process.end(LONG, |_| {});
         assert_eq!(ended.code(), Some(127));
         assert!(
-            ended.complaint().contains("cannot start ./nowhere"),
+            ended.describe().contains("cannot start ./nowhere"),
             "{ended:?}"
         );
     });
@@ -148,9 +148,12 @@ fn a_process_may_close_its_output_and_go_on() {
         let mut process = start(stage, groups, "echo last; exec > /dev/null; cat");
         assert_eq!(next(&mut process), line("last"));
         let soon = Instant::now() + Duration::from_millis(50);
-        assert_eq!(process.next_event(soon, &Interrupt::new()), Event::TimedOut);
-        process.close_input();
-        assert_eq!(next(&mut process), Event::Ended);
+        assert_eq!(
+            process.next_event(soon, &Interrupt::new()),
+            ProcessEvent::TimedOut
+        );
+        process.close_stdin();
+        assert_eq!(next(&mut process), ProcessEvent::Exited);
     });
 }
 
@@ -158,7 +161,7 @@ fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
     both_ways(|stage, groups| {
         let mut process = start(stage, groups, "sleep 1000 & echo last; exit 5");
         assert_eq!(next(&mut process), line("last"));
-        assert_eq!(next(&mut process), Event::Ended);
+        assert_eq!(next(&mut process), ProcessEvent::Exited);
         assert_eq!(process.end(LONG, |_| {}).code(), Some(5));
     });
 }
@@ -174,7 +177,7 @@ fn a_late_reader_misses_nothing() {
             std::thread::yield_now();
         }
         let mut seen = 0;
-        while let Event::Output(Output::Line(text)) = next(&mut process) {
+        while let ProcessEvent::Output(OutputLine::Complete(text)) = next(&mut process) {
             assert_eq!(text, seen.to_string());
             seen += 1;
         }
@@ -188,7 +191,7 @@ fn an_interrupt_ends_every_wait() {
         let interrupt = Interrupt::new();
         interrupt.raise();
         let event = process.next_event(Instant::now() + LONG, &interrupt);
-        assert_eq!(event, Event::Interrupted);
+        assert_eq!(event, ProcessEvent::Interrupted);
     });
 }
 
@@ -220,7 +223,7 @@ fn used(stage: &Stage, groups: &ControlGroups, text: &str) -> u64 {
     let mut meter = CpuMeter::of(&process);
     let before = meter.read_ns();
     let event = process.next_event(Instant::now() + WATCHED, &Interrupt::new());
-    assert_eq!(event, Event::TimedOut);
+    assert_eq!(event, ProcessEvent::TimedOut);
     meter.read_ns() - before
 }
 
@@ -241,26 +244,22 @@ fn a_process_is_kept_on_its_cpu() {
 fn a_process_gets_no_more_memory_than_its_limit() {
     both_ways(|stage, groups| {
         let is_limited = groups.capabilities().of(Capability::Memory).is_some();
-        let limits = Limits {
+        let limits = ResourceLimits {
             memory_bytes: Some(32 << 20),
-            ..Limits::default()
+            ..ResourceLimits::default()
         };
         let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
         let script = stage.script("fake.sh", text);
-        let plan = ProcessPlan {
+        let plan = ProcessSpec {
             command: vec![script.into()],
             folder: stage.folder().to_owned(),
-            ..ProcessPlan::default()
+            ..ProcessSpec::default()
         };
         let group = groups.create(&limits).unwrap();
         let mut process = Process::start(&launcher(), &plan, group).unwrap();
         let has_all = next(&mut process) == line("100000000");
         assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
-        let complaint = process.end(LONG, |_| {}).complaint();
-        assert_eq!(
-            complaint.contains("memory limit"),
-            is_limited,
-            "{complaint}"
-        );
+        let describe = process.end(LONG, |_| {}).describe();
+        assert_eq!(describe.contains("memory limit"), is_limited, "{describe}");
     });
 }

@@ -2,8 +2,8 @@
 
 use crate::rounds::Performance;
 use crate::stage::{CALL, Stage, processes_with, serve};
-use bookend_lab::perf::{NoPerf, ProfileSettings};
-use bookend_lab::progress::Progress;
+use bookend_lab::perf::{PerfUnavailable, ProfileSettings};
+use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::profile;
 use bookend_results::profile::{
     Layer, Profile, ProfileOutcome, SPLIT_FILE, estimates, notes, read, split_table,
@@ -73,10 +73,10 @@ fn settings(performance: &Performance, perf: PathBuf) -> ProfileSettings {
     }
 }
 
-fn recorded_with(performance: &Performance, perf: PathBuf) -> Result<Profile, NoPerf> {
+fn recorded_with(performance: &Performance, perf: PathBuf) -> Result<Profile, PerfUnavailable> {
     let how = settings(performance, perf);
     let mut told = Vec::new();
-    let mut progress = Progress::new(&mut told, false);
+    let mut progress = ProgressReporter::new(&mut told, false);
     let profile = profile(&performance.settings, &how, &mut progress).unwrap();
     let stage = performance.stage.folder().to_str().unwrap();
     assert_eq!(processes_with(stage), [0; 0], "processes are left");

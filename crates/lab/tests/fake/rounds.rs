@@ -3,8 +3,8 @@
 use crate::stage::{CALL, Stage, count, launcher, processes_with, serve};
 use bookend_contract::latency;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::progress::Progress;
-use bookend_lab::round::Patience;
+use bookend_lab::progress::ProgressReporter;
+use bookend_lab::round::ProcessTimeouts;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
@@ -84,7 +84,7 @@ impl Performance {
             command: "bookend run fake".to_owned(),
             seed: Some(7),
             interrupt: Interrupt::new(),
-            patience: Patience {
+            timeouts: ProcessTimeouts {
                 ready: None,
                 drain: Duration::from_secs(60),
                 grace: Duration::from_secs(60),
@@ -100,7 +100,7 @@ impl Performance {
 
     pub fn run(&mut self) -> RunSummary {
         let mut told = Vec::new();
-        let mut progress = Progress::new(&mut told, false);
+        let mut progress = ProgressReporter::new(&mut told, false);
         let summary = run(&self.settings, &mut self.store, &mut progress).unwrap();
         let left = processes_with(self.stage.folder().to_str().unwrap());
         assert_eq!(left, [0; 0], "processes are left");
@@ -205,7 +205,7 @@ fn a_server_that_fails_at_start_says_why() {
 
 fn a_server_that_hangs_is_given_up() {
     let mut performance = with_server("echo thinking >&2; sleep 1000");
-    performance.settings.patience.ready = Some(Duration::from_millis(300));
+    performance.settings.timeouts.ready = Some(Duration::from_millis(300));
     let row = performance.row();
     assert!(
         error(&row).starts_with("the server did not say ready within 300ms"),
@@ -222,7 +222,7 @@ fn a_server_that_prints_junk_is_quoted() {
 
 fn a_server_that_lies_is_told_both_numbers() {
     let row = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo served 7").row();
-    let expected = "counts differ: the server served 7, the other end knows 10";
+    let expected = "counts differ: the server served 7, the other end supports_method 10";
     assert_eq!(error(&row), expected);
     assert_eq!(row.served, Some(7));
 }
@@ -232,14 +232,14 @@ fn a_server_off_by_little_is_marked() {
     let text = "echo window start; echo window end; echo 5 1000; echo ok 1000";
     performance.stage.subject("load", "instrument", text);
     let row = performance.row();
-    let expected = "counts differ: the server served 999, the other end knows 1000";
+    let expected = "counts differ: the server served 999, the other end supports_method 1000";
     assert_eq!(measured(&row).marks, [expected]);
 }
 
 fn a_deaf_server_is_marked_and_gone() {
     let text = "trap '' TERM HUP; : > ../calls-1; echo ready 1; while :; do sleep 1; done";
     let mut performance = with_server(text);
-    performance.settings.patience.drain = Duration::from_millis(50);
+    performance.settings.timeouts.drain = Duration::from_millis(50);
     let row = performance.row();
     assert!(
         measured(&row).marks[0].ends_with("and was killed"),
@@ -268,7 +268,7 @@ fn a_server_that_dies_says_so_in_all_its_rows() {
         .plan
         .cases
         .push("C=1 S=2".parse().unwrap());
-    performance.settings.patience.grace = Duration::from_secs(2);
+    performance.settings.timeouts.grace = Duration::from_secs(2);
     let rows = performance.rows();
     assert_eq!(rows.len(), 2);
     for row in &rows {

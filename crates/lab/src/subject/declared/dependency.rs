@@ -1,7 +1,7 @@
 //! Programs that a subject depends on.
 
 use super::check_command;
-use crate::subject::{Command, Dependency};
+use crate::subject::{CommandTemplate, Dependency};
 use bookend_results::declaration::{DeclarationError, Source};
 use regex::RegexBuilder;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeclaredDependency {
-    command: Spanned<Command>,
+    command: Spanned<CommandTemplate>,
     regex: Option<Spanned<String>>,
     install: String,
 }

@@ -1,25 +1,25 @@
 //! Running a process to its end and keeping what it said: for builds, versions and the probe.
 
 use super::interrupt::Interrupt;
-use super::output::Output;
-use super::{DRAIN_TIMEOUT, Ended, Event, Process};
+use super::output::OutputLine;
+use super::{DRAIN_TIMEOUT, Process, ProcessEvent, ProcessExit};
 use std::fmt;
 use std::time::Instant;
 
 /// What a process printed, and how it ended.
 #[derive(Clone, Debug)]
-pub struct Collected {
+pub struct CommandOutput {
     /// Standard output, cut off at the limit.
     pub text: String,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: ProcessExit,
     /// Why it did not end by itself.
-    pub cut_short: Option<CutShort>,
+    pub cut_short: Option<KillReason>,
 }
 
 /// Why a process was ended before it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CutShort {
+pub enum KillReason {
     /// It took too long.
     TimedOut,
     /// Somebody wants the lab to end.
@@ -35,17 +35,17 @@ impl Process {
         deadline: Instant,
         limit_bytes: usize,
         interrupt: &Interrupt,
-    ) -> Collected {
+    ) -> CommandOutput {
         let mut text = String::new();
         let cut_short = loop {
             match self.next_event(deadline, interrupt) {
-                Event::Output(output) => keep(&mut text, output, limit_bytes),
-                Event::Ended => break None,
-                Event::Interrupted => break Some(CutShort::Interrupted),
-                Event::TimedOut => break Some(CutShort::TimedOut),
+                ProcessEvent::Output(output) => keep(&mut text, output, limit_bytes),
+                ProcessEvent::Exited => break None,
+                ProcessEvent::Interrupted => break Some(KillReason::Interrupted),
+                ProcessEvent::TimedOut => break Some(KillReason::TimedOut),
             }
             if text.len() > limit_bytes {
-                break Some(CutShort::TooMuch);
+                break Some(KillReason::TooMuch);
             }
         };
         let drain = match cut_short {
@@ -53,7 +53,7 @@ impl Process {
             Some(_) => std::time::Duration::ZERO,
         };
         let ended = self.end(drain, |output| keep(&mut text, output, limit_bytes));
-        Collected {
+        CommandOutput {
             text,
             ended,
             cut_short,
@@ -61,7 +61,7 @@ impl Process {
     }
 }
 
-impl Collected {
+impl CommandOutput {
     /// Whether it ended by itself with status 0.
     pub fn succeeded(&self) -> bool {
         let status = self.ended.status.filter(|_| self.cut_short.is_none());
@@ -69,29 +69,29 @@ impl Collected {
     }
 
     /// One line on why it did not succeed.
-    pub fn complaint(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.cut_short {
             Some(why) => why.to_string(),
-            None => self.ended.complaint(),
+            None => self.ended.describe(),
         }
     }
 }
 
-fn keep(text: &mut String, output: Output, limit_bytes: usize) {
+fn keep(text: &mut String, output: OutputLine, limit_bytes: usize) {
     if text.len() > limit_bytes {
         return;
     }
-    let (Output::Line(line) | Output::TooLong(line)) = output;
+    let (OutputLine::Complete(line) | OutputLine::Truncated(line)) = output;
     text.push_str(&line);
     text.push('\n');
 }
 
-impl fmt::Display for CutShort {
+impl fmt::Display for KillReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            CutShort::TimedOut => "took too long",
-            CutShort::Interrupted => "was interrupted",
-            CutShort::TooMuch => "printed too much",
+            KillReason::TimedOut => "took too long",
+            KillReason::Interrupted => "was interrupted",
+            KillReason::TooMuch => "printed too much",
         })
     }
 }

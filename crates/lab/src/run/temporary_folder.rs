@@ -2,7 +2,7 @@
 //! and where a case is over TLS, certificates.
 
 use crate::certificates::{CertificateError, Certificates};
-use crate::round::{Carriers, RequestFiles};
+use crate::round::{RequestFiles, TransportFiles};
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The files of one run.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct TemporaryFolder {
     folder: PathBuf,
     files: RequestFiles,
 }
 
-impl Scratch {
+impl TemporaryFolder {
     /// Writes what can be written. `encoded` is the message's bytes where the suite gives only
     /// JSON and the caller could encode it.
     ///
@@ -26,7 +26,7 @@ impl Scratch {
     /// A file of the suite cannot be read, or the temporary folder not be written.
     pub fn write(suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<Self> {
         let folder = new_folder()?;
-        let mut written = Scratch {
+        let mut written = TemporaryFolder {
             folder,
             files: RequestFiles::default(),
         };
@@ -43,13 +43,13 @@ impl Scratch {
     ///
     /// # Errors
     /// The certificates cannot be made.
-    pub fn carriers(&self, plan: &Plan) -> std::result::Result<Carriers, CertificateError> {
+    pub fn carriers(&self, plan: &Plan) -> std::result::Result<TransportFiles, CertificateError> {
         let is_secured = plan
             .cases
             .iter()
             .any(|case| case.transport == Transport::Tls);
         let certificates = is_secured.then(|| Certificates::issue(&self.folder));
-        Ok(Carriers {
+        Ok(TransportFiles {
             folder: self.folder.clone(),
             certificates: certificates.transpose()?,
         })
@@ -77,7 +77,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }

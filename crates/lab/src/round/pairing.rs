@@ -1,36 +1,41 @@
 //! Who meets whom in a cell, and why some cannot.
 
-use super::Crew;
-use super::server::Station;
-use crate::build::Prepared;
-use crate::stop::Stop;
-use crate::subject::{Role, Variant};
+use super::PreparedSubjects;
+use super::server::ServerSpec;
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::subject::Variant;
+use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::measurement::Outcome;
 use bookend_results::suite::{Case, Plan, PlannedCell, PlannedSubject, Side};
 
 /// The two ends of a cell, and what stands behind the server.
 #[derive(Clone, Copy, Debug)]
-pub struct Ends<'a> {
+pub struct Pairing<'a> {
     /// Which of them is measured.
     pub side: Side,
     /// The server's name.
     pub server: &'a str,
     /// How the server is started.
-    pub station: Station<'a>,
+    pub station: ServerSpec<'a>,
     /// Who calls.
-    pub caller: &'a Prepared,
+    pub caller: &'a PreparedSubject,
 }
 
-impl<'a> Ends<'a> {
+impl<'a> Pairing<'a> {
     /// The ends of `cell`.
     ///
     /// # Errors
     /// What the row says: somebody is missing, or they cannot do together what is asked.
-    pub fn of(plan: &'a Plan, crew: &'a Crew, cell: &'a PlannedCell) -> Result<Ends<'a>, Stop> {
+    pub fn of(
+        plan: &'a Plan,
+        prepared: &'a PreparedSubjects,
+        cell: &'a PlannedCell,
+    ) -> Result<Pairing<'a>, CellError> {
         let planned = plan.subjects.get(cell.subject);
-        let subject = member(crew, &cell.id.subject)?;
-        let other = member(crew, &cell.id.instrument)?;
+        let subject = member(prepared, &cell.id.subject)?;
+        let other = member(prepared, &cell.id.instrument)?;
         let preferred = planned.and_then(|planned| planned.side);
         let Some(side) = side(preferred, &subject.variant, &other.variant) else {
             return Err(cannot_talk(cell, "one must be a server"));
@@ -41,12 +46,12 @@ impl<'a> Ends<'a> {
         };
         check(cell, &plan.request.method, server, caller)?;
         let planned = planned.filter(|_| side == Side::Server);
-        Ok(Ends {
+        Ok(Pairing {
             side,
             server: name,
-            station: Station {
+            station: ServerSpec {
                 server,
-                backend: behind(crew, backend_name(planned, &server.variant))?,
+                backend: behind(prepared, backend_name(planned, &server.variant))?,
                 is_tested: side == Side::Server,
                 transport: cell.case.transport,
             },
@@ -66,17 +71,20 @@ impl<'a> Ends<'a> {
     }
 }
 
-impl<'a> Station<'a> {
+impl<'a> ServerSpec<'a> {
     /// A planned subject as a server under test, apart from any cell: in plain text over TCP, if
     /// it can.
     ///
     /// # Errors
     /// It is missing, or what must stand behind it is.
-    pub fn of(crew: &'a Crew, planned: &'a PlannedSubject) -> Result<Station<'a>, Stop> {
-        let server = member(crew, &planned.name)?;
-        Ok(Station {
+    pub fn of(
+        prepared: &'a PreparedSubjects,
+        planned: &'a PlannedSubject,
+    ) -> Result<ServerSpec<'a>, CellError> {
+        let server = member(prepared, &planned.name)?;
+        Ok(ServerSpec {
             server,
-            backend: behind(crew, backend_name(Some(planned), &server.variant))?,
+            backend: behind(prepared, backend_name(Some(planned), &server.variant))?,
             is_tested: true,
             transport: first_transport(&server.variant),
         })
@@ -85,7 +93,7 @@ impl<'a> Station<'a> {
 
 /// The transport that most programs have, else the first that is declared.
 fn first_transport(server: &Variant) -> Transport {
-    match server.speaks_over(Transport::H2c) {
+    match server.supports_transport(Transport::H2c) {
         true => Transport::H2c,
         false => server.transports.first().copied().unwrap_or_default(),
     }
@@ -102,9 +110,9 @@ pub fn backend_name<'a>(
 
 /// Which end is measured when the subject meets the other.
 pub fn side(preferred: Option<Side>, subject: &Variant, other: &Variant) -> Option<Side> {
-    let is_called = other.plays(Role::Instrument) || other.plays(Role::Client);
-    let can_serve = subject.plays(Role::Server) && is_called;
-    let can_call = subject.plays(Role::Client) && other.plays(Role::Server);
+    let is_called = other.has_role(Role::Instrument) || other.has_role(Role::Client);
+    let can_serve = subject.has_role(Role::Server) && is_called;
+    let can_call = subject.has_role(Role::Client) && other.has_role(Role::Server);
     match preferred {
         Some(Side::Server) => can_serve.then_some(Side::Server),
         Some(Side::Client) => can_call.then_some(Side::Client),
@@ -117,60 +125,63 @@ pub fn side(preferred: Option<Side>, subject: &Variant, other: &Variant) -> Opti
 fn check(
     cell: &PlannedCell,
     method: &str,
-    server: &Prepared,
-    caller: &Prepared,
-) -> Result<(), Stop> {
+    server: &PreparedSubject,
+    caller: &PreparedSubject,
+) -> Result<(), CellError> {
     let (speaks, understands) = (caller.variant.protocol, server.variant.protocol);
     if speaks != understands {
         let why = format!("the server speaks {understands}, the caller {speaks}");
         return Err(cannot_talk(cell, &why));
     }
     if let Some(reason) = ignorance(method, server, caller) {
-        return Err(Stop::unsupported(reason));
+        return Err(CellError::unsupported(reason));
     }
     let name = caller.subject.row_name(&caller.variant);
     if caller.variant.run_command(cell.case.calls).is_none() {
         let reason = format!("{name} cannot be told a number of calls: it has no `run_calls`");
-        return Err(Stop::unsupported(reason));
+        return Err(CellError::unsupported(reason));
     }
     let mute = [(server, "serve"), (caller, "call")].into_iter();
-    let mut mute = mute.filter(|(end, _)| !end.variant.speaks_over(cell.case.transport));
+    let mut mute = mute.filter(|(end, _)| !end.variant.supports_transport(cell.case.transport));
     if let Some((end, does)) = mute.next() {
         let name = end.subject.row_name(&end.variant);
         let reason = format!("{name} does not {does} over {}", cell.case.transport);
-        return Err(Stop::unsupported(reason));
+        return Err(CellError::unsupported(reason));
     }
     if cell.case.connection_per_call && !caller.variant.can_connect_per_call() {
         let reason = format!("{name} cannot be told that each call has a connection of its own");
-        return Err(Stop::unsupported(reason));
+        return Err(CellError::unsupported(reason));
     }
     Ok(())
 }
 
-fn ignorance(method: &str, server: &Prepared, caller: &Prepared) -> Option<String> {
-    let name = |end: &Prepared| end.subject.row_name(&end.variant);
-    if !server.variant.knows(method) {
+fn ignorance(method: &str, server: &PreparedSubject, caller: &PreparedSubject) -> Option<String> {
+    let name = |end: &PreparedSubject| end.subject.row_name(&end.variant);
+    if !server.variant.supports_method(method) {
         Some(format!("{} does not serve {method}", name(server)))
-    } else if !caller.variant.knows(method) {
+    } else if !caller.variant.supports_method(method) {
         Some(format!("{} does not call {method}", name(caller)))
     } else {
         None
     }
 }
 
-fn cannot_talk(cell: &PlannedCell, why: &str) -> Stop {
+fn cannot_talk(cell: &PlannedCell, why: &str) -> CellError {
     let (subject, other) = (&cell.id.subject, &cell.id.instrument);
-    Stop::failed(format!("{subject} and {other} cannot talk: {why}"))
+    CellError::failed(format!("{subject} and {other} cannot talk: {why}"))
 }
 
-fn behind<'a>(crew: &'a Crew, name: Option<&String>) -> Result<Option<&'a Prepared>, Stop> {
+fn behind<'a>(
+    prepared: &'a PreparedSubjects,
+    name: Option<&String>,
+) -> Result<Option<&'a PreparedSubject>, CellError> {
     let Some(name) = name else {
         return Ok(None);
     };
-    let backend = member(crew, name).map_err(|stop| stop.in_front("its backend: "))?;
-    match backend.variant.plays(Role::Backend) {
+    let backend = member(prepared, name).map_err(|stop| stop.with_prefix("its backend: "))?;
+    match backend.variant.has_role(Role::Backend) {
         true => Ok(Some(backend)),
-        false => Err(Stop::failed(format!("{name} cannot be a backend"))),
+        false => Err(CellError::failed(format!("{name} cannot be a backend"))),
     }
 }
 
@@ -178,26 +189,29 @@ fn behind<'a>(crew: &'a Crew, name: Option<&String>) -> Result<Option<&'a Prepar
 ///
 /// # Errors
 /// What the row says: why it could not be made ready.
-pub fn member<'a>(crew: &'a Crew, name: &str) -> Result<&'a Prepared, Stop> {
-    match crew.get(name) {
+pub fn member<'a>(
+    prepared: &'a PreparedSubjects,
+    name: &str,
+) -> Result<&'a PreparedSubject, CellError> {
+    match prepared.get(name) {
         Some(Ok(prepared)) => Ok(prepared),
-        Some(Err(outcome)) => Err(Stop::Row(outcome.clone())),
-        None => Err(Stop::failed(format!("{name} was never prepared"))),
+        Some(Err(outcome)) => Err(CellError::Outcome(outcome.clone())),
+        None => Err(CellError::failed(format!("{name} was never prepared"))),
     }
 }
 
 /// What a row says that was stopped; nobody interrupts where nothing is started.
-pub fn outcome_of(stop: Stop) -> Outcome {
+pub fn outcome_of(stop: CellError) -> Outcome {
     match stop {
-        Stop::Row(outcome) => outcome,
-        Stop::Interrupted => Outcome::failed("interrupted"),
+        CellError::Outcome(outcome) => outcome,
+        CellError::Interrupted => Outcome::failed("interrupted"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::{InstrumentOutput, Protocol, Wait};
+    use crate::subject::{IdleStrategy, InstrumentOutput, Protocol};
 
     fn variant(roles: &[Role]) -> Variant {
         Variant {
@@ -212,7 +226,7 @@ mod tests {
             protocol: Protocol::Grpc,
             needs_backend: None,
             transports: vec![Transport::H2c],
-            wait: Wait::Sleep,
+            wait: IdleStrategy::Sleep,
         }
     }
 

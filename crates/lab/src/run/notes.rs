@@ -1,33 +1,33 @@
 //! What limits and accounts of a run come from and what is odd about where it runs, a sentence
 //! each, printed above the table.
 
-use super::crew::backends;
+use super::prepare::backends;
 use crate::control_group::Capability;
-use crate::round::{Bench, Crew};
+use crate::round::{PreparedSubjects, RunContext};
 use crate::subject::Protocol;
 use bookend_results::suite::Plan;
 
 /// The sentences.
-pub fn notes(bench: &Bench, plan: &Plan, crew: &Crew) -> Vec<String> {
-    let mut notes = vec![format!("limits: {}", bench.groups.capabilities())];
-    notes.extend(bench.placement.notes.iter().cloned());
-    notes.extend(processes(bench));
-    notes.extend(client_cpus(bench));
+pub fn notes(context: &RunContext, plan: &Plan, prepared: &PreparedSubjects) -> Vec<String> {
+    let mut notes = vec![format!("limits: {}", context.groups.capabilities())];
+    notes.extend(context.placement.notes.iter().cloned());
+    notes.extend(processes(context));
+    notes.extend(client_cpus(context));
     if let Some(deadline_ms) = plan.deadline_ms {
         notes.push(format!("deadline of each call: {deadline_ms} ms"));
     }
-    let backends: Vec<String> = backends(plan, crew).into_iter().collect();
+    let backends: Vec<String> = backends(plan, prepared).into_iter().collect();
     if !backends.is_empty() {
         notes.push(format!("behind the servers: {}", backends.join(", ")));
-        notes.extend(backend_cpus(bench));
+        notes.extend(backend_cpus(context));
     }
-    notes.extend(unverified(crew));
+    notes.extend(unverified(prepared));
     notes
 }
 
-fn processes(bench: &Bench) -> Option<String> {
-    let limit = bench.server_processes?;
-    let capabilities = bench.groups.capabilities();
+fn processes(context: &RunContext) -> Option<String> {
+    let limit = context.server_processes?;
+    let capabilities = context.groups.capabilities();
     Some(match capabilities.of(Capability::Processes) {
         Some(_) => format!("processes and threads of the server: at most {limit}"),
         None => {
@@ -36,25 +36,30 @@ fn processes(bench: &Bench) -> Option<String> {
     })
 }
 
-fn client_cpus(bench: &Bench) -> Option<String> {
-    let (asked, left) = (bench.client_cpu_limit?, bench.generator_threads()?);
+fn client_cpus(context: &RunContext) -> Option<String> {
+    let (asked, left) = (context.client_cpu_limit?, context.generator_threads()?);
     (asked > f64::from(left))
         .then(|| format!("{asked} CPUs for the client: the server leaves {left}"))
 }
 
-fn backend_cpus(bench: &Bench) -> Option<String> {
-    if bench.placement.generator.is_empty() {
+fn backend_cpus(context: &RunContext) -> Option<String> {
+    if context.placement.generator.is_empty() {
         return None;
     }
-    if !bench.backend_is_apart() {
+    if !context.backend_has_own_cpus() {
         return Some("backends share the CPUs of the generator: there are no others".to_owned());
     }
-    let cpus: Vec<String> = bench.placement.spare.iter().map(usize::to_string).collect();
+    let cpus: Vec<String> = context
+        .placement
+        .spare
+        .iter()
+        .map(usize::to_string)
+        .collect();
     Some(format!("backends run on CPU {}", cpus.join(",")))
 }
 
-fn unverified(crew: &Crew) -> impl Iterator<Item = String> {
-    let members = crew.iter().filter_map(|(name, member)| {
+fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {
+    let members = prepared.iter().filter_map(|(name, member)| {
         let protocol = member.as_ref().ok()?.variant.protocol;
         (protocol != Protocol::Grpc).then_some((name, protocol))
     });

@@ -1,66 +1,66 @@
-//! Everybody who takes part in a run, built and asked for a version.
+//! Every program that takes part in a run, built and asked for its version.
 
 use super::RunSettings;
 use crate::build::Workshop;
-use crate::progress::Progress;
-use crate::round::{Crew, backend_name, side};
-use crate::stop::Stop;
+use crate::cell_error::CellError;
+use crate::progress::ProgressReporter;
+use crate::round::{PreparedSubjects, backend_name, side};
 use bookend_results::measurement::Outcome;
 use bookend_results::suite::{Plan, Side};
 use std::collections::BTreeSet;
 
-/// Somebody wants the lab to end.
+/// The user wants the lab to end.
 pub struct Interrupted;
 
-/// Makes everybody ready: subjects, what is at their other end, and what stands behind servers.
+/// Prepares the subjects, the other end of each, and the backends that servers need.
 ///
 /// # Errors
-/// It was interrupted. Who could not be made ready is told by the rows.
+/// It was interrupted. A subject that could not be prepared says so in its rows.
 pub fn prepare(
     settings: &RunSettings,
     plan: &Plan,
-    progress: &mut Progress<'_>,
-) -> Result<Crew, Interrupted> {
+    progress: &mut ProgressReporter<'_>,
+) -> Result<PreparedSubjects, Interrupted> {
     let workshop = Workshop {
         launcher: settings.launcher.clone(),
         bookend: settings.bookend.clone(),
         interrupt: settings.interrupt.clone(),
     };
-    let mut crew = Crew::new();
-    let mut enlist = |crew: &mut Crew, name: &String| {
-        if crew.contains_key(name) {
+    let mut all = PreparedSubjects::new();
+    let mut prepare_once = |all: &mut PreparedSubjects, name: &String| {
+        if all.contains_key(name) {
             return Ok(());
         }
         let mut tell = |sentence: &str| progress.say(sentence);
         let prepared = match workshop.prepare(&settings.subjects, name, &mut tell) {
             Ok(prepared) => Ok(prepared),
-            Err(Stop::Row(outcome)) => Err(outcome),
-            Err(Stop::Interrupted) => return Err(Interrupted),
+            Err(CellError::Outcome(outcome)) => Err(outcome),
+            Err(CellError::Interrupted) => return Err(Interrupted),
         };
         if let Err(Outcome::Missing { reason }) = &prepared {
             progress.say(&format!("{name} is missing: {reason}"));
         }
-        crew.insert(name.clone(), prepared);
+        all.insert(name.clone(), prepared);
         Ok(())
     };
     for subject in &plan.subjects {
         for name in std::iter::once(&subject.name).chain(&subject.instruments) {
-            enlist(&mut crew, name)?;
+            prepare_once(&mut all, name)?;
         }
     }
-    for name in backends(plan, &crew) {
-        enlist(&mut crew, &name)?;
+    for name in backends(plan, &all) {
+        prepare_once(&mut all, &name)?;
     }
-    Ok(crew)
+    Ok(all)
 }
 
-/// The names of all that stand behind servers of this run.
-pub fn backends(plan: &Plan, crew: &Crew) -> BTreeSet<String> {
+/// The names of all backends of this run's servers.
+pub fn backends(plan: &Plan, prepared: &PreparedSubjects) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for planned in &plan.subjects {
         for instrument in &planned.instruments {
             let (Some(Ok(subject)), Some(Ok(other))) =
-                (crew.get(&planned.name), crew.get(instrument))
+                (prepared.get(&planned.name), prepared.get(instrument))
             else {
                 continue;
             };

@@ -9,11 +9,11 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// What every CPU has done since the machine started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger(BTreeMap<usize, Ticks>);
+pub struct CpuTimes(BTreeMap<usize, Ticks>);
 
 /// What every CPU has done between two looks at the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LedgerSpan(BTreeMap<usize, Ticks>);
+pub struct CpuTimesDelta(BTreeMap<usize, Ticks>);
 
 /// The fields of one CPU's line in the kernel's order. Guests' time is within user's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,35 +28,35 @@ struct Ticks {
     steal: u64,
 }
 
-impl Ledger {
+impl CpuTimes {
     /// The ledger as it is now; empty where `/proc/stat` cannot be read.
-    pub fn read() -> Ledger {
+    pub fn read() -> CpuTimes {
         let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-        Ledger::parse(&text)
+        CpuTimes::parse(&text)
     }
 
     /// Reads the text of `/proc/stat`.
-    pub fn parse(text: &str) -> Ledger {
+    pub fn parse(text: &str) -> CpuTimes {
         let lines = text.lines().filter_map(|line| {
             let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
             // The first line, of all CPUs together, has a blank in the place of the number.
             let cpu = (!line.starts_with("cpu ")).then(|| words.next())??;
             Some((cpu.parse().ok()?, Ticks::parse(words)?))
         });
-        Ledger(lines.collect())
+        CpuTimes(lines.collect())
     }
 
     /// What happened since `earlier`. A CPU that was not there then is left out.
-    pub fn since(&self, earlier: &Ledger) -> LedgerSpan {
+    pub fn since(&self, earlier: &CpuTimes) -> CpuTimesDelta {
         let common = self.0.iter().filter_map(|(cpu, now)| {
             let before = earlier.0.get(cpu)?;
             Some((*cpu, now.minus(before)))
         });
-        LedgerSpan(common.collect())
+        CpuTimesDelta(common.collect())
     }
 }
 
-impl LedgerSpan {
+impl CpuTimesDelta {
     /// The sum over all CPUs.
     pub fn total(&self) -> MachineCpu {
         let sum = |ticks: fn(&Ticks) -> u64| seconds(self.0.values().map(ticks).sum());
@@ -142,8 +142,8 @@ cpu1 140 0 60 595 1 0 0 1 0 0
 cpu2 1 1 1 1 1 1 1 1 0 0
 ";
 
-    fn span() -> LedgerSpan {
-        Ledger::parse(AFTER).since(&Ledger::parse(BEFORE))
+    fn span() -> CpuTimesDelta {
+        CpuTimes::parse(AFTER).since(&CpuTimes::parse(BEFORE))
     }
 
     #[test]
@@ -172,12 +172,12 @@ cpu2 1 1 1 1 1 1 1 1 0 0
     #[test]
     fn text_that_makes_no_sense_is_an_empty_ledger() {
         for text in ["", "cpu", "cpu0", "cpux 1 2 3 4", "cpu0 1 2 3"] {
-            assert_eq!(Ledger::parse(text), Ledger::default(), "{text:?}");
+            assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text:?}");
         }
     }
 
     #[test]
     fn this_machine_has_a_ledger() {
-        assert_ne!(Ledger::read(), Ledger::default());
+        assert_ne!(CpuTimes::read(), CpuTimes::default());
     }
 }

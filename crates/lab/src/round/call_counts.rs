@@ -1,6 +1,6 @@
 //! Whether both ends agree on how many calls there were.
 
-use super::said::Said;
+use super::client_report::ClientReport;
 use bookend_results::measurement::Row;
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub const MISMATCH_LIMIT: f64 = 0.01;
 
 /// What the calling ends of one server know together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CallCounts {
     /// Calls that were answered.
     answered: u64,
     /// Those of them that ended OK in a window.
@@ -43,14 +43,14 @@ pub enum Counter {
     Backend,
 }
 
-impl Tally {
+impl CallCounts {
     /// Calls of the probe.
     pub fn add_probe(&mut self, calls: u64) {
         self.answered += calls;
     }
 
     /// Calls of one run of an instrument or a client.
-    pub fn add(&mut self, said: &Said) {
+    pub fn add(&mut self, said: &ClientReport) {
         self.answered += said.warmup + said.ok + said.drained;
         self.ok += said.ok;
         self.uncertain += said.error_count() + said.unfinished;
@@ -72,7 +72,7 @@ impl Tally {
 
     /// Answered calls that are not among `in_rows`. Of those that may have been answered, as many
     /// count as the server says.
-    pub fn beyond(&self, in_rows: &Tally, served: Option<u64>) -> u64 {
+    pub fn beyond(&self, in_rows: &CallCounts, served: Option<u64>) -> u64 {
         let certain = self.answered.saturating_sub(in_rows.answered);
         let possible = certain + self.uncertain.saturating_sub(in_rows.uncertain);
         let told = served.map_or(certain, |served| served.saturating_sub(in_rows.answered));
@@ -126,7 +126,7 @@ impl fmt::Display for CountMismatch {
         match counter {
             Counter::Server => write!(
                 out,
-                "counts differ: the server served {served}, the other end knows "
+                "counts differ: the server served {served}, the other end supports_method "
             )?,
             Counter::Backend => write!(
                 out,
@@ -146,68 +146,69 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn tally() -> Tally {
-        let mut tally = Tally::default();
-        tally.add_probe(1);
-        tally.add(&Said {
+    fn counts() -> CallCounts {
+        let mut counts = CallCounts::default();
+        counts.add_probe(1);
+        counts.add(&ClientReport {
             ok: 900,
             warmup: 90,
             drained: 9,
             errors: BTreeMap::from([("UNAVAILABLE".to_owned(), 5)]),
             unfinished: 3,
-            ..Said::default()
+            ..ClientReport::default()
         });
-        tally
+        counts
     }
 
     #[test]
     fn errors_and_unfinished_calls_may_have_been_served_or_not() {
-        assert_eq!(tally().check(1000), None);
-        assert_eq!(tally().check(1008), None);
-        let mismatch = tally().check(999).unwrap();
-        let text = "counts differ: the server served 999, the other end knows 1000 to 1008";
+        assert_eq!(counts().check(1000), None);
+        assert_eq!(counts().check(1008), None);
+        let mismatch = counts().check(999).unwrap();
+        let text =
+            "counts differ: the server served 999, the other end supports_method 1000 to 1008";
         assert_eq!(mismatch.to_string(), text);
-        assert!(tally().check(1009).is_some());
+        assert!(counts().check(1009).is_some());
     }
 
     #[test]
     fn a_small_difference_is_marked_and_a_large_one_is_grave() {
-        assert!(!tally().check(990).unwrap().is_grave());
-        assert!(!tally().check(1018).unwrap().is_grave());
-        assert!(tally().check(989).unwrap().is_grave());
-        assert!(tally().check(1019).unwrap().is_grave());
-        assert!(tally().check(0).unwrap().is_grave());
+        assert!(!counts().check(990).unwrap().is_grave());
+        assert!(!counts().check(1018).unwrap().is_grave());
+        assert!(counts().check(989).unwrap().is_grave());
+        assert!(counts().check(1019).unwrap().is_grave());
+        assert!(counts().check(0).unwrap().is_grave());
     }
 
     #[test]
     fn every_call_that_ended_ok_went_through_the_backend() {
-        assert_eq!(tally().check_backend(900), None);
-        assert_eq!(tally().check_backend(5000), None);
-        let mismatch = tally().check_backend(899).unwrap();
+        assert_eq!(counts().check_backend(900), None);
+        assert_eq!(counts().check_backend(5000), None);
+        let mismatch = counts().check_backend(899).unwrap();
         let text = "counts differ: the backend served 899, its server answered OK at least 900";
         assert_eq!(mismatch.to_string(), text);
-        assert!(!mismatch.is_grave() && tally().check_backend(0).unwrap().is_grave());
+        assert!(!mismatch.is_grave() && counts().check_backend(0).unwrap().is_grave());
     }
 
     #[test]
     fn calls_that_are_in_no_row_are_as_many_as_the_server_says() {
-        let rows = Tally {
+        let rows = CallCounts {
             answered: 900,
             uncertain: 6,
-            ..Tally::default()
+            ..CallCounts::default()
         };
-        assert_eq!(tally().beyond(&rows, None), 100);
-        assert_eq!(tally().beyond(&rows, Some(1001)), 101);
-        assert_eq!(tally().beyond(&rows, Some(1008)), 102);
-        assert_eq!(tally().beyond(&rows, Some(1)), 100);
+        assert_eq!(counts().beyond(&rows, None), 100);
+        assert_eq!(counts().beyond(&rows, Some(1001)), 101);
+        assert_eq!(counts().beyond(&rows, Some(1008)), 102);
+        assert_eq!(counts().beyond(&rows, Some(1)), 100);
     }
 
     #[test]
     fn a_caller_that_told_nothing_leaves_the_upper_end_open() {
-        let mut tally = tally();
-        tally.add_unknown();
-        assert_eq!(tally.check(1_000_000), None);
-        let mismatch = tally.check(10).unwrap();
+        let mut counts = counts();
+        counts.add_unknown();
+        assert_eq!(counts.check(1_000_000), None);
+        let mismatch = counts.check(10).unwrap();
         assert!(
             mismatch.to_string().ends_with("at least 1000"),
             "{mismatch}"

@@ -1,8 +1,8 @@
 //! Both ends and the machine over one window: read when it begins and ends, sampled in between.
 
-use crate::cpu::{ContextSwitches, Ledger, LedgerSpan};
+use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
 use crate::process::Process;
-use crate::sampler::{SAMPLE_INTERVAL, Sampler, Used};
+use crate::sampler::{ResourceUsage, SAMPLE_INTERVAL, Sampler};
 use bookend_results::suite::Side;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ const FEW_THREADS: usize = 16;
 
 /// A window that is open.
 #[derive(Debug)]
-pub struct Watch {
-    ledger: Ledger,
+pub struct WindowSampler {
+    ledger: CpuTimes,
     lab_cpu: Duration,
     server: Sampler,
     generator: Sampler,
@@ -26,24 +26,24 @@ pub struct Watch {
 
 /// What both ends and the machine did in a window.
 #[derive(Clone, Debug, Default)]
-pub struct Watched {
+pub struct WindowUsage {
     /// The server's tree.
-    pub server: Used,
+    pub server: ResourceUsage,
     /// The generator's tree.
-    pub generator: Used,
+    pub generator: ResourceUsage,
     /// The tree of what stands behind the server.
-    pub backend: Option<Used>,
+    pub backend: Option<ResourceUsage>,
     /// Context switches of the side under test.
     pub context_switches: u64,
     /// The machine.
-    pub ledger: LedgerSpan,
+    pub ledger: CpuTimesDelta,
     /// CPU time of the lab itself, seconds.
     pub lab_seconds: f64,
 }
 
 /// The processes of one window.
 #[derive(Clone, Copy, Debug)]
-pub struct Watching<'a> {
+pub struct WindowProcesses<'a> {
     /// The server.
     pub server: &'a Process,
     /// Who calls it.
@@ -54,9 +54,9 @@ pub struct Watching<'a> {
     pub under_test: Side,
 }
 
-impl Watch {
+impl WindowSampler {
     /// The window begins now. What takes longest to read is read last, here and at the end.
-    pub fn begin(watching: Watching<'_>) -> Watch {
+    pub fn begin(watching: WindowProcesses<'_>) -> WindowSampler {
         let under_test = match watching.under_test {
             Side::Server => watching.server,
             Side::Client => watching.generator,
@@ -64,8 +64,8 @@ impl Watch {
         let server = Sampler::begin(watching.server);
         let generator = Sampler::begin(watching.generator);
         let backend = watching.backend.map(Sampler::begin);
-        Watch {
-            ledger: Ledger::read(),
+        WindowSampler {
+            ledger: CpuTimes::read(),
             lab_cpu: lab_cpu(),
             server,
             generator,
@@ -100,14 +100,14 @@ impl Watch {
     }
 
     /// The window ends now.
-    pub fn end(self) -> Watched {
+    pub fn end(self) -> WindowUsage {
         let server = self.server.end();
         let generator = self.generator.end();
-        Watched {
+        WindowUsage {
             server,
             generator,
             backend: self.backend.map(Sampler::end),
-            ledger: Ledger::read().since(&self.ledger),
+            ledger: CpuTimes::read().since(&self.ledger),
             lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
             context_switches: self.switches.end(),
         }

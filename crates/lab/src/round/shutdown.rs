@@ -1,39 +1,39 @@
 //! What a server or a backend says when it is told to end.
 
-use super::notes::Notes;
+use super::notes::ProcessNotes;
 use super::server::parse;
 use crate::process::Process;
-use crate::process::output::Output;
+use crate::process::output::OutputLine;
 use bookend_contract::lines::Line;
 use std::time::Duration;
 
 /// What a process says once its standard input is closed.
 #[derive(Debug)]
-pub struct LastWords {
+pub struct ShutdownReport {
     who: &'static str,
     /// Where it listens.
     port: u16,
     /// `served N`.
     pub served: Option<u64>,
     /// Facts beside it.
-    pub notes: Notes,
+    pub notes: ProcessNotes,
     /// What is odd about its end, one line each.
     pub marks: Vec<String>,
 }
 
-impl LastWords {
+impl ShutdownReport {
     /// Of `the server` or `the backend` that listens on `port`, nothing yet.
-    pub fn of(who: &'static str, port: u16) -> LastWords {
-        LastWords {
+    pub fn of(who: &'static str, port: u16) -> ShutdownReport {
+        ShutdownReport {
             who,
             port,
             served: None,
-            notes: Notes::default(),
+            notes: ProcessNotes::default(),
             marks: Vec::new(),
         }
     }
 
-    /// Ends the process and listens.
+    /// Pairing the process and listens.
     pub fn hear(&mut self, process: Process, drain: Duration) {
         let ended = process.end(drain, |output| self.take(&output));
         let who = self.who;
@@ -42,7 +42,7 @@ impl LastWords {
                 "{who} did not end within {drain:?} of its standard input's end and was killed"
             )),
             Some(status) if !status.success() => {
-                self.mark(format!("{who}'s end: {}", ended.complaint()));
+                self.mark(format!("{who}'s end: {}", ended.describe()));
             }
             Some(_) if self.served.is_none() => {
                 self.mark(format!("{who} did not say how many calls it served"));
@@ -54,7 +54,7 @@ impl LastWords {
         }
     }
 
-    fn take(&mut self, output: &Output) {
+    fn take(&mut self, output: &OutputLine) {
         let line = match parse(output) {
             Ok(Line::Served(count)) => {
                 self.served = Some(count);

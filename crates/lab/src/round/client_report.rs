@@ -1,7 +1,7 @@
 //! What an instrument or a client said it measured, from the contract's lines or from the
 //! documents of instruments that know nothing of it.
 
-use super::notes::{Notes, TooManyNotes};
+use super::notes::{ProcessNotes, TooManyNotes};
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
@@ -14,7 +14,7 @@ use std::fmt;
 
 /// Counts and latencies of one run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ClientReport {
     /// Length of the window as the instrument measured it, seconds.
     pub window_seconds: Option<f64>,
     /// Calls answered OK in the window.
@@ -32,7 +32,7 @@ pub struct Said {
     /// What only our own generator tells.
     pub own: Option<OwnFigures>,
     /// Facts beside the figures.
-    pub notes: Notes,
+    pub notes: ProcessNotes,
 }
 
 /// What only `bookend load` tells.
@@ -56,7 +56,7 @@ pub struct OwnFigures {
 
 /// What an instrument said cannot be used.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SaidError {
+pub enum ClientReportError {
     /// A line that is none of the contract's.
     Line(LineError),
     /// A line of the contract that this role does not say.
@@ -75,16 +75,16 @@ pub enum SaidError {
     /// Counts beyond all reason.
     TooMany(TooMany),
     /// More notes than are kept.
-    Notes(TooManyNotes),
+    ProcessNotes(TooManyNotes),
     /// The document of an instrument lacks what it always has.
     Document(&'static str),
     /// The document is no JSON of ghz.
     Json(String),
 }
 
-impl Default for Said {
-    fn default() -> Said {
-        Said {
+impl Default for ClientReport {
+    fn default() -> ClientReport {
+        ClientReport {
             window_seconds: None,
             ok: 0,
             errors: BTreeMap::new(),
@@ -93,24 +93,24 @@ impl Default for Said {
             unfinished: 0,
             latencies: latency::empty(),
             own: None,
-            notes: Notes::default(),
+            notes: ProcessNotes::default(),
         }
     }
 }
 
 /// The lines of one run as they come.
 #[derive(Clone, Debug, Default)]
-pub struct Saying {
-    said: Said,
+pub struct ClientReportParser {
+    said: ClientReport,
     has_counts: bool,
 }
 
-impl Saying {
+impl ClientReportParser {
     /// Takes the next line that is not about the window.
     ///
     /// # Errors
     /// It is a line that no instrument says, or its report is broken.
-    pub fn take(&mut self, line: Line) -> Result<(), SaidError> {
+    pub fn take(&mut self, line: Line) -> Result<(), ClientReportError> {
         match line {
             Line::Latency { latency_ns, count } => {
                 count::sum(self.said.latencies.len(), count)?;
@@ -129,15 +129,15 @@ impl Saying {
             Line::Unfinished(count) => add(&mut self.said.unfinished, count)?,
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.said.notes);
-                self.said = Said {
+                self.said = ClientReport {
                     notes,
-                    ..Said::of_report(&report)?
+                    ..ClientReport::of_report(&report)?
                 };
                 self.has_counts = true;
             }
             Line::Note { name, value } => self.said.notes.take(name, value)?,
             Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
-                return Err(SaidError::OutOfPlace(line.to_string()));
+                return Err(ClientReportError::OutOfPlace(line.to_string()));
             }
         }
         Ok(())
@@ -147,28 +147,29 @@ impl Saying {
     ///
     /// # Errors
     /// The counts are missing, or the latencies do not add up to them.
-    pub fn finish(self) -> Result<Said, SaidError> {
+    pub fn finish(self) -> Result<ClientReport, ClientReportError> {
         if !self.has_counts {
-            return Err(SaidError::NoCounts);
+            return Err(ClientReportError::NoCounts);
         }
         let (latencies, ok) = (self.said.latencies.len(), self.said.ok);
         if self.said.own.is_none() && latencies != ok {
-            return Err(SaidError::Latencies { latencies, ok });
+            return Err(ClientReportError::Latencies { latencies, ok });
         }
         Ok(self.said)
     }
 }
 
-impl Said {
+impl ClientReport {
     /// What the report of `bookend load` says.
     ///
     /// # Errors
     /// Its histogram cannot be read.
-    pub fn of_report(report: &LoadReport) -> Result<Said, SaidError> {
+    pub fn of_report(report: &LoadReport) -> Result<ClientReport, ClientReportError> {
         let own = &report.bookend;
-        let latencies = latency::decode(&own.latency_histogram).map_err(SaidError::Histogram)?;
+        let latencies =
+            latency::decode(&own.latency_histogram).map_err(ClientReportError::Histogram)?;
         count::checked(latencies.len())?;
-        Ok(Said {
+        Ok(ClientReport {
             window_seconds: Some(own.window_seconds),
             ok: own.ok,
             errors: own.errors.clone(),
@@ -185,7 +186,7 @@ impl Said {
                 steady: own.intervals.as_ref().map(Steady::of).unwrap_or_default(),
                 spins: own.wait == "spin",
             }),
-            ..Said::default()
+            ..ClientReport::default()
         })
     }
 
@@ -193,38 +194,38 @@ impl Said {
     ///
     /// # Errors
     /// It is not such a document.
-    pub fn of_ghz(text: &str) -> Result<Said, SaidError> {
+    pub fn of_ghz(text: &str) -> Result<ClientReport, ClientReportError> {
         if let Ok(report) = serde_json::from_str::<LoadReport>(text) {
-            return Said::of_report(&report);
+            return ClientReport::of_report(&report);
         }
-        let report: GhzReport =
-            serde_json::from_str(text).map_err(|error| SaidError::Json(error.to_string()))?;
+        let report: GhzReport = serde_json::from_str(text)
+            .map_err(|error| ClientReportError::Json(error.to_string()))?;
         report.said()
     }
 
     /// Reads what h2load prints at its end. It tells no latencies and does not read `grpc-status`:
-    /// answered with HTTP status 200 is all it knows.
+    /// answered with HTTP status 200 is all it supports_method.
     ///
     /// # Errors
     /// It is not such a text.
-    pub fn of_h2load(text: &str) -> Result<Said, SaidError> {
+    pub fn of_h2load(text: &str) -> Result<ClientReport, ClientReportError> {
         let finished = rest_after(text, "finished in ")?;
         let requests = rest_after(text, "requests: ")?;
         let statuses = rest_after(text, "status codes: ")?;
         let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
         let of = |list: &str, name| count_before(list, name);
-        let done = of(requests, "done").ok_or(SaidError::Document("requests done"))?;
+        let done = of(requests, "done").ok_or(ClientReportError::Document("requests done"))?;
         let started = count::checked(of(requests, "started").unwrap_or(done))?;
-        let ok = of(statuses, "2xx").ok_or(SaidError::Document("status codes"))?;
+        let ok = of(statuses, "2xx").ok_or(ClientReportError::Document("status codes"))?;
         let (done, ok) = (count::checked(done)?, count::checked(ok)?);
         let failed = done.saturating_sub(ok);
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
-        Ok(Said {
+        Ok(ClientReport {
             window_seconds: h2load_seconds(duration),
             ok,
             errors: errors.into_iter().collect(),
             unfinished: started.saturating_sub(done),
-            ..Said::default()
+            ..ClientReport::default()
         })
     }
 
@@ -252,10 +253,10 @@ struct GhzCall {
 }
 
 impl GhzReport {
-    fn said(self) -> Result<Said, SaidError> {
-        let mut said = Said {
+    fn said(self) -> Result<ClientReport, ClientReportError> {
+        let mut said = ClientReport {
             window_seconds: Some(self.total as f64 / 1e9),
-            ..Said::default()
+            ..ClientReport::default()
         };
         for (status, count) in self.status_code_distribution {
             match status.as_str() {
@@ -296,10 +297,10 @@ fn code_of_ghz(status: &str) -> String {
     }
 }
 
-fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, SaidError> {
+fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, ClientReportError> {
     let mut lines = text.lines().rev();
     let line = lines.find_map(|line| line.trim_start().strip_prefix(start));
-    line.ok_or(SaidError::Document(start))
+    line.ok_or(ClientReportError::Document(start))
 }
 
 /// The number before `name` in `10 total, 9 started`.
@@ -317,35 +318,37 @@ fn h2load_seconds(text: &str) -> Option<f64> {
     })
 }
 
-impl fmt::Display for SaidError {
+impl fmt::Display for ClientReportError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SaidError::Line(error) => error.fmt(out),
-            SaidError::OutOfPlace(line) => write!(out, "`{line}` is out of place"),
-            SaidError::Histogram(error) => error.fmt(out),
-            SaidError::NoCounts => out.write_str("it ended without saying `ok N`"),
-            SaidError::Latencies { latencies, ok } => {
+            ClientReportError::Line(error) => error.fmt(out),
+            ClientReportError::OutOfPlace(line) => write!(out, "`{line}` is out of place"),
+            ClientReportError::Histogram(error) => error.fmt(out),
+            ClientReportError::NoCounts => out.write_str("it ended without saying `ok N`"),
+            ClientReportError::Latencies { latencies, ok } => {
                 write!(out, "it told {latencies} latencies of {ok} OK calls")
             }
-            SaidError::TooMany(error) => error.fmt(out),
-            SaidError::Notes(error) => error.fmt(out),
-            SaidError::Document(what) => write!(out, "its output lacks `{}`", what.trim_end()),
-            SaidError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
+            ClientReportError::TooMany(error) => error.fmt(out),
+            ClientReportError::ProcessNotes(error) => error.fmt(out),
+            ClientReportError::Document(what) => {
+                write!(out, "its output lacks `{}`", what.trim_end())
+            }
+            ClientReportError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
         }
     }
 }
 
-impl std::error::Error for SaidError {}
+impl std::error::Error for ClientReportError {}
 
-impl From<TooMany> for SaidError {
-    fn from(error: TooMany) -> SaidError {
-        SaidError::TooMany(error)
+impl From<TooMany> for ClientReportError {
+    fn from(error: TooMany) -> ClientReportError {
+        ClientReportError::TooMany(error)
     }
 }
 
-impl From<TooManyNotes> for SaidError {
-    fn from(error: TooManyNotes) -> SaidError {
-        SaidError::Notes(error)
+impl From<TooManyNotes> for ClientReportError {
+    fn from(error: TooManyNotes) -> ClientReportError {
+        ClientReportError::ProcessNotes(error)
     }
 }
 
@@ -353,10 +356,10 @@ impl From<TooManyNotes> for SaidError {
 mod tests {
     use super::*;
 
-    fn say(text: &str) -> Result<Said, SaidError> {
-        let mut saying = Saying::default();
+    fn say(text: &str) -> Result<ClientReport, ClientReportError> {
+        let mut saying = ClientReportParser::default();
         for line in text.lines() {
-            saying.take(line.parse().map_err(SaidError::Line)?)?;
+            saying.take(line.parse().map_err(ClientReportError::Line)?)?;
         }
         saying.finish()
     }
@@ -375,12 +378,12 @@ mod tests {
         let error = say("1000 4\nok 5\n").unwrap_err();
         assert_eq!(
             error,
-            SaidError::Latencies {
+            ClientReportError::Latencies {
                 latencies: 4,
                 ok: 5
             }
         );
-        assert_eq!(say("1000 4\n").unwrap_err(), SaidError::NoCounts);
+        assert_eq!(say("1000 4\n").unwrap_err(), ClientReportError::NoCounts);
     }
 
     #[test]
@@ -396,13 +399,19 @@ mod tests {
         ] {
             let line = line.replace('#', &half.to_string());
             let error = say(&format!("ok 0\n{line}\n{line}\n")).unwrap_err();
-            assert_eq!(error, SaidError::TooMany(TooMany), "{line}");
+            assert_eq!(error, ClientReportError::TooMany(TooMany), "{line}");
         }
         let ghz =
             format!(r#"{{"total":1,"statusCodeDistribution":{{"Odd":{half},"Strange":{half}}}}}"#);
-        assert_eq!(Said::of_ghz(&ghz), Err(SaidError::TooMany(TooMany)));
+        assert_eq!(
+            ClientReport::of_ghz(&ghz),
+            Err(ClientReportError::TooMany(TooMany))
+        );
         let h2load = "finished in 1s,\nrequests: 18446744073709551615 done\nstatus codes: 1 2xx\n";
-        assert_eq!(Said::of_h2load(h2load), Err(SaidError::TooMany(TooMany)));
+        assert_eq!(
+            ClientReport::of_h2load(h2load),
+            Err(ClientReportError::TooMany(TooMany))
+        );
     }
 
     #[test]
@@ -418,13 +427,16 @@ mod tests {
             "details":[{"timestamp":"x","latency":1000,"error":"","status":"OK"},
                        {"timestamp":"x","latency":9000,"error":"y","status":"Canceled"},
                        {"timestamp":"x","latency":3000,"error":"","status":"OK"}]}"#;
-        let said = Said::of_ghz(text).unwrap();
+        let said = ClientReport::of_ghz(text).unwrap();
         assert_eq!(said.ok, 2);
         assert_eq!(said.latencies.len(), 2);
         assert_eq!(said.window_seconds, Some(2.0));
         let codes: Vec<&str> = said.errors.keys().map(String::as_str).collect();
         assert_eq!(codes, ["CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
-        assert!(matches!(Said::of_ghz("ghz: oh"), Err(SaidError::Json(_))));
+        assert!(matches!(
+            ClientReport::of_ghz("ghz: oh"),
+            Err(ClientReportError::Json(_))
+        ));
     }
 
     #[test]
@@ -432,11 +444,11 @@ mod tests {
         let text = "starting benchmark...\n\nfinished in 2.50s, 40.00 req/s, 3.42KB/s\n\
              requests: 100 total, 110 started, 100 done, 98 succeeded, 2 failed, 0 errored, 0 \
              timeout\nstatus codes: 98 2xx, 0 3xx, 0 4xx, 2 5xx\ntraffic: 1KB\n";
-        let said = Said::of_h2load(text).unwrap();
+        let said = ClientReport::of_h2load(text).unwrap();
         assert_eq!((said.ok, said.error_count(), said.unfinished), (98, 2, 10));
         assert_eq!(said.window_seconds, Some(2.5));
         assert!(said.latencies.is_empty());
-        let error = Said::of_h2load("oh").unwrap_err();
+        let error = ClientReport::of_h2load("oh").unwrap_err();
         assert_eq!(error.to_string(), "its output lacks `finished in`");
     }
 
