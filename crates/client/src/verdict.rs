@@ -3,7 +3,8 @@
 use crate::encoding::AnswerEncoding;
 use crate::metadata::Metadata;
 use bookend_wire::HeaderList;
-use bookend_wire::grpc::{Code, Status, percent};
+use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
+use bookend_wire::grpc::{Code, Status};
 
 /// A call by its header blocks. What stands between them is somebody else's.
 #[derive(Debug, Default)]
@@ -123,77 +124,13 @@ impl Verdict {
 
     /// Nothing more will come; `stated` is what the trailers said.
     pub fn end(&mut self, stated: Option<Status>) {
-        if self.status.is_some() {
-            return;
+        if self.status.is_none() {
+            self.status = Some(final_status(stated, self.fault.take()));
         }
-        self.status = Some(match (stated, self.fault.take()) {
-            (Some(status), _) if status.code != Code::Ok => status,
-            (_, Some(fault)) => fault,
-            (Some(status), None) => status,
-            (None, None) => Status::new(Code::Unknown, "the server sent no grpc-status"),
-        });
     }
 
     /// The call is over for another reason than what the server said in its trailers.
     pub fn fail(&mut self, status: Status) {
         self.status = Some(status);
-    }
-}
-
-/// What is wrong with a response's head.
-fn fault_of_head(fields: &HeaderList) -> Option<Status> {
-    let http_status = fields.find(b":status").unwrap_or_default();
-    if http_status != b"200" {
-        let shown = String::from_utf8_lossy(http_status);
-        let text = format!("the server answered with HTTP status {shown}");
-        return Some(Status::new(Code::of_http_status(http_status), text));
-    }
-    fault_of_content_type(fields.find(b"content-type").unwrap_or_default())
-}
-
-/// Requests say `application/grpc`, which stands for Protocol Buffers, and so may the answer; an
-/// answer in another codec can be read by nobody who asked like that. What is no gRPC at all is
-/// judged by its HTTP status, and 200 stands for `UNKNOWN`.
-fn fault_of_content_type(value: &[u8]) -> Option<Status> {
-    let value = String::from_utf8_lossy(value);
-    let media_type = value.split(';').next().unwrap_or_default().trim();
-    let media_type = media_type.to_ascii_lowercase();
-    let code = match media_type.strip_prefix("application/grpc") {
-        Some("" | "+proto") => return None,
-        Some(codec) if codec.starts_with('+') => Code::Internal,
-        _ => Code::of_http_status(b"200"),
-    };
-    let text = format!("the server answered with content-type {value:?}, not application/grpc");
-    Some(Status::new(code, text))
-}
-
-fn stated_status(fields: &HeaderList) -> Option<Status> {
-    let code = Code::parse(fields.find(b"grpc-status")?);
-    let message = percent::decode(fields.find(b"grpc-message").unwrap_or_default());
-    Some(Status::new(code, message))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn code(content_type: &str) -> Option<Code> {
-        fault_of_content_type(content_type.as_bytes()).map(|status| status.code)
-    }
-
-    #[test]
-    fn protocol_buffers_are_what_was_asked_for() {
-        for good in [
-            "application/grpc",
-            "application/grpc+proto",
-            "Application/gRPC",
-            "application/grpc; charset=utf-8",
-        ] {
-            assert_eq!(code(good), None, "{good}");
-        }
-        assert_eq!(code("application/grpc+json"), Some(Code::Internal));
-        for foreign in ["", "text/html", "application/grpc-web", "application/grpcx"] {
-            assert_eq!(code(foreign), Some(Code::Unknown), "{foreign}");
-        }
     }
 }

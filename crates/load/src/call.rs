@@ -1,7 +1,8 @@
 //! One call in flight, and whether its answer is what gRPC promises.
 
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::{Code, percent};
+use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
+use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ErrorCode, HeaderList, Initiator};
 
 /// Octets of an answer that the server's windows wait for while it goes on. Less than that, which
@@ -23,23 +24,7 @@ pub(crate) struct Call {
     /// Whether it belongs to the calls of the window, where those are counted by number.
     pub counted: bool,
     /// Why its head was no good, if so.
-    fault: Option<Box<Fault>>,
-}
-
-/// How a call failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub code: Code,
-    pub text: String,
-}
-
-impl Fault {
-    pub fn new(code: Code, text: impl Into<String>) -> Self {
-        Self {
-            code,
-            text: text.into(),
-        }
-    }
+    fault: Option<Box<Status>>,
 }
 
 /// What a header block meant, when it was one of those that come with every good answer.
@@ -95,7 +80,7 @@ impl Call {
 
     /// The call ended with `grpc-status: 0`: was there exactly one whole message?
     #[inline]
-    pub fn check_body(&mut self) -> Result<(), Fault> {
+    pub fn check_body(&mut self) -> Result<(), Status> {
         let declared_bytes = self.declared_bytes();
         let whole = u64::from(self.body_bytes) == declared_bytes + PREFIX_BYTES as u64;
         if whole && self.fault.is_none() && self.head_came {
@@ -124,7 +109,7 @@ impl Call {
 
     /// How the call failed whose stream was reset; `None` where a GOAWAY follows that says so.
     #[cold]
-    pub fn fault_of_reset(&self, code: ErrorCode, by: Initiator) -> Option<Fault> {
+    pub fn fault_of_reset(&self, code: ErrorCode, by: Initiator) -> Option<Status> {
         let progress = self.progress();
         let text = match by {
             Initiator::Peer => {
@@ -133,11 +118,11 @@ impl Call {
             Initiator::PeerGoAway => return None,
             Initiator::Library => format!("the server broke HTTP/2 on a stream: {code}"),
         };
-        Some(Fault::new(Code::of_reset(code), text))
+        Some(Status::new(Code::of_reset(code), text))
     }
 
     #[cold]
-    fn body_fault(&mut self, declared_bytes: u64) -> Fault {
+    fn body_fault(&mut self, declared_bytes: u64) -> Status {
         if let Some(fault) = self.fault.take() {
             return *fault;
         }
@@ -147,40 +132,25 @@ impl Call {
                 "the server sent {bytes} bytes where one message of {declared_bytes} was declared"
             ),
         };
-        Fault::new(Code::Internal, text)
+        Status::new(Code::Internal, text)
     }
 
     /// The call ended with these trailers.
-    pub fn trailers(&mut self, fields: &HeaderList) -> Result<(), Fault> {
-        let Some(status) = fields.find(b"grpc-status") else {
-            let missing = || Fault::new(Code::Unknown, "the server sent no grpc-status");
-            return Err(self.fault.take().map_or_else(missing, |fault| *fault));
-        };
-        match Code::parse(status) {
-            Code::Ok => self.check_body(),
-            code => {
-                let message = fields.find(b"grpc-message").unwrap_or_default();
-                Err(Fault::new(code, percent::decode(message)))
-            }
+    pub fn trailers(&mut self, fields: &HeaderList) -> Result<(), Status> {
+        let status = final_status(stated_status(fields), self.fault.take().map(|fault| *fault));
+        if status.code == Code::Ok {
+            return self.check_body();
         }
+        Err(status)
     }
-}
 
-/// What is wrong with a response's head. A response that is no gRPC is told by its HTTP status.
-fn fault_of_head(fields: &HeaderList) -> Option<Fault> {
-    let status = fields.find(b":status").unwrap_or_default();
-    if status != b"200" {
-        let status_text = String::from_utf8_lossy(status).into_owned();
-        let text = format!("unexpected HTTP status code received from server: {status_text}");
-        return Some(Fault::new(Code::of_http_status(status), text));
+    /// The call ended without trailers: the response was not gRPC, or it was cut off.
+    #[cold]
+    pub fn no_trailers(&mut self) -> Status {
+        let text = "server closed the stream without sending trailers";
+        let fault = self.fault.take();
+        fault.map_or_else(|| Status::new(Code::Internal, text), |fault| *fault)
     }
-    let content_type = fields.find(b"content-type").unwrap_or_default();
-    if !content_type.starts_with(b"application/grpc") {
-        let content_type = String::from_utf8_lossy(content_type).into_owned();
-        let text = format!("the server answered with content-type {content_type:?}, not gRPC");
-        return Some(Fault::new(Code::Unknown, text));
-    }
-    None
 }
 
 #[cfg(test)]
@@ -197,7 +167,7 @@ mod tests {
 
     const HEAD: [(&str, &str); 2] = [(":status", "200"), ("content-type", "application/grpc")];
 
-    fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Fault> {
+    fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Status> {
         let mut call = Call::new(1, true);
         assert!(call.head(&list(&HEAD)));
         for data in body {
@@ -265,7 +235,7 @@ mod tests {
         let trailers = [("grpc-status", "5"), ("grpc-message", "caf%C3%A9")];
         assert_eq!(
             ended(&[], &trailers),
-            Err(Fault::new(Code::NotFound, "café"))
+            Err(Status::new(Code::NotFound, "café"))
         );
         assert_eq!(ended(&[], &[("x", "y")]).unwrap_err().code, Code::Unknown);
     }
@@ -276,11 +246,15 @@ mod tests {
         assert!(!call.head(&list(&[(":status", "503"), ("content-type", "text/html")])));
         assert_eq!(call.check_body().unwrap_err().code, Code::Unavailable);
         let mut call = Call::new(1, true);
+        call.head(&list(&[(":status", "503"), ("content-type", "text/html")]));
+        call.body(b"<html>");
+        assert_eq!(call.no_trailers().code, Code::Unavailable);
+        let mut call = Call::new(1, true);
         assert!(!call.head(&list(&[(":status", "200"), ("content-type", "text/html")])));
         assert!(
             call.trailers(&list(&[]))
                 .unwrap_err()
-                .text
+                .message
                 .contains("text/html")
         );
     }

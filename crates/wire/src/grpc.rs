@@ -5,6 +5,7 @@ pub mod gzip;
 pub mod message;
 pub mod metadata;
 pub mod percent;
+pub mod response;
 pub mod status;
 pub mod timeout;
 

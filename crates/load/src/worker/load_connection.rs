@@ -2,7 +2,7 @@
 
 mod liveness;
 
-use crate::call::{Call, Fault, token};
+use crate::call::{Call, token};
 use crate::metadata::varying_value;
 use crate::plan::LoadPlan;
 use crate::record::Recorder;
@@ -10,7 +10,8 @@ use crate::record::SetupTimes;
 use crate::record::peer_table::Place;
 use crate::worker::reset_queue::GivenUp;
 use bookend_io::{ConnectionId, IoContext};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::response::final_status;
+use bookend_wire::grpc::{Code, Status};
 use bookend_wire::keepalive::TOO_MANY_PINGS;
 use bookend_wire::{
     CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, HeaderBlock, HeaderList,
@@ -82,9 +83,9 @@ impl ReceivedGoAway {
     }
 
     /// How a call failed that the server has not looked at.
-    pub fn left_out(&self) -> Fault {
+    pub fn left_out(&self) -> Status {
         let text = format!("{self}, and had not looked at the call");
-        Fault::new(Code::Unavailable, text)
+        Status::new(Code::Unavailable, text)
     }
 }
 
@@ -332,7 +333,7 @@ impl LoadConnection {
             self.given_up.add(stream);
             ledger.failed(
                 call,
-                &Fault::new(Code::DeadlineExceeded, "context deadline exceeded"),
+                &Status::new(Code::DeadlineExceeded, "context deadline exceeded"),
             );
             *call = Call::default();
             self.in_flight -= 1;
@@ -343,7 +344,7 @@ impl LoadConnection {
     }
 
     /// The connection is gone: every call in flight failed.
-    pub fn fail_all(&mut self, fault: &Fault, mut ledger: CallSink<'_>) {
+    pub fn fail_all(&mut self, fault: &Status, mut ledger: CallSink<'_>) {
         ledger.recorder.at(self.place.entry);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             ledger.failed(call, fault);
@@ -391,12 +392,12 @@ impl CallSink<'_> {
     }
 
     /// A call failed.
-    pub fn failed(&mut self, call: &Call, fault: &Fault) {
+    pub fn failed(&mut self, call: &Call, fault: &Status) {
         if !self.belongs(call) {
             self.stragglers.failed += 1;
             return;
         }
-        self.recorder.errors.add(fault.code, &fault.text, 1);
+        self.recorder.errors.add(fault.code, &fault.message, 1);
         if self.count_errors {
             self.recorder
                 .latency(self.now_ns.saturating_sub(call.start_ns));
@@ -427,7 +428,7 @@ impl ResponseVisitor<'_> {
     }
 
     #[inline]
-    fn end(&mut self, sender: &mut Sender, stream: StreamKey, outcome: Result<(), Fault>) {
+    fn end(&mut self, sender: &mut Sender, stream: StreamKey, outcome: Result<(), Status>) {
         let Some(slot) = self.calls.get_mut(stream.index as usize) else {
             return;
         };
@@ -444,7 +445,7 @@ impl ResponseVisitor<'_> {
     }
 
     #[cold]
-    fn end_unanswered(&mut self, sender: &mut Sender, stream: StreamKey, fault: Fault) {
+    fn end_unanswered(&mut self, sender: &mut Sender, stream: StreamKey, fault: Status) {
         self.unanswered += 1;
         self.end(sender, stream, Err(fault));
     }
@@ -486,8 +487,7 @@ impl Visitor for ResponseVisitor<'_> {
         if token == token::HEAD {
             call.good_head();
             if end_stream {
-                let fault = Fault::new(Code::Unknown, "the server sent no grpc-status");
-                self.end(sender, stream, Err(fault));
+                self.end(sender, stream, Err(final_status(None, None)));
             }
             return;
         }
@@ -503,8 +503,8 @@ impl Visitor for ResponseVisitor<'_> {
         };
         let is_due = call.body(data);
         if end_stream {
-            let text = "server closed the stream without sending trailers";
-            self.end(sender, stream, Err(Fault::new(Code::Internal, text)));
+            let fault = call.no_trailers();
+            self.end(sender, stream, Err(fault));
         } else if is_due {
             // All that has come since the last time.
             sender.release(stream, usize::MAX);

@@ -5,7 +5,6 @@ mod keepalive;
 #[cfg(test)]
 mod stories;
 
-use crate::call::Fault;
 use crate::plan::{Connecting, LoadPlan};
 use crate::record::measurements::WorkerMeasurements;
 use crate::worker::Worker;
@@ -14,7 +13,7 @@ use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
 use crate::worker::start_barrier::StartBarrier;
 use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ConnectionError, HeaderBlock};
 use keepalive::KeepaliveSweep;
 use std::sync::Arc;
@@ -181,7 +180,7 @@ impl Worker for LoadShard {
     }
 
     fn fail_everything(&mut self, io: &mut IoContext) {
-        let fault = Fault::new(Code::Unavailable, "the client connection is closing");
+        let fault = Status::new(Code::Unavailable, "the client connection is closing");
         for link in self.links.iter_mut().flatten() {
             link.fail_all(&fault, self.state.ledger(io.now_ns()));
         }

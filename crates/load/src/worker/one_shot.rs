@@ -6,7 +6,6 @@
 
 mod call;
 
-use crate::call::Fault;
 use crate::plan::LoadPlan;
 use crate::record::measurements::WorkerMeasurements;
 use crate::worker::Worker;
@@ -16,7 +15,7 @@ use crate::worker::source_addresses::ConnectToken;
 use crate::worker::start_barrier::StartBarrier;
 use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::{Code, Status};
 use call::{OneShotCall, RequestTemplate};
 use std::io;
 use std::sync::Arc;
@@ -148,7 +147,7 @@ impl OneShotShard {
             let text = self.state.explain(connection, &text);
             self.state.measured.note_failure(&text);
             self.state.lose_target(connection);
-            Err(Fault::new(Code::Unavailable, text))
+            Err(Status::new(Code::Unavailable, text))
         });
         let mut ledger = self.state.ledger_of(connection, end_ns);
         match &outcome {
@@ -217,7 +216,7 @@ impl Worker for OneShotShard {
 
     /// Their connections are closed as well.
     fn fail_everything(&mut self, io: &mut IoContext) {
-        let fault = Fault::new(Code::Unavailable, "the client connection is closing");
+        let fault = Status::new(Code::Unavailable, "the client connection is closing");
         let now_ns = io.now_ns();
         for (number, attempt) in self.attempts.iter_mut().enumerate() {
             if let Some(id) = attempt.id.take() {

@@ -1,13 +1,12 @@
 //! Connections of a worker: made, made again, lost.
 
 use super::LoadShard;
-use crate::call::Fault;
 use crate::worker::connection_manager::ConnectionEnd;
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
 use crate::worker::phases::Phase;
 use crate::worker::source_addresses::ConnectToken;
 use bookend_io::{ConnectionId, IoContext};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::{Code, Status};
 use std::io;
 
 impl LoadShard {
@@ -120,7 +119,7 @@ impl LoadShard {
                 self.state.lose_target(number);
                 self.state.count_attempt(number, &text);
             }
-            let fault = Fault::new(Code::Unavailable, text);
+            let fault = Status::new(Code::Unavailable, text);
             link.fail_all(&fault, self.state.ledger(now_ns));
         }
         self.dials.lost(link.connection_number, now_ns, end);

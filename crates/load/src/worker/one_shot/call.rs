@@ -1,6 +1,6 @@
 //! One call and its connection.
 
-use crate::call::{Call, Fault};
+use crate::call::Call;
 use crate::metadata::varying_value;
 use crate::plan::LoadPlan;
 use crate::record::SetupTimes;
@@ -8,7 +8,7 @@ use crate::worker::connection_manager::ConnectionEnd;
 use crate::worker::load_connection::ReceivedGoAway;
 use crate::worker::state::WorkerState;
 use bookend_io::{AfterRead, ConnectionId, IoContext, Received};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{
     CannotOpen, Connection, ErrorCode, ExtraField, FirstFlight, HeaderBlock, HeaderList, Indexing,
     Initiator, Sender, Side, StreamKey, Visitor,
@@ -73,7 +73,7 @@ pub(super) struct OneShotCall {
     pub id: Option<ConnectionId>,
     pub call: Call,
     /// How the call ended, before its connection does.
-    pub outcome: Option<Result<(), Fault>>,
+    pub outcome: Option<Result<(), Status>>,
     pub farewell: Option<ReceivedGoAway>,
     connection: Connection,
     /// When the transport was there.
@@ -126,7 +126,7 @@ impl OneShotCall {
             Ok(stream) => self.call.stream_id = stream.id,
             Err(_) => {
                 let text = "--first-stream-id leaves no stream for a call";
-                self.outcome = Some(Err(Fault::new(Code::Internal, text)));
+                self.outcome = Some(Err(Status::new(Code::Internal, text)));
                 io.close(id);
             }
         }
@@ -150,7 +150,7 @@ impl OneShotCall {
             self.first_byte_ns = io.now_ns();
         }
         if let Err(error) = &result {
-            let fault = Fault::new(Code::Unavailable, error.to_string());
+            let fault = Status::new(Code::Unavailable, error.to_string());
             self.outcome.get_or_insert(Err(fault));
         } else if self.outcome.is_some() {
             self.connection.sender.goaway(ErrorCode::NO_ERROR, b"");
@@ -177,7 +177,7 @@ impl OneShotCall {
             return io.abort(id);
         }
         let text = "context deadline exceeded";
-        self.outcome = Some(Err(Fault::new(Code::DeadlineExceeded, text)));
+        self.outcome = Some(Err(Status::new(Code::DeadlineExceeded, text)));
         if self.opened_ns > 0 {
             self.take_leave(id, io);
         }
@@ -218,13 +218,13 @@ impl OneShotCall {
 /// Checks the one answer as it comes.
 struct OneShotVisitor<'a> {
     call: &'a mut Call,
-    outcome: &'a mut Option<Result<(), Fault>>,
+    outcome: &'a mut Option<Result<(), Status>>,
     farewell: &'a mut Option<ReceivedGoAway>,
     head_came: bool,
 }
 
 impl OneShotVisitor<'_> {
-    fn end(&mut self, outcome: Result<(), Fault>) {
+    fn end(&mut self, outcome: Result<(), Status>) {
         self.outcome.get_or_insert(outcome);
     }
 }
@@ -254,8 +254,8 @@ impl Visitor for OneShotVisitor<'_> {
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         let is_due = self.call.body(data);
         if end_stream {
-            let text = "server closed the stream without sending trailers";
-            self.end(Err(Fault::new(Code::Internal, text)));
+            let fault = self.call.no_trailers();
+            self.end(Err(fault));
         } else if is_due {
             sender.release(stream, usize::MAX);
         }
