@@ -1,4 +1,4 @@
-// Package contract is docs/subject-contract.md for subjects in Go: variables in, lines out. It is
+// Package contract is docs/extend/subject-contract.md for subjects in Go: variables in, lines out. It is
 // told nothing of any RPC library, and is a module of its own for those that measure another one.
 package contract
 

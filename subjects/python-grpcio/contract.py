@@ -1,4 +1,4 @@
-"""The lab's words, docs/subject-contract.md, and the published command line."""
+"""The lab's words, docs/extend/subject-contract.md, and the published command line."""
 
 import argparse
 import asyncio

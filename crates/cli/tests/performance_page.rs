@@ -1,4 +1,4 @@
-//! The table of drivers in docs/performance.md is what the committed records give.
+//! The table of drivers in docs/measure/performance.md is what the committed records give.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,7 +112,7 @@ fn table(end: &End) -> Vec<String> {
 
 #[test]
 fn the_tables_of_drivers_are_what_their_records_give() {
-    let page = root().join("docs/performance.md");
+    let page = root().join("docs/measure/performance.md");
     let page = fs::read_to_string(page).expect("there is the page");
     let section = page.split("## The drivers\n").nth(1).expect("the section");
     let section = section.split("\n## ").next().expect("its end");

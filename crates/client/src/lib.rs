@@ -54,7 +54,7 @@
 //! use, and says whose fault that is; a [`Channel`] makes a new one and tells its calls by their
 //! status.
 //!
-//! `docs/client.md` tells all of it, with examples.
+//! `docs/use/client.md` tells all of it, with examples.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -89,10 +89,10 @@ pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/client.md")]
+#[doc = include_str!("../../../docs/use/client.md")]
 struct Guide;
 
 /// The same for TLS, of both ends.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/tls.md")]
+#[doc = include_str!("../../../docs/use/tls.md")]
 struct TlsGuide;

@@ -1,4 +1,4 @@
-//! The variables with which the lab starts a process (docs/subject-contract.md).
+//! The variables with which the lab starts a process (docs/extend/subject-contract.md).
 
 use crate::transport::{Carrier, TlsFiles, Transport};
 use serde::{Deserialize, Serialize};

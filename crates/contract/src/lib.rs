@@ -1,7 +1,7 @@
 //! What the lab and a measured process say to each other: variables, lines, the JSON of
 //! `bookend load`, the verdict. Pure: no process is started and no file is opened here.
 //!
-//! The prose of it, with example sessions, is docs/subject-contract.md.
+//! The prose of it, with example sessions, is docs/extend/subject-contract.md.
 #![forbid(unsafe_code)]
 
 pub mod code;

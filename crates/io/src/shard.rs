@@ -1,4 +1,4 @@
-//! What one thread owns, and what it is told. See docs/shard.md.
+//! What one thread owns, and what it is told. See docs/internals/shard.md.
 
 use crate::context::IoContext;
 use std::io;

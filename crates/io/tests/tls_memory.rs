@@ -17,7 +17,7 @@ static ALLOCATED: PeakAlloc = PeakAlloc;
 
 const SESSIONS: usize = 200;
 
-/// What docs/tls.md states.
+/// What docs/use/tls.md states.
 const SESSION_BYTES_MAX: usize = 16 << 10;
 
 /// Each connection has been talked over, there and back.

@@ -1,4 +1,4 @@
-//! Records: a run as one text file that can be committed and read again (docs/results.md).
+//! Records: a run as one text file that can be committed and read again (docs/measure/results.md).
 //!
 //! The first line holds the facts of the run, each further line one measured [`Row`]. The same
 //! run always gives the same text: rows stand by round and then in the order of the plan. A file

@@ -299,7 +299,7 @@ fn what_a_request_costs_each_instrument_is_compared_with_the_first() {
     let printed = instrument_table(&table).expect("a table");
     for title in ["req/instrument-CPU-s", "ratio i", "busy"] {
         assert!(printed.contains(title), "{printed}");
-        let metrics = include_str!("../../../docs/metrics.md");
+        let metrics = include_str!("../../../docs/measure/metrics.md");
         assert!(metrics.contains(&format!("`{title}`")), "{title}");
     }
     assert!(printed.contains("| rust-tonic via ghz "), "{printed}");

@@ -113,7 +113,7 @@ fn what_connections_cost_stands_in_a_table_with_intervals() {
     );
     assert!(below[1].contains("| lasting"), "{}", below[1]);
     let titles: Vec<&str> = lines[1].split('|').map(str::trim).collect();
-    let metrics = include_str!("../../../docs/metrics.md");
+    let metrics = include_str!("../../../docs/measure/metrics.md");
     for title in titles.iter().filter(|title| !title.is_empty()) {
         assert!(
             metrics.contains(&format!("`{title}`")),

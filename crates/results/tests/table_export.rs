@@ -182,7 +182,7 @@ fn every_printed_number_is_defined() {
     {
         assert!(
             metrics.contains(&format!("`{name}`")),
-            "docs/metrics.md does not define {name}"
+            "docs/measure/metrics.md does not define {name}"
         );
     }
 }
@@ -209,7 +209,7 @@ fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
                     let known = format.contains(&format!("`{key}`"))
                         || format.contains(&format!("`[{key}]`"))
                         || format.contains(&format!("`[[{key}]]`"));
-                    assert!(known, "docs/suite-format.md does not explain {key}");
+                    assert!(known, "docs/extend/suite-format.md does not explain {key}");
                 }
             }
             other => panic!("{table}: {other:?}"),

@@ -1,5 +1,5 @@
 //! What a server takes from its clients: two presets, and where their values come from.
-//! `docs/limits.md` shows them beside what known attacks come to.
+//! `docs/use/limits.md` shows them beside what known attacks come to.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A published table as data: `published.csv` in a suite's folder (docs/results.md).
+//! A published table as data: `published.csv` in a suite's folder (docs/measure/results.md).
 //!
 //! One format for all suites. Each figure stands twice: as it was printed, and as a number in the
 //! base unit that its column names. Nothing is corrected: the audit says what cannot be true.

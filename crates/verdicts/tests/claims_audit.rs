@@ -273,10 +273,10 @@ fn every_rule_that_looks_at_published_rows_finds_something_or_says_how_many_it_l
 
 #[test]
 fn the_rules_are_defined_in_the_words_of_the_program() {
-    let file = suites().join("../docs/metrics.md");
+    let file = suites().join("../docs/measure/metrics.md");
     let metrics = std::fs::read_to_string(file).expect("readable");
     for rule in Rule::ALL {
         let line = format!("| `{rule}` | {} |\n", rule.meaning());
-        assert!(metrics.contains(&line), "docs/metrics.md lacks: {line}");
+        assert!(metrics.contains(&line), "docs/measure/metrics.md lacks: {line}");
     }
 }

@@ -22,7 +22,7 @@ pub const BLOCKING_CONNECTIONS_MAX: usize = 4096;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
     /// On one thread epoll: a blocking one beside it would take its processor from it
-    /// (docs/performance.md). With more threads the first connections, as many as there are
+    /// (docs/measure/performance.md). With more threads the first connections, as many as there are
     /// threads, get a blocking thread each; those that come while these are taken go to epoll.
     #[default]
     Auto,

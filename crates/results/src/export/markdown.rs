@@ -61,7 +61,7 @@ pub(super) fn origin_of_run(report: &Report<'_>) -> String {
         None => "not finished".to_owned(),
     };
     format!(
-        "Run {} of suite {}, started {}, {end}. Every figure is defined in docs/metrics.md.",
+        "Run {} of suite {}, started {}, {end}. Every figure is defined in docs/measure/metrics.md.",
         report.run.id, new.plan.suite, new.started
     )
 }

@@ -1,4 +1,4 @@
-//! What each attack comes to. The tests measure it, docs/limits.md shows it, and neither can differ
+//! What each attack comes to. The tests measure it, docs/use/limits.md shows it, and neither can differ
 //! from what stands here.
 
 use crate::stage::Outcome;

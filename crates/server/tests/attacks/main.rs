@@ -3,7 +3,7 @@
 //! Every story shows how the attack ends; that memory and work stay bounded, in octets, frames and
 //! calls, never in seconds; that another connection is answered all the while; that a client just
 //! below the limit is left alone; and that it is the limit that does all this: without it the same
-//! check fails. Time is virtual. Figures are kept in [`figures`], from where docs/limits.md has
+//! check fails. Time is virtual. Figures are kept in [`figures`], from where docs/use/limits.md has
 //! them.
 
 mod bombs;

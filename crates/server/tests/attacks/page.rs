@@ -1,4 +1,4 @@
-//! docs/limits.md has every limit and every figure, and no other ones.
+//! docs/use/limits.md has every limit and every figure, and no other ones.
 
 use std::fs;
 use std::path::Path;
@@ -342,7 +342,7 @@ fn with_table(page: &str, name: &str, table: &str) -> String {
 
 #[test]
 fn the_page_of_limits_says_what_is_so() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/use/limits.md");
     let page = fs::read_to_string(&path).expect("the page");
     let mut made = with_table(&page, "presets", &presets_table());
     made = with_table(&made, "constants", &constants_table());

@@ -1,4 +1,4 @@
-//! The two ways to write a stream, as docs/server.md quotes them: each range that comes is answered
+//! The two ways to write a stream, as docs/use/server.md quotes them: each range that comes is answered
 //! with its numbers.
 
 use bookend_server::prost::Message;

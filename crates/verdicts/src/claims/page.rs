@@ -1,4 +1,4 @@
-//! docs/claims.md: every claim with its figures, and what the audit and the models say.
+//! docs/measure/claims.md: every claim with its figures, and what the audit and the models say.
 
 use super::metric::unit_text;
 use super::model::{Model, Prediction, Rejection};
@@ -116,7 +116,7 @@ fn provenance(suite: &SuiteLedger) -> String {
         true => EXPECTATIONS,
         false => "",
     };
-    format!("Suite [{name}](../suites/{name}). {whose}{ours}")
+    format!("Suite [{name}](../../suites/{name}). {whose}{ours}")
 }
 
 /// What a reader must know of claims that stand in no document.

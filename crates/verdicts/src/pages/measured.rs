@@ -12,7 +12,7 @@ pub fn measured_page(record: &Record, verdicts: &str) -> String {
     let facts = &record.facts;
     let origin = format!(
         "Measured on {}. Made by `bookend results {}` from\n`{}`; every figure is defined in\n\
-         [docs/metrics.md](../../docs/metrics.md).",
+         [docs/measure/metrics.md](../../docs/measure/metrics.md).",
         day_of(facts),
         facts.suite,
         record_of(facts).display()

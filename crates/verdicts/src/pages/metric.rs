@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A figure of a cell: the median of its rounds, or for latencies one of the merged histogram
-/// (docs/metrics.md).
+/// (docs/measure/metrics.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// One that has no parameter, by its name.

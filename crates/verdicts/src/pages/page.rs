@@ -38,7 +38,7 @@ fn origin(page: &Page<'_>) -> String {
     format!(
         "Published figures and what was measured here on {day}, side by side. Made by \
          `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
-         figure is defined in\n[docs/metrics.md](../../docs/metrics.md).\n",
+         figure is defined in\n[docs/measure/metrics.md](../../docs/measure/metrics.md).\n",
         record_of(facts).display()
     )
 }
