@@ -3,7 +3,6 @@
 mod back_off;
 mod caller;
 mod calls;
-mod deadlines;
 mod gate;
 mod heads;
 mod inbox;

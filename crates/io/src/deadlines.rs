@@ -1,143 +1,140 @@
-//! Giving up after a while.
+//! When things that wait are given up: in any order, or all after the same time.
 
-use crate::context::IoContext;
 use crate::kernel::Grows;
-use crate::shard::ConnectionId;
 use rustix::io::Errno;
-use std::collections::VecDeque;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
 
-/// What a driver of many connections does not wait for any longer than that.
-#[derive(Debug, Default)]
-pub(crate) struct Deadlines {
-    connects: Timeouts,
-    lingers: Timeouts,
-    /// Set while the listener is left alone because of a lack of descriptors.
-    accept_at_ns: Option<u64>,
+/// How exactly a [`DeadlineHeap`] is read: what is due is looked at once a millisecond, all of it
+/// together, however many deadlines lie between. gRPC's clients count in milliseconds, and their
+/// own timers are no finer.
+const TICK_NS: u64 = 1_000_000;
+
+/// Deadlines of what is over, beyond as many as mattered when they were last swept out, before that
+/// is done again.
+const STALE_MAX: usize = 1_024;
+
+/// Deadlines in any order, also of some things that are over: to take each one out as it ends would
+/// cost more than to sweep them out together.
+#[derive(Debug)]
+pub struct DeadlineHeap<T> {
+    heap: BinaryHeap<Reverse<Deadline<T>>>,
+    kept_by_sweep: usize,
 }
 
-/// What a driver has to do because the time has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
-    /// Give up the connect of the connection of that index.
-    Connect(u32),
-    /// Close the connection of that index, which has been read on for long enough.
-    Linger(u32),
-    /// Ask the listener again.
-    Accept,
+/// Ordered by the time alone.
+#[derive(Debug)]
+struct Deadline<T> {
+    at_ns: u64,
+    value: T,
 }
 
-/// One of a driver's sockets, and what is waited for.
-pub(crate) trait Waits {
-    /// Whose it is.
-    fn id(&self) -> ConnectionId;
-    /// Whether its connect has not ended yet.
-    fn awaits_connect(&self) -> bool;
-    /// Whether it is closed for the shard, and read on so that the peer gets our last bytes.
-    fn lingers(&self) -> bool;
-}
-
-/// The entry of the connection of that key, unless that is gone.
-#[inline]
-pub(crate) fn entry_of<E: Waits>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
-    let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
-    (entry.id().key() == key).then_some(entry)
-}
-
-impl Deadlines {
-    /// A connect has begun that may take until then. Fails where there is no memory: who is to be
-    /// given up must not be left waiting for ever.
-    pub fn connect_by(&mut self, by_ns: u64, id: ConnectionId) -> Result<(), Errno> {
-        self.connects.push(by_ns, id)
+impl<T> DeadlineHeap<T> {
+    /// Adds something that waits until then.
+    pub fn push(&mut self, at_ns: u64, value: T) {
+        self.heap.push(Reverse(Deadline { at_ns, value }));
     }
 
-    /// A closed connection is to be read on until then. Fails where there is no memory.
-    pub fn linger_until(&mut self, until_ns: u64, id: ConnectionId) -> Result<(), Errno> {
-        self.lingers.push(until_ns, id)
-    }
-
-    /// The listener is to be left alone until then.
-    pub fn accept_at(&mut self, at_ns: u64) {
-        self.accept_at_ns = Some(at_ns);
-    }
-
-    /// The listener is not to be left alone, or there is none any more.
-    pub fn forget_accept(&mut self) {
-        self.accept_at_ns = None;
-    }
-
-    /// Whether the listener is left alone.
-    pub fn is_accept_put_off(&self) -> bool {
-        self.accept_at_ns.is_some()
-    }
-
-    /// When the first of these is due that still matters.
+    /// When to look again: the first deadline, rounded up to a whole millisecond.
     #[inline]
-    pub fn next_ns<E: Waits>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
-        let connect = self
-            .connects
-            .next(|key| entry_of(entries, key).is_some_and(|entry| entry.awaits_connect()));
-        let linger = self
-            .lingers
-            .next(|key| entry_of(entries, key).is_some_and(|entry| entry.lingers()));
-        [connect, linger, self.accept_at_ns]
-            .into_iter()
-            .flatten()
-            .min()
+    pub fn next_ns(&self) -> Option<u64> {
+        let Reverse(first) = self.heap.peek()?;
+        Some(first.at_ns.div_ceil(TICK_NS).saturating_mul(TICK_NS))
     }
 
-    /// What is due, one thing at a time.
+    /// Takes out something that is due by now; it may be over already.
+    pub fn pop_due(&mut self, now_ns: u64) -> Option<T> {
+        let Reverse(first) = self.heap.peek()?;
+        if first.at_ns > now_ns {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(first)| first.value)
+    }
+
+    /// Whether so many were added since the last sweep that the next one is worth its cost.
     #[inline]
-    pub fn pop_due<E: Waits>(&mut self, entries: &mut [Option<E>], io: &IoContext) -> Option<Due> {
-        let next_ns = self.next_ns(entries)?;
-        let now_ns = io.now_ns();
-        match next_ns <= now_ns {
-            true => self.pop(now_ns),
-            false => None,
-        }
+    pub fn needs_sweep(&self) -> bool {
+        self.heap.len() > 2 * self.kept_by_sweep + STALE_MAX
     }
 
-    /// As [`Deadlines::next_ns`] has left it, the front of each queue matters.
-    #[cold]
-    fn pop(&mut self, now_ns: u64) -> Option<Due> {
-        if let Some(key) = self.connects.pop_due(now_ns) {
-            return Some(Due::Connect(key as u32));
-        }
-        if let Some(key) = self.lingers.pop_due(now_ns) {
-            return Some(Due::Linger(key as u32));
-        }
-        let is_due = |at_ns: &mut u64| *at_ns <= now_ns;
-        self.accept_at_ns.take_if(is_due).map(|_| Due::Accept)
+    /// Forgets what is over.
+    pub fn sweep(&mut self, mut matters: impl FnMut(&T) -> bool) {
+        self.heap
+            .retain(|Reverse(deadline)| matters(&deadline.value));
+        self.kept_by_sweep = self.heap.len();
     }
 }
 
-/// Times at which something is given up. All of one kind wait equally long, so they stand in order.
-#[derive(Debug, Default)]
-struct Timeouts(VecDeque<(u64, u64)>);
+impl<T> Default for DeadlineHeap<T> {
+    fn default() -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            kept_by_sweep: 0,
+        }
+    }
+}
 
-impl Timeouts {
-    fn push(&mut self, at_ns: u64, id: ConnectionId) -> Result<(), Errno> {
+impl<T> PartialEq for Deadline<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.at_ns == other.at_ns
+    }
+}
+
+impl<T> Eq for Deadline<T> {}
+
+impl<T> PartialOrd for Deadline<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Deadline<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.at_ns.cmp(&other.at_ns)
+    }
+}
+
+/// Deadlines of things that all wait equally long, so that they stand in order.
+#[derive(Debug)]
+pub struct TimeoutQueue<T>(VecDeque<(u64, T)>);
+
+impl<T: Copy> TimeoutQueue<T> {
+    /// Adds something that waits until then, no shorter than those before it.
+    pub fn push(&mut self, at_ns: u64, value: T) {
+        self.0.push_back((at_ns, value));
+    }
+
+    /// The same, where there is memory for it.
+    pub(crate) fn try_push(&mut self, at_ns: u64, value: T) -> Result<(), Errno> {
         self.0.try_grow(1)?;
-        self.0.push_back((at_ns, id.key()));
+        self.push(at_ns, value);
         Ok(())
     }
 
-    /// The first that still matters; those before it are forgotten.
-    fn next(&mut self, mut matters: impl FnMut(u64) -> bool) -> Option<u64> {
-        while let Some(&(at_ns, key)) = self.0.front() {
-            if matters(key) {
-                return Some(at_ns);
-            }
-            self.0.pop_front();
-        }
-        None
+    /// When the first is due.
+    #[inline]
+    pub fn next_ns(&self) -> Option<u64> {
+        self.0.front().map(|(at_ns, _)| *at_ns)
     }
 
-    fn pop_due(&mut self, now_ns: u64) -> Option<u64> {
-        let &(at_ns, key) = self.0.front()?;
-        (at_ns <= now_ns).then(|| {
+    /// Forgets those in front that are over.
+    #[inline]
+    pub fn forget_over(&mut self, mut is_over: impl FnMut(T) -> bool) {
+        while self.0.front().is_some_and(|(_, value)| is_over(*value)) {
             self.0.pop_front();
-            key
-        })
+        }
+    }
+
+    /// Takes out the first if it is due by now; it may be over already.
+    pub fn pop_due(&mut self, now_ns: u64) -> Option<T> {
+        self.next_ns().filter(|at_ns| *at_ns <= now_ns)?;
+        self.0.pop_front().map(|(_, value)| value)
+    }
+}
+
+impl<T> Default for TimeoutQueue<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
     }
 }
 
@@ -145,80 +142,59 @@ impl Timeouts {
 mod tests {
     use super::*;
 
-    struct Socket {
-        id: ConnectionId,
-        connects: bool,
-    }
-
-    impl Waits for Socket {
-        fn id(&self) -> ConnectionId {
-            self.id
+    #[test]
+    fn calls_come_due_in_the_order_of_their_deadlines() {
+        let mut deadlines = DeadlineHeap::default();
+        for at_ns in [30, 10, 20] {
+            deadlines.push(at_ns, at_ns);
         }
-        fn awaits_connect(&self) -> bool {
-            self.connects
-        }
-        fn lingers(&self) -> bool {
-            !self.connects
-        }
-    }
-
-    fn id(index: u32) -> ConnectionId {
-        ConnectionId {
-            index,
-            generation: 7,
-        }
-    }
-
-    fn socket(index: u32, connects: bool) -> Option<Socket> {
-        let id = id(index);
-        Some(Socket { id, connects })
-    }
-
-    /// A turn long after all that is awaited in these tests.
-    fn late() -> IoContext {
-        let io = IoContext::default();
-        assert!(io.now_ns() > 1_000);
-        io
+        assert_eq!(deadlines.pop_due(9), None);
+        let due: Vec<u64> = std::iter::from_fn(|| deadlines.pop_due(20)).collect();
+        assert_eq!(due, [10, 20]);
     }
 
     #[test]
-    fn what_no_longer_matters_wakes_nobody() {
-        let mut entries = [None, socket(1, true), socket(2, true)];
-        let mut deadlines = Deadlines::default();
-        deadlines.connect_by(10, id(1)).unwrap();
-        deadlines.connect_by(20, id(2)).unwrap();
-        assert_eq!(deadlines.next_ns(&mut entries), Some(10));
-        entries[1].as_mut().unwrap().connects = false;
-        assert_eq!(deadlines.next_ns(&mut entries), Some(20));
-        let next_generation = 8;
-        entries[2].as_mut().unwrap().id.generation = next_generation;
-        assert_eq!(deadlines.next_ns(&mut entries), None);
-        assert_eq!(deadlines.pop_due(&mut entries, &late()), None);
+    fn deadlines_of_one_tick_are_looked_at_together_and_never_too_early() {
+        let mut deadlines = DeadlineHeap::default();
+        deadlines.push(3 * TICK_NS + 7, "first");
+        assert_eq!(deadlines.next_ns(), Some(4 * TICK_NS));
+        deadlines.push(2 * TICK_NS, "second");
+        assert_eq!(deadlines.next_ns(), Some(2 * TICK_NS));
     }
 
     #[test]
-    fn all_that_is_due_is_told_once_and_what_is_not_due_waits() {
-        let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
-        let mut deadlines = Deadlines::default();
-        deadlines.accept_at(10);
-        deadlines.linger_until(20, id(2)).unwrap();
-        deadlines.connect_by(30, id(0)).unwrap();
-        deadlines.connect_by(u64::MAX, id(1)).unwrap();
-        let mut told = Vec::new();
-        while let Some(due) = deadlines.pop_due(&mut entries, &late()) {
-            told.push(due);
+    fn what_is_over_is_swept_out_and_sweeping_stays_cheap() {
+        let mut deadlines = DeadlineHeap::default();
+        let (mut added, mut looked_at) = (0_u64, 0_u64);
+        for waiting in [1, 100_000] {
+            for _ in 0..500_000 {
+                deadlines.push(u64::MAX - added, added);
+                added += 1;
+                if deadlines.needs_sweep() {
+                    deadlines.sweep(|&number| {
+                        looked_at += 1;
+                        number >= added - waiting.min(added)
+                    });
+                }
+                assert!(deadlines.heap.len() <= 2 * waiting as usize + STALE_MAX + 1);
+            }
         }
-        assert_eq!(told, [Due::Connect(0), Due::Linger(2), Due::Accept]);
-        assert!(!deadlines.is_accept_put_off());
-        assert_eq!(deadlines.next_ns(&mut entries), Some(u64::MAX));
+        assert!(looked_at <= 3 * added, "{looked_at}");
+        let kept = std::iter::from_fn(|| deadlines.pop_due(u64::MAX));
+        assert!(kept.into_iter().any(|number| number == added - 1));
     }
 
     #[test]
-    fn a_listener_that_is_gone_is_not_asked() {
-        let mut deadlines = Deadlines::default();
-        deadlines.accept_at(10);
-        assert!(deadlines.is_accept_put_off());
-        deadlines.forget_accept();
-        assert_eq!(deadlines.next_ns::<Socket>(&mut []), None);
+    fn timeouts_are_due_in_order_and_those_that_are_over_are_forgotten() {
+        let mut timeouts = TimeoutQueue::default();
+        for number in 0..3 {
+            timeouts.push(number * 10, number);
+        }
+        timeouts.forget_over(|number| number == 0);
+        assert_eq!(timeouts.next_ns(), Some(10));
+        assert_eq!(timeouts.pop_due(9), None);
+        assert_eq!(timeouts.pop_due(30), Some(1));
+        assert_eq!(timeouts.pop_due(30), Some(2));
+        assert_eq!(timeouts.next_ns(), None);
     }
 }

@@ -4,7 +4,7 @@ mod connecting;
 
 use crate::clock::timespec;
 use crate::connection::{Connection, Readiness};
-use crate::deadlines::{Deadlines, Due, Waits, entry_of};
+use crate::driver_timeouts::{DriverTimeouts, Due, Waits, entry_of};
 use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
@@ -99,7 +99,7 @@ impl Epoll {
             worker: Worker::start(shard, self.waker, self.options),
             poll: self.poll,
             entries: Vec::new(),
-            deadlines: Deadlines::default(),
+            timeouts: DriverTimeouts::default(),
             listener: self.listener,
             arrivals: self.arrivals,
             arrived: Vec::new(),
@@ -114,7 +114,7 @@ struct Driver<S> {
     poll: OwnedFd,
     /// By [`ConnectionId::index`].
     entries: Vec<Option<Entry>>,
-    deadlines: Deadlines,
+    timeouts: DriverTimeouts,
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
@@ -149,7 +149,7 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn wait(&mut self, events: &mut Vec<Event>) -> io::Result<()> {
-        let own_deadline_ns = self.deadlines.next_ns(&mut self.entries);
+        let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
         let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
         if timeout_ns != Some(0) && !self.worker.waker.fall_asleep() {
             timeout_ns = Some(0);
@@ -301,7 +301,7 @@ impl<S: Shard> Driver<S> {
     /// Sees to it that a connection that is read on ends in time.
     fn may_linger(&mut self, id: ConnectionId) -> bool {
         let until_ns = self.worker.io.now_ns() + LINGER_NS;
-        self.deadlines.linger_until(until_ns, id).is_ok()
+        self.timeouts.linger_until(until_ns, id).is_ok()
     }
 
     /// Drops what comes on a connection that we have closed, until the peer has closed it too.
@@ -326,7 +326,7 @@ impl<S: Shard> Driver<S> {
             let Some(listener) = &self.listener else {
                 return;
             };
-            if self.deadlines.is_accept_put_off() {
+            if self.timeouts.is_accept_put_off() {
                 return;
             }
             match listener.accept() {
@@ -348,7 +348,7 @@ impl<S: Shard> Driver<S> {
 
     fn put_off_accept(&mut self) {
         let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
-        self.deadlines.accept_at(at_ns);
+        self.timeouts.accept_at(at_ns);
     }
 
     /// Asks the listener again that has been left alone for long enough.
@@ -432,7 +432,7 @@ impl<S: Shard> Driver<S> {
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.io) {
+        while let Some(due) = self.timeouts.pop_due(&mut self.entries, &self.worker.io) {
             self.expire_one(due);
         }
     }
@@ -466,7 +466,7 @@ impl<S: Shard> Driver<S> {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        self.deadlines.forget_accept();
+        self.timeouts.forget_accept();
         let _ = epoll::delete(&self.poll, &listener);
         let errors = listener.accept_waiting(|socket| {
             self.open_accepted(socket);

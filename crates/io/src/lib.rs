@@ -62,6 +62,7 @@ mod clock;
 mod connection;
 mod context;
 mod deadlines;
+mod driver_timeouts;
 mod epoll;
 mod exchange;
 #[cfg(feature = "faults")]
@@ -91,6 +92,7 @@ pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
 pub use context::IoContext;
+pub use deadlines::{DeadlineHeap, TimeoutQueue};
 pub use epoll::Epoll;
 pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};

@@ -11,7 +11,7 @@ mod refusal;
 pub use refusal::UringRefusal;
 
 use crate::context::Connect;
-use crate::deadlines::{Deadlines, Due, Waits, entry_of};
+use crate::driver_timeouts::{DriverTimeouts, Due, Waits, entry_of};
 use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel::{self, Grows};
 use crate::listener::Listener;
@@ -90,7 +90,7 @@ impl Uring {
             turn_number: 0,
             entries: Vec::new(),
             to_write: Vec::new(),
-            deadlines: Deadlines::default(),
+            timeouts: DriverTimeouts::default(),
             acceptor: self.listener.map(Acceptor::new),
             arrivals: self.arrivals,
             arrived: Vec::new(),
@@ -109,7 +109,7 @@ struct Driver<S> {
     entries: Vec<Option<Entry>>,
     /// Indices of the connections that may have output.
     to_write: Vec<u32>,
-    deadlines: Deadlines,
+    timeouts: DriverTimeouts,
     acceptor: Option<Acceptor>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
@@ -141,7 +141,7 @@ impl<S: Shard> Driver<S> {
 
     #[inline]
     fn wait(&mut self) -> io::Result<()> {
-        let own_deadline_ns = self.deadlines.next_ns(&mut self.entries);
+        let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
         if self.worker.options.counts_busy_time {
             // The sends are work and belong to this turn: only the wait that follows is none.
             self.enter(Some(0))?;
@@ -342,7 +342,7 @@ impl<S: Shard> Driver<S> {
         entry.forget_input();
         if matches!(why, Closed::Us)
             && entry.exchange.may_have_unread_bytes()
-            && self.deadlines.linger_until(until_ns, id).is_ok()
+            && self.timeouts.linger_until(until_ns, id).is_ok()
         {
             let _ = kernel::shut_down(&entry.socket);
             entry.stage = Stage::Lingering;
@@ -377,7 +377,7 @@ impl<S: Shard> Driver<S> {
         let timeout_ns = self.worker.options.connect_timeout_ns;
         let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
         let begun = socket::begin_connect(&target).and_then(|socket| {
-            self.deadlines.connect_by(by_ns, id)?;
+            self.timeouts.connect_by(by_ns, id)?;
             Ok(self.register(socket, id, Some(token))?)
         });
         if let Err(error) = begun {
@@ -436,7 +436,7 @@ impl<S: Shard> Driver<S> {
     /// Gives up what has taken too long.
     #[inline]
     fn expire(&mut self) {
-        while let Some(due) = self.deadlines.pop_due(&mut self.entries, &self.worker.io) {
+        while let Some(due) = self.timeouts.pop_due(&mut self.entries, &self.worker.io) {
             self.expire_one(due);
         }
     }

@@ -22,6 +22,7 @@ use crate::responder::{Letter, News, ReturnAddress};
 use crate::response_metadata::ResponseMetadata;
 use crate::shard::Counts;
 
+pub(crate) use deadlines::CallOf;
 pub(crate) use handling::{FAREWELL_PING, Handling};
 
 /// What a connection's calls have in common, and their states by the key of their stream.

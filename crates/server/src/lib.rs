@@ -73,7 +73,6 @@ mod cancellation;
 pub mod codec;
 mod compression;
 mod context;
-mod deadlines;
 mod head;
 mod heads;
 mod inbox;

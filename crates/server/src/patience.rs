@@ -2,10 +2,6 @@
 
 mod lapses;
 
-use std::collections::VecDeque;
-
-use bookend_io::ConnectionId;
-
 use crate::limits::Rate;
 
 pub(crate) use lapses::{Lapse, Lapses, Signs};
@@ -42,37 +38,6 @@ impl Budget {
     }
 }
 
-/// Connections that have not greeted yet, in the order in which their time runs out.
-#[derive(Debug, Default)]
-pub(crate) struct Greetings {
-    waiting: VecDeque<(u64, ConnectionId)>,
-}
-
-impl Greetings {
-    pub fn add(&mut self, deadline_ns: u64, id: ConnectionId) {
-        self.waiting.push_back((deadline_ns, id));
-    }
-
-    /// When the first one's time runs out.
-    pub fn next_deadline(&self) -> Option<u64> {
-        self.waiting.front().map(|(deadline_ns, _)| *deadline_ns)
-    }
-
-    /// Forgets those in front that need not be waited for any more.
-    pub fn forget(&mut self, mut is_settled: impl FnMut(ConnectionId) -> bool) {
-        while self.waiting.front().is_some_and(|(_, id)| is_settled(*id)) {
-            self.waiting.pop_front();
-        }
-    }
-
-    /// The next connection whose time has run out.
-    pub fn take_due(&mut self, now_ns: u64) -> Option<ConnectionId> {
-        self.next_deadline()
-            .filter(|deadline_ns| *deadline_ns <= now_ns)?;
-        self.waiting.pop_front().map(|(_, id)| id)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,23 +64,5 @@ mod tests {
     fn without_a_limit_no_clock_is_read() {
         let mut budget = Budget::new(None);
         assert!(budget.take(1, || panic!("not needed")));
-    }
-
-    #[test]
-    fn greetings_are_due_in_order_and_the_settled_are_forgotten() {
-        let id = |index| ConnectionId {
-            index,
-            generation: 0,
-        };
-        let mut greetings = Greetings::default();
-        for index in 0..3 {
-            greetings.add(u64::from(index) * 10, id(index));
-        }
-        greetings.forget(|id| id.index == 0);
-        assert_eq!(greetings.next_deadline(), Some(10));
-        assert_eq!(greetings.take_due(9), None);
-        assert_eq!(greetings.take_due(30), Some(id(1)));
-        assert_eq!(greetings.take_due(30), Some(id(2)));
-        assert_eq!(greetings.next_deadline(), None);
     }
 }

@@ -10,17 +10,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bookend_io::{
-    AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, IoContext, Mailbox, Opened, Received,
-    Shard, Waker,
+    AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, DeadlineHeap, IoContext, Mailbox, Opened,
+    Received, Shard, TimeoutQueue, Waker,
 };
 use bookend_wire::keepalive::Vigil;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, Side};
 
 use crate::budgets::INFLATED_TURN_BYTES;
+use crate::calls::CallOf;
 use crate::calls::{Calls, Handling};
-use crate::deadlines::{CallOf, Deadlines};
 use crate::limits::Limits;
-use crate::patience::{Greetings, Lapses};
+use crate::patience::Lapses;
 use crate::pool::Pool;
 use crate::responder::{Letter, ReturnAddress};
 use crate::router::Router;
@@ -41,10 +41,10 @@ pub struct ServerShard {
     spare: Vec<Connection>,
     /// Connections that are there.
     open: u32,
-    greetings: Greetings,
-    deadlines: Deadlines<CallOf>,
+    greetings: TimeoutQueue<ConnectionId>,
+    deadlines: DeadlineHeap<CallOf>,
     /// When connections are too old, or have taken too long to leave.
-    appointments: Deadlines<ConnectionId>,
+    appointments: DeadlineHeap<ConnectionId>,
     /// Which age the next connection is given.
     next_draw: u64,
     turns: Turns,
@@ -148,9 +148,9 @@ impl ServerShard {
             connections: Vec::new(),
             spare: Vec::new(),
             open: 0,
-            greetings: Greetings::default(),
-            deadlines: Deadlines::default(),
-            appointments: Deadlines::default(),
+            greetings: TimeoutQueue::default(),
+            deadlines: DeadlineHeap::default(),
+            appointments: DeadlineHeap::default(),
             // Connections of different threads draw different ages.
             next_draw: number << 32,
             turns: Turns::default(),
@@ -192,10 +192,10 @@ impl ServerShard {
     /// Closes connections whose client has not said that it speaks HTTP/2.
     fn hang_up_on_silent(&mut self, io: &mut IoContext) {
         self.forget_greetings();
-        if self.greetings.next_deadline().is_none() {
+        if self.greetings.next_ns().is_none() {
             return;
         }
-        while let Some(id) = self.greetings.take_due(io.now_ns()) {
+        while let Some(id) = self.greetings.pop_due(io.now_ns()) {
             if !is_settled(&mut self.connections, id) {
                 self.is_broken(id);
                 io.close(id);
@@ -239,7 +239,7 @@ impl ServerShard {
 
     fn forget_greetings(&mut self) {
         self.greetings
-            .forget(|id| is_settled(&mut self.connections, id));
+            .forget_over(|id| is_settled(&mut self.connections, id));
     }
 }
 
@@ -308,7 +308,7 @@ impl Shard for ServerShard {
             self.welcome_late(id, io);
         }
         if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
-            self.greetings.add(io.now_ns() + timeout_ns, id);
+            self.greetings.push(io.now_ns() + timeout_ns, id);
         }
     }
 
@@ -350,10 +350,10 @@ impl Shard for ServerShard {
         if accepted.leave.is_some() {
             self.see_off(id, io);
         }
-        if self.deadlines.are_to_be_swept() {
+        if self.deadlines.needs_sweep() {
             self.sweep_deadlines();
         }
-        if self.greetings.next_deadline().is_some() {
+        if self.greetings.next_ns().is_some() {
             self.forget_greetings();
         }
         match result {
@@ -408,8 +408,13 @@ impl Shard for ServerShard {
         if self.turns.are_due() {
             return Some(AT_ONCE);
         }
-        let (greeting, call) = (self.greetings.next_deadline(), self.deadlines.next());
-        let due = [greeting, call, self.appointments.next(), self.patrol_at_ns];
+        let (greeting, call) = (self.greetings.next_ns(), self.deadlines.next_ns());
+        let due = [
+            greeting,
+            call,
+            self.appointments.next_ns(),
+            self.patrol_at_ns,
+        ];
         due.into_iter().flatten().min()
     }
 

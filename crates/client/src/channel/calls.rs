@@ -1,13 +1,12 @@
 //! The calls that have no answer yet, wherever they are.
 
-use super::deadlines::Deadlines;
 use super::gate::Gate;
 use super::on_answer::OnAnswer;
 use super::stream_state::{CallEnd, OnEnd, StreamState};
 use crate::answer::Answer;
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
-use bookend_io::ConnectionId;
+use bookend_io::{ConnectionId, DeadlineHeap};
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 use std::borrow::Cow;
@@ -97,8 +96,7 @@ struct Slot {
 pub(crate) struct Calls {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    deadlines: Deadlines,
-    with_deadline: usize,
+    deadlines: DeadlineHeap<Ticket>,
     /// Some may be over already.
     waiting: VecDeque<Ticket>,
     gate: Arc<Gate>,
@@ -109,8 +107,7 @@ impl Calls {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
-            deadlines: Deadlines::default(),
-            with_deadline: 0,
+            deadlines: DeadlineHeap::default(),
             waiting: VecDeque::new(),
             gate,
         }
@@ -126,8 +123,7 @@ impl Calls {
         let generation = slot.generation;
         let ticket = Ticket { index, generation };
         if let Some(deadline_ns) = pending.deadline_ns {
-            self.with_deadline += 1;
-            self.deadlines.add(deadline_ns, ticket);
+            self.deadlines.push(deadline_ns, ticket);
         }
         if let Work::Stream(on_end) = &pending.work {
             on_end.stream().enter(ticket);
@@ -233,18 +229,18 @@ impl Calls {
             let generation = self.slots[index as usize].generation;
             self.fail(Ticket { index, generation }, code, text);
         }
-        self.deadlines = Deadlines::default();
+        self.deadlines = DeadlineHeap::default();
     }
 
     /// When a deadline may have passed.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.deadlines.next()
+        self.deadlines.next_ns()
     }
 
     /// A call whose deadline has passed, and where it is.
     pub fn take_due(&mut self, now_ns: u64) -> Option<(Ticket, Place)> {
         loop {
-            let ticket = self.deadlines.take_due(now_ns)?;
+            let ticket = self.deadlines.pop_due(now_ns)?;
             if let Some(place) = self.place(ticket) {
                 return Some((ticket, place));
             }
@@ -266,10 +262,8 @@ impl Calls {
     /// Keeps what names calls that are over from growing.
     fn forget(&mut self, pending: &Pending) {
         let slots = &self.slots;
-        if pending.deadline_ns.is_some() {
-            self.with_deadline -= 1;
-            let matters = |ticket| is_pending(slots, ticket);
-            self.deadlines.sweep(self.with_deadline, matters);
+        if pending.deadline_ns.is_some() && self.deadlines.needs_sweep() {
+            self.deadlines.sweep(|&ticket| is_pending(slots, ticket));
         }
         if pending.place == Place::Waiting && self.waiting.len() > 2 * self.pending() + STALE_MAX {
             self.waiting.retain(|&ticket| is_pending(slots, ticket));

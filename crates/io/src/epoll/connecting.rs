@@ -37,7 +37,7 @@ impl<S: Shard> Driver<S> {
         }
         let timeout_ns = self.worker.options.connect_timeout_ns;
         let by_ns = self.worker.io.now_ns().saturating_add(timeout_ns);
-        self.deadlines.connect_by(by_ns, id)?;
+        self.timeouts.connect_by(by_ns, id)?;
         self.register(socket, id, Some(token), EventFlags::OUT)
     }
 

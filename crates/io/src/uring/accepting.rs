@@ -49,7 +49,7 @@ impl<S: Shard> Driver<S> {
             && !acceptor.is_stopping
         {
             acceptor.is_accepting = true;
-            self.deadlines.forget_accept();
+            self.timeouts.forget_accept();
             self.ring.accept(&acceptor.listener);
         }
     }
@@ -58,7 +58,7 @@ impl<S: Shard> Driver<S> {
     fn back_off(&mut self) {
         self.worker.io.statistics.accept_errors += 1;
         let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
-        self.deadlines.accept_at(at_ns);
+        self.timeouts.accept_at(at_ns);
     }
 
     fn open_accepted(&mut self, socket: OwnedFd) {
@@ -98,7 +98,7 @@ impl<S: Shard> Driver<S> {
         let Some(acceptor) = self.acceptor.take() else {
             return;
         };
-        self.deadlines.forget_accept();
+        self.timeouts.forget_accept();
         let errors = acceptor.listener.accept_waiting(|socket| {
             self.open_accepted(socket);
             self.attend();

@@ -1,21 +1,27 @@
 //! Deadlines of a connection's calls.
 
+use bookend_io::ConnectionId;
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ErrorCode, Sender, StreamKey};
 
 use super::{Calls, Handling};
 use crate::call::Phase;
-use crate::deadlines::{CallOf, Deadline};
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
+
+/// One call of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallOf {
+    pub id: ConnectionId,
+    pub stream: StreamKey,
+}
 
 impl Handling<'_> {
     /// Has a call that waits for something end at its deadline, if it has one.
     pub(super) fn watch(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
             let id = self.calls.address.id;
-            let whose = CallOf { id, stream };
-            self.deadlines.add(Deadline { at_ns, whose });
+            self.deadlines.push(at_ns, CallOf { id, stream });
         }
     }
 

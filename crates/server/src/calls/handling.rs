@@ -3,14 +3,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_io::{IoContext, WakeBatch};
+use bookend_io::{DeadlineHeap, IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
 
-use super::Calls;
+use super::{CallOf, Calls};
 use crate::Context;
 use crate::call::{Call, Phase};
-use crate::deadlines::{CallOf, Deadlines};
 use crate::heads::HeadIndex;
 use crate::limits::Limits;
 use crate::pool::Pool;
@@ -29,7 +28,7 @@ pub(crate) struct Handling<'a> {
     pub router: &'a Router,
     pub limits: &'a Limits,
     pub io: &'a IoContext,
-    pub deadlines: &'a mut Deadlines<CallOf>,
+    pub deadlines: &'a mut DeadlineHeap<CallOf>,
     pub pool: &'a Pool,
     /// While deferred handlers hand their calls to other threads: those are called once for all.
     pub held: Option<WakeBatch>,

@@ -5,13 +5,12 @@
 //! before it read these is in front of its answer to the PING, and is handled. Then the second
 //! GOAWAY names the last stream, and the connection closes when the last call on it has ended.
 
-use bookend_io::{ConnectionId, IoContext};
+use bookend_io::{ConnectionId, DeadlineHeap, IoContext};
 use bookend_wire::ErrorCode;
 use bookend_wire::grpc::{Code, Status};
 
 use super::{Accepted, Ending, ServerShard, find};
 use crate::calls::FAREWELL_PING;
-use crate::deadlines::{Deadline, Deadlines};
 use crate::limits::{GOAWAY_PING_TIMEOUT_NS, Limits};
 
 /// Why a connection is to end that has done no wrong.
@@ -72,23 +71,22 @@ impl ServerShard {
         };
         let at_ns = io.now_ns().saturating_add(age.drawn_ns(self.next_draw));
         self.next_draw += 1;
-        let whose = id;
-        self.appointments.add(Deadline { at_ns, whose });
-        if self.appointments.are_to_be_swept() {
+        self.appointments.push(at_ns, id);
+        if self.appointments.needs_sweep() {
             let connections = &mut self.connections;
             self.appointments
-                .sweep(|appointment| find(connections, appointment.whose).is_some());
+                .sweep(|&id| find(connections, id).is_some());
         }
     }
 
     /// Looks at connections that are too old, or take too long to leave.
     pub(super) fn keep_appointments(&mut self, io: &mut IoContext) {
-        if self.appointments.next().is_none() {
+        if self.appointments.next_ns().is_none() {
             return;
         }
         let now_ns = io.now_ns();
-        while let Some(due) = self.appointments.take_due(now_ns) {
-            let Some(accepted) = find(&mut self.connections, due.whose) else {
+        while let Some(id) = self.appointments.pop_due(now_ns) {
+            let Some(accepted) = find(&mut self.connections, id) else {
                 continue;
             };
             let Some(leave) = accepted.leave.as_deref().copied() else {
@@ -127,7 +125,7 @@ impl Accepted {
         &mut self,
         reason: Reason,
         limits: &Limits,
-        appointments: &mut Deadlines<ConnectionId>,
+        appointments: &mut DeadlineHeap<ConnectionId>,
         io: &mut IoContext,
     ) -> bool {
         if self.leave.is_some() || self.is_ending {
@@ -146,8 +144,7 @@ impl Accepted {
             cut_off_at_ns,
         }));
         for at_ns in [Some(ping_by_ns), cut_off_at_ns].into_iter().flatten() {
-            let whose = self.id;
-            appointments.add(Deadline { at_ns, whose });
+            appointments.push(at_ns, self.id);
         }
         self.calls.farewell_heard = false;
         self.with_output(io, |sender, _| {

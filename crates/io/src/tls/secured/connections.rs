@@ -2,8 +2,8 @@
 
 use super::super::engine::Engine;
 use super::super::fault::TlsFault;
+use crate::deadlines::TimeoutQueue;
 use crate::shard::{ConnectionId, Opened};
-use std::collections::VecDeque;
 use std::fmt;
 
 /// How far the TLS of a connection is.
@@ -78,16 +78,13 @@ pub(super) struct TlsConnections {
     /// By [`ConnectionId::index`].
     entries: Vec<Option<Entry>>,
     /// When handshakes have taken too long, in order, since all may take equally long.
-    late: VecDeque<(u64, ConnectionId)>,
+    late: TimeoutQueue<ConnectionId>,
 }
 
 impl TlsConnections {
     #[inline]
     pub fn find(&mut self, id: ConnectionId) -> Option<&mut Secure> {
-        match self.entries.get_mut(id.index as usize)? {
-            Some(Entry::Secure(secure)) if secure.id == id => Some(secure),
-            _ => None,
-        }
+        find(&mut self.entries, id)
     }
 
     /// The transport is there: from here on the connection has TLS.
@@ -107,7 +104,7 @@ impl TlsConnections {
         };
         self.put(id, Entry::Secure(Box::new(secure)));
         if late_at_ns != u64::MAX {
-            self.late.push_back((late_at_ns, id));
+            self.late.push(late_at_ns, id);
         }
     }
 
@@ -165,28 +162,28 @@ impl TlsConnections {
     /// A handshake that should have been over by now.
     pub fn take_late(&mut self, now_ns: u64) -> Option<ConnectionId> {
         self.forget_ended();
-        let &(at_ns, id) = self.late.front()?;
-        if at_ns > now_ns {
-            return None;
-        }
-        self.late.pop_front();
-        Some(id)
+        self.late.pop_due(now_ns)
     }
 
     /// When the next handshake has taken too long.
     pub fn next_late_ns(&self) -> Option<u64> {
-        self.late.front().map(|(at_ns, _)| *at_ns)
+        self.late.next_ns()
     }
 
     /// Looks no more after handshakes that are over.
     pub fn forget_ended(&mut self) {
-        while let Some(&(_, id)) = self.late.front() {
-            let goes_on = |secure: &mut Secure| matches!(secure.phase, Phase::Handshake(_));
-            if self.find(id).is_some_and(goes_on) {
-                return;
-            }
-            self.late.pop_front();
-        }
+        self.late.forget_over(|id| {
+            !find(&mut self.entries, id)
+                .is_some_and(|secure| matches!(secure.phase, Phase::Handshake(_)))
+        });
+    }
+}
+
+#[inline]
+fn find(entries: &mut [Option<Entry>], id: ConnectionId) -> Option<&mut Secure> {
+    match entries.get_mut(id.index as usize)? {
+        Some(Entry::Secure(secure)) if secure.id == id => Some(secure),
+        _ => None,
     }
 }
 
