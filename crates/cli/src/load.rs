@@ -1,10 +1,7 @@
 //! `bookend load`: from flags to a result on standard output.
 
-mod arguments;
 mod interrupt;
-mod not_built;
-
-pub use arguments::LoadArguments;
+mod unsupported;
 
 use crate::failure::{Failure, complain};
 use bookend_load::contract::environment::CONTRACT;
@@ -12,16 +9,28 @@ use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_load::contract::report::{LoadReport, Split};
 use bookend_load::descriptors;
-use bookend_load::options::{Flags, Options};
+use bookend_load::flags::LoadFlags;
 use bookend_load::output;
 use bookend_load::plan::LoadPlan;
-use bookend_load::prepare::Prepared;
-use bookend_load::run::{self, WindowEdge};
-use bookend_load::schema::Method;
-use bookend_load::summary::{self, Ended};
-use bookend_load::targets::TargetNames;
+use bookend_load::run::{self, LoadOutcome, WindowEdge};
+use bookend_load::summary;
+use clap::Args;
 use std::env;
+use std::sync::Arc;
 use std::time::SystemTime;
+use unsupported::UnsupportedFlags;
+
+/// What stands after `bookend load`.
+#[derive(Debug, Args)]
+pub struct LoadArguments {
+    #[command(flatten)]
+    flags: LoadFlags,
+    /// Nothing to disable: there are no template functions
+    #[arg(long, hide = true)]
+    disable_template_functions: bool,
+    #[command(flatten)]
+    unsupported: UnsupportedFlags,
+}
 
 /// Measures, then prints or writes the result. The number is the exit status.
 ///
@@ -29,37 +38,23 @@ use std::time::SystemTime;
 /// [`Failure`] when the flags make no sense or nothing could be measured.
 pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let audience = Audience::from_environment();
-    let flags = arguments.into_flags(Flags::default())?;
-    let mut options = Options::from_flags(flags).map_err(Failure::usage)?;
-    if let Some(file) = &options.output {
+    arguments.unsupported.refuse()?;
+    let flags = arguments.flags;
+    if let Some(file) = &flags.output {
         output::check(file).map_err(Failure::usage)?;
     }
-    let mut input = std::io::stdin().lock();
-    let prepared = Prepared::read(&options, &mut input).map_err(Failure::unprepared)?;
-    drop(input);
-    let method = unary(prepared.method)?;
-    let targets = options.find_targets().map_err(Failure::usage)?;
-    let mut plan = options
-        .to_plan(&method, prepared.payload, targets, cpus())
-        .map_err(Failure::usage)?;
+    let plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), cpus());
+    let mut plan = plan.map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
     }
     descriptors::provide(plan.connections, plan.threads).map_err(Failure::nothing_measured)?;
-    let ended = measure(plan, &options.targets, audience)?;
-    let report = summary::build_report(&options, &ended);
-    deliver(&options, report, audience)?;
-    status(&ended)
-}
-
-fn unary(method: Method) -> Result<Method, Failure> {
-    match method.client_streaming || method.server_streaming {
-        false => Ok(method),
-        true => Err(Failure::usage(format!(
-            "{} is a streaming method, which is not built yet: calls are unary so far",
-            method.path
-        ))),
-    }
+    let plan = Arc::new(plan);
+    let started = SystemTime::now();
+    let outcome = measure(&plan, audience)?;
+    let report = summary::build_report(&plan, started, &outcome);
+    deliver(&flags, report, audience)?;
+    status(&outcome)
 }
 
 /// Who reads standard output.
@@ -85,28 +80,20 @@ fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-fn measure(plan: LoadPlan, targets: &TargetNames, audience: Audience) -> Result<Ended, Failure> {
+fn measure(plan: &Arc<LoadPlan>, audience: Audience) -> Result<LoadOutcome, Failure> {
     let interrupt =
         interrupt::watch(audience == Audience::Lab).map_err(Failure::nothing_measured)?;
-    let (threads, driver) = (plan.threads, plan.driver);
-    let started = SystemTime::now();
-    let outcome = run::run(plan, &interrupt, |progress| {
+    let outcome = run::run(Arc::clone(plan), &interrupt, |edge| {
         if audience == Audience::Lab {
-            announce(progress);
+            announce(edge);
         }
     });
-    let outcome = outcome
-        .map_err(|error| Failure::nothing_measured(format!("no call to {targets}: {error}")))?;
-    Ok(Ended {
-        started,
-        threads,
-        driver,
-        outcome,
-    })
+    let targets = plan.labels.targets.join(",");
+    outcome.map_err(|error| Failure::nothing_measured(format!("no call to {targets}: {error}")))
 }
 
-fn announce(progress: WindowEdge) {
-    let line = match progress {
+fn announce(edge: WindowEdge) {
+    let line = match edge {
         WindowEdge::Start => Line::WindowStart,
         WindowEdge::End => Line::WindowEnd,
     };
@@ -114,11 +101,11 @@ fn announce(progress: WindowEdge) {
     let _ = output::write(&format!("{line}\n"), None);
 }
 
-fn deliver(options: &Options, report: LoadReport, audience: Audience) -> Result<(), Failure> {
+fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<(), Failure> {
     let (text, file) = match audience {
         Audience::People => (
-            output::render(&report, options.format),
-            options.output.as_deref(),
+            output::render(&report, flags.format),
+            flags.output.as_deref(),
         ),
         Audience::Lab => (lines(report), None),
     };
@@ -157,8 +144,7 @@ fn lines(report: LoadReport) -> String {
 }
 
 /// Failed calls are results, as in ghz; no call at all is none.
-fn status(ended: &Ended) -> Result<u8, Failure> {
-    let outcome = &ended.outcome;
+fn status(outcome: &LoadOutcome) -> Result<u8, Failure> {
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);
     }

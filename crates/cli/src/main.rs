@@ -1,7 +1,6 @@
 //! The `bookend` command.
 #![forbid(unsafe_code)]
 
-mod call_flags;
 mod claims;
 mod command_line;
 mod compare;
@@ -12,7 +11,6 @@ mod lab;
 mod list;
 mod load;
 mod names;
-mod number;
 mod probe;
 mod profile;
 mod record;

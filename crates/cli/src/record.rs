@@ -1,9 +1,9 @@
 //! `bookend record`: a result as a text file that can be committed.
 
 use crate::failure::Failure;
-use crate::number::whole;
 use crate::report::{STORE, latest};
 use bookend_load::contract::exit;
+use bookend_load::flags::whole;
 use bookend_load::output;
 use bookend_results::record::{Record, file_of};
 use bookend_results::store::{Run, RunId, Store};

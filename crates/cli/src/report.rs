@@ -1,8 +1,8 @@
 //! `bookend report`: the tables of a result.
 
 use crate::failure::Failure;
-use crate::number::whole;
 use bookend_load::contract::exit;
+use bookend_load::flags::whole;
 use bookend_load::output;
 use bookend_results::chart::{Chart, Theme};
 use bookend_results::export::Report;

@@ -3,12 +3,12 @@
 use crate::failure::Failure;
 use crate::lab;
 use crate::names::Named;
-use crate::number::whole;
 use crate::profile;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
+use bookend_load::flags::whole;
 use bookend_load::output;
 use bookend_results::export::Report;
 use bookend_results::store::{RunId, Store};

@@ -3,6 +3,8 @@
 
 mod call;
 pub mod descriptors;
+mod echo;
+pub mod flags;
 pub mod metadata;
 pub mod options;
 pub mod output;

@@ -5,9 +5,8 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// Metadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
+/// CallMetadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
 /// server should take, and it is grpc-go's and grpc-java's default limit.
 const TOTAL_LIMIT_BYTES: usize = 8 * 1024;
 
@@ -41,31 +40,25 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// The metadata of a run, ready for the wire: names in lower case, `-bin` values in base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Metadata {
+pub struct CallMetadata {
     /// Fields that are the same in every call, by name.
     pub constant: Vec<(Vec<u8>, Vec<u8>)>,
     /// The field whose value is another in each call, see [`varying_value`].
     pub varying: Option<Vec<u8>>,
 }
 
-impl Metadata {
-    /// Reads a JSON object of strings. `place` is what errors call it; `varying` is the name of
-    /// the field whose value differs by call.
+impl CallMetadata {
+    /// Reads a JSON object of strings. `place` is what errors call it.
     ///
     /// # Errors
     /// [`MetadataError`] naming the field.
-    pub fn from_json(
-        text: &str,
-        place: &str,
-        varying: Option<&str>,
-        templates: Templates,
-    ) -> Result<Metadata, MetadataError> {
+    pub fn from_json(text: &str, place: &str, templates: Templates) -> Result<Self, MetadataError> {
         let fields: BTreeMap<String, String> =
             serde_json::from_str(text).map_err(|error| MetadataError::NotStrings {
                 place: place.to_owned(),
                 reason: error.to_string(),
             })?;
-        Metadata::new(fields, varying, templates)
+        Self::new(fields, templates)
     }
 
     /// Checks fields that have been read already.
@@ -74,9 +67,8 @@ impl Metadata {
     /// [`MetadataError`] naming the field.
     pub fn new(
         fields: impl IntoIterator<Item = (String, String)>,
-        varying: Option<&str>,
         templates: Templates,
-    ) -> Result<Metadata, MetadataError> {
+    ) -> Result<Self, MetadataError> {
         let mut constant = BTreeMap::new();
         for (name, value) in fields {
             let checked = check_name(&name)?;
@@ -85,32 +77,41 @@ impl Metadata {
                 return Err(MetadataError::Twice { name });
             }
         }
-        let varying = varying.map(check_name).transpose()?.map(String::into_bytes);
-        if let Some(name) = varying.as_ref().filter(|name| constant.contains_key(*name)) {
-            return Err(MetadataError::Twice {
-                name: String::from_utf8_lossy(name).into_owned(),
-            });
+        let constant = constant.into_iter().collect();
+        Self {
+            constant,
+            varying: None,
         }
-        let metadata = Metadata {
-            constant: constant.into_iter().collect(),
-            varying,
-        };
-        metadata.check_total()
+        .check_total()
     }
 
-    fn check_total(self) -> Result<Metadata, MetadataError> {
-        let constant = self
+    /// The same with a field whose value differs from call to call.
+    ///
+    /// # Errors
+    /// [`MetadataError`] naming the field.
+    pub fn with_varying(self, name: &str) -> Result<Self, MetadataError> {
+        let name = check_name(name)?;
+        if self
             .constant
             .iter()
-            .map(|(name, value)| name.len() + value.len());
-        let varying = self
-            .varying
-            .iter()
-            .map(|name| name.len() + VARYING_VALUE_BYTES);
-        let total_bytes = constant
-            .chain(varying)
-            .map(|size| size + FIELD_OVERHEAD_BYTES)
-            .sum();
+            .any(|(known, _)| known == name.as_bytes())
+        {
+            return Err(MetadataError::Twice { name });
+        }
+        Self {
+            varying: Some(name.into_bytes()),
+            ..self
+        }
+        .check_total()
+    }
+
+    fn check_total(self) -> Result<Self, MetadataError> {
+        let constant = self.constant.iter();
+        let constant = constant.map(|(name, value)| name.len() + value.len());
+        let varying = self.varying.iter();
+        let varying = varying.map(|name| name.len() + VARYING_VALUE_BYTES);
+        let fields = constant.chain(varying);
+        let total_bytes = fields.map(|size| size + FIELD_OVERHEAD_BYTES).sum();
         if total_bytes > TOTAL_LIMIT_BYTES {
             return Err(MetadataError::TooLarge { total_bytes });
         }
@@ -189,9 +190,10 @@ fn check_value(
 }
 
 /// Why metadata cannot be sent. Always the user's fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
     /// Not a JSON object of strings.
+    #[error("{place} is not a JSON object of strings: {reason}")]
     NotStrings {
         /// Where the JSON came from.
         place: String,
@@ -199,6 +201,7 @@ pub enum MetadataError {
         reason: String,
     },
     /// A name that a call must not set.
+    #[error("metadata cannot set \"{name}\": {reason}")]
     NameNotAllowed {
         /// The name as it was given.
         name: String,
@@ -206,6 +209,7 @@ pub enum MetadataError {
         reason: &'static str,
     },
     /// A value that HTTP/2 cannot carry.
+    #[error("the value of metadata \"{name}\" cannot be sent: {reason}")]
     ValueNotAllowed {
         /// The field's name as it was given.
         name: String,
@@ -213,16 +217,25 @@ pub enum MetadataError {
         reason: &'static str,
     },
     /// The same name twice, once in another case or once as the varying field.
+    #[error("metadata \"{name}\" is given twice")]
     Twice {
         /// The name.
         name: String,
     },
     /// More than servers have to take.
+    #[error(
+        "metadata of {total_bytes} bytes is more than the {TOTAL_LIMIT_BYTES} that every gRPC \
+         server takes"
+    )]
     TooLarge {
         /// The size by RFC 9113, section 6.5.2.
         total_bytes: usize,
     },
     /// `{{` in a value.
+    #[error(
+        "metadata \"{name}\" has the template {template}, and templates are not supported yet: \
+         --disable-template-data sends it as literal text"
+    )]
     Template {
         /// The field's name.
         name: String,
@@ -231,47 +244,12 @@ pub enum MetadataError {
     },
 }
 
-impl fmt::Display for MetadataError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStrings { place, reason } => {
-                write!(
-                    formatter,
-                    "{place} is not a JSON object of strings: {reason}"
-                )
-            }
-            Self::NameNotAllowed { name, reason } => {
-                write!(formatter, "metadata cannot set \"{name}\": {reason}")
-            }
-            Self::ValueNotAllowed { name, reason } => {
-                write!(
-                    formatter,
-                    "the value of metadata \"{name}\" cannot be sent: {reason}"
-                )
-            }
-            Self::Twice { name } => write!(formatter, "metadata \"{name}\" is given twice"),
-            Self::TooLarge { total_bytes } => write!(
-                formatter,
-                "metadata of {total_bytes} bytes is more than the {TOTAL_LIMIT_BYTES} that every \
-                 gRPC server takes"
-            ),
-            Self::Template { name, template } => write!(
-                formatter,
-                "metadata \"{name}\" has the template {template}, and templates are not supported \
-                 yet: --disable-template-data sends it as literal text"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for MetadataError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Metadata, String> {
-        Metadata::from_json(text, "-m", None, Templates::Refuse).map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<CallMetadata, String> {
+        CallMetadata::from_json(text, "-m", Templates::Refuse).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -320,16 +298,16 @@ mod tests {
     #[test]
     fn templates_can_be_made_literal() {
         let text = r#"{"a": "{{.UUID}}"}"#;
-        let metadata = Metadata::from_json(text, "-m", None, Templates::Literal).unwrap();
+        let metadata = CallMetadata::from_json(text, "-m", Templates::Literal).unwrap();
         assert_eq!(metadata.constant, [(b"a".to_vec(), b"{{.UUID}}".to_vec())]);
     }
 
     #[test]
     fn the_varying_field_has_a_name_of_its_own() {
-        let metadata = Metadata::from_json("{}", "-m", Some("X-Call"), Templates::Refuse).unwrap();
+        let metadata = CallMetadata::default().with_varying("X-Call").unwrap();
         assert_eq!(metadata.varying, Some(b"x-call".to_vec()));
-        let text = r#"{"x-call": "1"}"#;
-        let twice = Metadata::from_json(text, "-m", Some("X-Call"), Templates::Refuse);
+        let constant = read(r#"{"x-call": "1"}"#).unwrap();
+        let twice = constant.with_varying("X-Call");
         assert_eq!(
             twice,
             Err(MetadataError::Twice {
@@ -349,8 +327,8 @@ mod tests {
     fn metadata_stays_within_what_every_server_takes() {
         let field = |bytes: usize| [("a".to_owned(), "x".repeat(bytes))];
         let fits = TOTAL_LIMIT_BYTES - FIELD_OVERHEAD_BYTES - 1;
-        assert!(Metadata::new(field(fits), None, Templates::Refuse).is_ok());
-        let error = Metadata::new(field(fits + 1), None, Templates::Refuse);
+        assert!(CallMetadata::new(field(fits), Templates::Refuse).is_ok());
+        let error = CallMetadata::new(field(fits + 1), Templates::Refuse);
         assert_eq!(
             error,
             Err(MetadataError::TooLarge {

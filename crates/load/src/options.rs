@@ -1,89 +1,44 @@
-//! What a run of the load generator is to do. [`Flags`] is what the user wrote; [`Options`] is
-//! what it means, and cannot be built from flags that contradict each other.
+//! What the flags of a call mean: which method is called with which message, and how its server is
+//! reached.
 
-mod echo;
 mod error;
-mod flags;
-mod planned;
-mod security;
-mod targets;
 
-pub use error::OptionsError;
-pub use flags::Flags;
-pub use security::{Security, Tls};
+pub use error::FlagsError;
 
-use crate::metadata::Metadata;
+use crate::flags::CallFlags;
+use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
-use crate::plan::Connecting;
-pub use crate::plan::DurationStop;
-use crate::suggestion::nearest;
-use crate::targets::{Strategy, TargetNames};
-use bookend_io::Wait;
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use crate::system::reason;
+use crate::targets::{Strategy, TargetNames, Targets};
+use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, Trust};
+use std::fs;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-/// The meaning of the flags of `bookend load`. Defaults are ghz's where ghz has the flag.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+/// The meaning of [`CallFlags`], which cannot be built from flags that contradict each other.
+#[derive(Clone, Debug)]
+pub struct CallOptions {
     /// Where the servers listen.
     pub targets: TargetNames,
-    /// Which addresses of a name are meant; `None` leaves it to the name.
-    pub strategy: Option<Strategy>,
     /// The `:authority` of every request, where it is not that of the request's target. With TLS
-    /// its host is the name that the server's certificate has to be for.
+    /// the server's certificate has to be for its host.
     pub authority: Option<String>,
-    /// Whether connections are encrypted.
-    pub security: Security,
+    /// TLS; `None` is plain text.
+    pub tls: Option<ClientConfig>,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
     /// The method: `pkg.Service/Method` or `pkg.Service.Method`.
-    pub call: String,
+    pub method: String,
     /// Where the request messages come from.
     pub data: DataSource,
     /// What `{{` in data and metadata means.
     pub templates: Templates,
     /// The metadata of every call.
-    pub metadata: Metadata,
-    /// When connections are made.
-    pub connecting: Connecting,
-    /// Connections, never more than [`Options::concurrency`]; with [`Connecting::PerCall`] as many.
-    pub connections: NonZeroU32,
-    /// Calls in flight, over all connections.
-    pub concurrency: NonZeroU32,
-    /// When the run is over.
-    pub until: Until,
+    pub metadata: CallMetadata,
     /// The deadline of each call; `None` is no deadline.
     pub timeout: Option<Duration>,
-    /// The id of the first stream of a connection: odd, as clients' are.
-    pub first_stream_id: u32,
-    /// Calls of this long after the start are answered and not measured.
-    pub warmup: Duration,
-    /// How long a connection may take to be made; `None` is as long as the system lets it.
+    /// How long a connection may take to be made; `None` is as long as the system allows.
     pub connect_timeout: Option<Duration>,
-    /// How long a server may say nothing while calls wait for it before it is asked for a sign of
-    /// life, and how long it then has to give one; `None` is for ever.
-    pub keepalive: Option<Duration>,
-    /// How bytes are moved.
-    pub io: Io,
-    /// How the driver waits.
-    pub wait: Wait,
-    /// Worker threads; `None` leaves the choice to the run.
-    pub threads: Option<NonZeroU32>,
-    /// How the result is printed.
-    pub format: Format,
-    /// The file that the result is written to; `None` is standard output.
-    pub output: Option<PathBuf>,
-    /// A label for the run.
-    pub name: Option<String>,
-    /// More labels.
-    pub tags: BTreeMap<String, String>,
-    /// What happens to the calls in flight when the time is up.
-    pub duration_stop: DurationStop,
-    /// Whether the latencies of failed calls are recorded too.
-    pub count_errors: bool,
 }
 
 /// Where the shape of messages comes from.
@@ -102,157 +57,178 @@ pub enum SchemaSource {
     Reflection,
 }
 
-/// When a run is over: at the first of its limits. At least one of the two is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// After so many calls.
-    Calls(u64),
-    /// After so long; warm-up does not count.
-    Elapsed(Duration),
-    /// After so many calls, or after so long if that comes first.
-    Either {
-        /// The limit in calls.
-        calls: u64,
-        /// The limit in time; warm-up does not count.
-        elapsed: Duration,
-    },
-}
+/// How long an address is tried where connections may take for ever.
+const ADDRESS_TRIAL_MAX: Duration = Duration::from_secs(10);
 
-impl Until {
-    /// The limit in calls.
-    pub fn calls(self) -> Option<u64> {
-        match self {
-            Until::Calls(calls) | Until::Either { calls, .. } => Some(calls),
-            Until::Elapsed(_) => None,
+impl CallOptions {
+    /// The meaning of the flags. Reads the file of `--metadata-file`, and the certificates that TLS
+    /// needs.
+    ///
+    /// # Errors
+    /// [`FlagsError`] naming the flag to change.
+    pub fn from_flags(flags: &CallFlags) -> Result<Self, FlagsError> {
+        let targets = flags.targets.join(",").parse()?;
+        let templates = if flags.disable_template_data {
+            Templates::Literal
+        } else {
+            Templates::Refuse
+        };
+        Ok(Self {
+            targets,
+            authority: authority(flags)?,
+            schema: schema(flags),
+            data: data(flags)?,
+            templates,
+            metadata: metadata(flags, templates)?,
+            timeout: unless_zero(flags.timeout),
+            connect_timeout: unless_zero(flags.connect_timeout),
+            method: flags.method.clone().ok_or(FlagsError::CallMissing)?,
+            // Last, because it may read a hundred certificates.
+            tls: tls(flags)?,
+        })
+    }
+
+    /// The `:authority` of calls to the first target.
+    pub fn authority(&self) -> String {
+        let own = || self.targets.first().authority();
+        self.authority.clone().unwrap_or_else(own)
+    }
+
+    /// Finds the addresses of the targets. `strategy` says which addresses of a name are meant;
+    /// `None` leaves it to the name.
+    ///
+    /// # Errors
+    /// [`FlagsError::Target`] when a name has no address.
+    pub fn find_targets(&self, strategy: Option<Strategy>) -> Result<Targets, FlagsError> {
+        let patience = self.connect_timeout.unwrap_or(ADDRESS_TRIAL_MAX);
+        let found = Targets::find(&self.targets, strategy, patience)?;
+        Ok(match &self.authority {
+            Some(_) => found.without_authorities(),
+            None => found,
+        })
+    }
+
+    /// TLS of all connections, where there is to be any. The certificate of each target has to be
+    /// for the name of that target, or those of all targets for the authority that was given.
+    ///
+    /// # Errors
+    /// [`FlagsError::Tls`] where no certificate can be for such a name.
+    pub fn connectors(&self) -> Result<Option<Connectors>, FlagsError> {
+        let Some(config) = &self.tls else {
+            return Ok(None);
+        };
+        let first = config.connector(&self.authority())?;
+        if self.authority.is_some() {
+            return Ok(Some(Connectors::for_all(first)));
         }
-    }
-
-    /// The limit in time.
-    pub fn elapsed(self) -> Option<Duration> {
-        match self {
-            Until::Elapsed(elapsed) | Until::Either { elapsed, .. } => Some(elapsed),
-            Until::Calls(_) => None,
-        }
+        let others = self.targets.iter().skip(1);
+        let others = others.map(|name| config.connector(&name.authority()));
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        Ok(Some(Connectors::for_each(first, others)))
     }
 }
 
-/// How bytes are moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Io {
-    /// The cheapest that fits the number of connections.
-    #[default]
-    Auto,
-    /// One thread a connection, blocking reads.
-    Blocking,
-    /// Many connections a thread.
-    Epoll,
-    /// Many connections a thread, for which the kernel reads and writes of itself.
-    Uring,
-}
-
-/// How a result is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// Text for people.
-    #[default]
-    Summary,
-    /// JSON on one line.
-    Json,
-    /// JSON, indented by two.
-    Pretty,
-}
-
-/// Reads one of a few words, or says which they are.
-fn choose<C: Copy>(text: &str, choices: &[(&str, C)]) -> Result<C, String> {
-    if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == text) {
-        return Ok(*choice);
+/// The `:authority` of every request, where the flags give one. The server's certificate has to be
+/// for its host, so `--cname` sets it as well: as in grpc-go, and so in ghz.
+fn authority(flags: &CallFlags) -> Result<Option<String>, FlagsError> {
+    let cname = flags.cname.as_ref().filter(|_| !flags.insecure);
+    match (&flags.authority, cname) {
+        (Some(authority), Some(cname)) if authority != cname => Err(FlagsError::TwoNames {
+            authority: authority.clone(),
+            cname: cname.clone(),
+        }),
+        (authority, cname) => Ok(authority.as_ref().or(cname).cloned()),
     }
-    let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-    let listed = words.join(", ");
-    Err(match nearest(text, words) {
-        Some(word) => format!("did you mean {word}? (there is {listed})"),
-        None => format!("there is {listed}"),
+}
+
+/// ghz's order: `--proto` before `--protoset`, and reflection when there is neither.
+fn schema(flags: &CallFlags) -> SchemaSource {
+    let folders = flags.import_paths.iter().flat_map(|list| list.split(','));
+    let import_paths = folders.map(str::trim).filter(|folder| !folder.is_empty());
+    match (&flags.proto, &flags.protoset) {
+        (Some(file), _) => SchemaSource::Proto {
+            file: file.clone(),
+            import_paths: import_paths.map(PathBuf::from).collect(),
+        },
+        (None, Some(file)) => SchemaSource::Protoset(file.clone()),
+        (None, None) => SchemaSource::Reflection,
+    }
+}
+
+fn data(flags: &CallFlags) -> Result<DataSource, FlagsError> {
+    only_one(&[
+        ("--data", flags.data.is_some()),
+        ("--data-file", flags.data_file.is_some()),
+        ("--binary", flags.binary),
+        ("--binary-file", flags.binary_file.is_some()),
+    ])?;
+    Ok(match (&flags.data, &flags.data_file, &flags.binary_file) {
+        (Some(text), _, _) if text == "@" => DataSource::JsonInput,
+        (Some(text), _, _) if text.trim().is_empty() => DataSource::Nothing,
+        (Some(text), _, _) => DataSource::Json(text.clone()),
+        (None, Some(file), _) => DataSource::JsonFile(file.clone()),
+        (None, None, Some(file)) => DataSource::BinaryFile(file.clone()),
+        (None, None, None) if flags.binary => DataSource::BinaryInput,
+        (None, None, None) => DataSource::Nothing,
     })
 }
 
-impl FromStr for Io {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Io, String> {
-        choose(
-            text,
-            &[
-                ("auto", Io::Auto),
-                ("blocking", Io::Blocking),
-                ("epoll", Io::Epoll),
-                ("uring", Io::Uring),
-            ],
-        )
-    }
-}
-
-/// The value of `--wait`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waiting(pub Wait);
-
-impl Waiting {
-    /// The word on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self.0 {
-            Wait::Sleep => "sleep",
-            Wait::Spin => "spin",
+fn metadata(flags: &CallFlags, templates: Templates) -> Result<CallMetadata, FlagsError> {
+    only_one(&[
+        ("--metadata", flags.metadata.is_some()),
+        ("--metadata-file", flags.metadata_file.is_some()),
+    ])?;
+    let (text, place) = match (&flags.metadata, &flags.metadata_file) {
+        (Some(text), _) => (text.clone(), "--metadata".to_owned()),
+        (None, Some(file)) => {
+            let text = fs::read_to_string(file).map_err(|error| FlagsError::Unreadable {
+                file: file.clone(),
+                reason: reason(&error),
+            })?;
+            (text, file.display().to_string())
         }
+        (None, None) => return Ok(CallMetadata::default()),
+    };
+    Ok(CallMetadata::from_json(&text, &place, templates)?)
+}
+
+/// Checks that at most one of these flags is given.
+pub(crate) fn only_one(flags: &[(&'static str, bool)]) -> Result<(), FlagsError> {
+    let mut given = flags.iter().filter(|(_, given)| *given);
+    match (given.next(), given.next()) {
+        (Some((one, _)), Some((other, _))) => Err(FlagsError::Conflict { one, other }),
+        _ => Ok(()),
     }
 }
 
-impl FromStr for Waiting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Waiting, String> {
-        let words = [Wait::Sleep, Wait::Spin].map(|wait| (Waiting(wait).name(), Waiting(wait)));
-        choose(text, &words)
-    }
+pub(crate) fn unless_zero(duration: Duration) -> Option<Duration> {
+    Some(duration).filter(|duration| !duration.is_zero())
 }
 
-impl FromStr for DurationStop {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<DurationStop, String> {
-        use DurationStop::{Close, Ignore, Wait};
-        choose(
-            text,
-            &[("close", Close), ("wait", Wait), ("ignore", Ignore)],
-        )
+/// Reads the files that the flags name, or this machine's own store of authorities.
+fn tls(flags: &CallFlags) -> Result<Option<ClientConfig>, FlagsError> {
+    if flags.insecure {
+        return Ok(None);
     }
+    let identity = match (&flags.cert, &flags.key) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        (Some(_), None) => return Err(FlagsError::half_identity("--cert", "--key")),
+        (None, Some(_)) => return Err(FlagsError::half_identity("--key", "--cert")),
+    };
+    let trust = match &flags.cacert {
+        _ if flags.skip_tls => Trust::Anyone,
+        Some(file) => Trust::Signed(Authorities::read(file)?),
+        None => Trust::Signed(Authorities::of_this_machine()?),
+    };
+    let identity = identity.map(|(certificate, key)| Identity::read(certificate, key));
+    let config = ClientConfig::new(trust, identity.transpose()?)?;
+    let handshake_timeout = unless_zero(flags.connect_timeout);
+    let handshake_timeout_ns = handshake_timeout.map_or(u64::MAX, nanoseconds);
+    Ok(Some(config.handshake_timeout_ns(handshake_timeout_ns)))
 }
 
-/// ghz's formats that are not there, with the reason.
-const FORMATS_MISSING: [(&str, &str); 5] = [
-    (
-        "csv",
-        "csv has a row for every call, and calls are not kept",
-    ),
-    ("html", "html is not built yet"),
-    ("influx-summary", "influx-summary is not built yet"),
-    (
-        "influx-details",
-        "influx-details has a row for every call, and calls are not kept",
-    ),
-    ("prometheus", "prometheus is not built yet"),
-];
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Format, String> {
-        const BUILT: [(&str, Format); 3] = [
-            ("summary", Format::Summary),
-            ("json", Format::Json),
-            ("pretty", Format::Pretty),
-        ];
-        match FORMATS_MISSING.iter().find(|(word, _)| *word == text) {
-            Some((_, reason)) => Err(format!("{reason}: there is summary, json, pretty")),
-            None => choose(text, &BUILT),
-        }
-    }
+/// At most the 584 years that 64 bits hold.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

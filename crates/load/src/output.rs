@@ -1,17 +1,59 @@
 //! Where a report goes: standard output or a file that is never half written.
 
-use crate::options::Format;
+use crate::suggestion::choose;
 use crate::summary;
 use crate::system::reason;
 use bookend_contract::report::LoadReport;
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// Text for people.
+    #[default]
+    Summary,
+    /// JSON on one line.
+    Json,
+    /// JSON, indented by two.
+    Pretty,
+}
+
+impl OutputFormat {
+    const ALL: [Self; 3] = [Self::Summary, Self::Json, Self::Pretty];
+}
+
+impl Display for OutputFormat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Summary => "summary",
+            Self::Json => "json",
+            Self::Pretty => "pretty",
+        })
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        // ghz's formats that are not there, with the reason.
+        let reason = match name {
+            "csv" | "influx-details" => "has a row for every call, and calls are not kept",
+            "html" | "influx-summary" | "prometheus" => "is not built yet",
+            _ => return choose(name, &Self::ALL),
+        };
+        Err(format!("{name} {reason}: there is summary, json, pretty"))
+    }
+}
 
 /// Why a report could not be delivered. The user's fault or the system's, never the run's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot write {}: {reason}", destination(.file))]
 pub struct OutputError {
     /// The file; `None` is standard output.
     pub file: Option<PathBuf>,
@@ -20,12 +62,12 @@ pub struct OutputError {
 }
 
 /// The report in one of its formats, ending with a line break.
-pub fn render(report: &LoadReport, format: Format) -> String {
+pub fn render(report: &LoadReport, format: OutputFormat) -> String {
     const WRITABLE: &str = "every key of a report is a string";
     match format {
-        Format::Summary => summary::text(report),
-        Format::Json => serde_json::to_string(report).expect(WRITABLE) + "\n",
-        Format::Pretty => serde_json::to_string_pretty(report).expect(WRITABLE) + "\n",
+        OutputFormat::Summary => summary::text(report),
+        OutputFormat::Json => serde_json::to_string(report).expect(WRITABLE) + "\n",
+        OutputFormat::Pretty => serde_json::to_string_pretty(report).expect(WRITABLE) + "\n",
     }
 }
 
@@ -113,22 +155,9 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-impl fmt::Display for OutputError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) => write!(
-                formatter,
-                "cannot write {}: {}",
-                file.display(),
-                self.reason
-            ),
-            None => write!(
-                formatter,
-                "cannot write to standard output: {}",
-                self.reason
-            ),
-        }
+fn destination(file: &Option<PathBuf>) -> String {
+    match file {
+        Some(file) => file.display().to_string(),
+        None => "to standard output".to_owned(),
     }
 }
-
-impl std::error::Error for OutputError {}

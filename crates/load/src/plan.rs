@@ -1,9 +1,16 @@
 //! What all workers of a run do: the calls, the phases, the limits.
 
+mod from_flags;
+
+use crate::suggestion::choose;
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
 use bookend_io::{Driver, UringRefusal, Wait};
 use bookend_wire::{ConnectionConfig, HeaderBlock, Keepalive};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::str::FromStr;
 
 /// The calls that a run makes and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
@@ -53,6 +60,21 @@ pub struct LoadPlan {
     pub count_errors: bool,
     /// The HTTP/2 limits.
     pub config: ConnectionConfig,
+    /// What the report says about the run besides what was measured.
+    pub labels: ReportLabels,
+}
+
+/// What a report says about its run besides what was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportLabels {
+    /// A label of the user's.
+    pub name: Option<String>,
+    /// More labels of the user's.
+    pub tags: BTreeMap<String, String>,
+    /// The targets as they were typed.
+    pub targets: Vec<String>,
+    /// The flags, under ghz's names.
+    pub options: Value,
 }
 
 /// When connections are made.
@@ -78,6 +100,24 @@ pub enum DurationStop {
     /// They may end within [`crate::DRAIN_NS`], and count nowhere.
     #[default]
     Ignore,
+}
+
+impl Display for DurationStop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Close => "close",
+            Self::Wait => "wait",
+            Self::Ignore => "ignore",
+        })
+    }
+}
+
+impl FromStr for DurationStop {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        choose(text, &[Self::Close, Self::Wait, Self::Ignore])
+    }
 }
 
 impl LoadPlan {
@@ -197,6 +237,7 @@ pub(crate) mod tests {
             duration_stop: DurationStop::Ignore,
             count_errors: false,
             config: ConnectionConfig::trusted(),
+            labels: ReportLabels::default(),
         }
     }
 

@@ -1,15 +1,14 @@
 //! What has to be right before the first call is made: the method and its messages.
 
-use crate::options::{Options, SchemaSource};
+use crate::options::{CallOptions, FlagsError, SchemaSource};
 use crate::payload::{Payload, PayloadError};
 use crate::reflect::{self, ReflectError};
-use crate::schema::{CallError, Method, Schema, SchemaError};
-use std::fmt;
+use crate::schema::{Method, MethodError, Schema, SchemaError};
 use std::io::Read;
 
 /// A method that can be called, with something to send.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct PreparedCall {
     /// The method.
     pub method: Method,
     /// The request messages.
@@ -18,16 +17,15 @@ pub struct Prepared {
     pub reflection_calls: u64,
 }
 
-impl Prepared {
+impl PreparedCall {
     /// Reads the schema and the data that the options name. `input` is standard input.
     ///
     /// # Errors
     /// [`PrepareError`].
-    pub fn read(options: &Options, input: &mut impl Read) -> Result<Self, PrepareError> {
+    pub fn read(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
         let (schema, reflection_calls) = schema(options)?;
-        let method = schema.method(&options.call).map_err(PrepareError::Call)?;
-        let payload = Payload::read(&options.data, &method, options.templates, input)
-            .map_err(PrepareError::Payload)?;
+        let method = schema.method(&options.method)?;
+        let payload = Payload::read(&options.data, &method, options.templates, input)?;
         Ok(Self {
             method,
             payload,
@@ -36,50 +34,51 @@ impl Prepared {
     }
 }
 
-/// Why there is nothing to call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PrepareError {
-    /// There is no schema. The user's fault, or the file's.
-    Schema(SchemaError),
-    /// The schema has no such method. The user's fault.
-    Call(CallError),
-    /// The data is no request message. The user's fault.
-    Payload(PayloadError),
-    /// Reflection gave no schema. The server's fault, or the user's.
-    Reflection(ReflectError),
+fn schema(options: &CallOptions) -> Result<(Schema, u64), PrepareError> {
+    match &options.schema {
+        SchemaSource::Proto { file, import_paths } => {
+            Ok((Schema::from_proto(file, import_paths)?, 0))
+        }
+        SchemaSource::Protoset(file) => Ok((Schema::from_protoset(file)?, 0)),
+        SchemaSource::Reflection => {
+            let reflected = reflect::schema(options)?;
+            Ok((reflected.schema, reflected.calls_made))
+        }
+    }
 }
 
-fn schema(options: &Options) -> Result<(Schema, u64), PrepareError> {
-    let read = match &options.schema {
-        SchemaSource::Proto { file, import_paths } => Schema::from_proto(file, import_paths),
-        SchemaSource::Protoset(file) => Schema::from_protoset(file),
-        SchemaSource::Reflection => {
-            let reflected = reflect::schema(options).map_err(PrepareError::Reflection)?;
-            return Ok((reflected.schema, reflected.calls_made));
-        }
-    };
-    read.map(|schema| (schema, 0)).map_err(PrepareError::Schema)
+/// Why there is nothing to call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrepareError {
+    /// The flags mean nothing. The user's fault.
+    #[error(transparent)]
+    Flags(#[from] FlagsError),
+    /// There is no schema. The user's fault, or the file's.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The schema has no such method. The user's fault.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// The method takes or gives more than one message. The user's fault, or ours.
+    #[error("{path} is a streaming method, which is not built yet: calls are unary so far")]
+    Streaming {
+        /// The method.
+        path: String,
+    },
+    /// The data is not a request message. The user's fault.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    /// Reflection gave no schema. The server's fault, or the user's.
+    #[error(transparent)]
+    Reflection(#[from] ReflectError),
 }
 
 impl PrepareError {
     /// Whether other flags are needed, rather than another server.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Schema(_) | Self::Call(_) | Self::Payload(_) => true,
             Self::Reflection(error) => error.is_usage(),
+            _ => true,
         }
     }
 }
-
-impl fmt::Display for PrepareError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Schema(error) => error.fmt(formatter),
-            Self::Call(error) => error.fmt(formatter),
-            Self::Payload(error) => error.fmt(formatter),
-            Self::Reflection(error) => error.fmt(formatter),
-        }
-    }
-}
-
-impl std::error::Error for PrepareError {}

@@ -1,7 +1,7 @@
 //! Asking a server, by server reflection, what its services look like.
 
-use crate::options::{Options, Tls};
-use crate::schema::{ReflectionError, Request, Schema};
+use crate::options::CallOptions;
+use crate::schema::{ReflectionError, ReflectionQuery, Schema};
 use bookend_client::{Call, CallError, Client, Code, ConnectError, Metadata, Status};
 use bookend_io::tls::ClientConfig;
 use bookend_wire::grpc::metadata::{decode_binary, is_binary};
@@ -28,15 +28,15 @@ pub struct Reflected {
 ///
 /// # Errors
 /// [`ReflectError`].
-pub fn schema(options: &Options) -> Result<Reflected, ReflectError> {
-    let tls = options.security.tls().map(Tls::config);
+pub fn schema(options: &CallOptions) -> Result<Reflected, ReflectError> {
+    let tls = options.tls.as_ref();
     let client_options = client_options(&options.authority(), options.connect_timeout, tls);
     let mut client = Client::connect(&options.targets.first().to_string(), &client_options)
         .map_err(ReflectError::Connect)?;
     let metadata = client_metadata(&options.metadata.constant);
     let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);
     let schema = reflector
-        .schema(&options.call)
+        .schema(&options.method)
         .map_err(ReflectError::Reflection)?;
     Ok(Reflected {
         schema,
@@ -88,7 +88,11 @@ impl<'a> Reflector<'a> {
     ///
     /// # Errors
     /// [`FetchError`].
-    pub fn fetch(&mut self, name: &str, request: Request) -> Result<Vec<Vec<u8>>, FetchError> {
+    pub fn fetch(
+        &mut self,
+        name: &str,
+        request: ReflectionQuery,
+    ) -> Result<Vec<Vec<u8>>, FetchError> {
         let question = Question::of(name, request).encode_to_vec();
         while let Some(path) = self.paths.first() {
             match self.ask(path, &question) {
@@ -219,18 +223,18 @@ struct Question {
 }
 
 impl Question {
-    fn of(name: &str, request: Request) -> Self {
+    fn of(name: &str, request: ReflectionQuery) -> Self {
         let name = Some(name.to_owned());
         match request {
-            Request::Symbol => Self {
+            ReflectionQuery::Symbol => Self {
                 file_containing_symbol: name,
                 ..Self::default()
             },
-            Request::File => Self {
+            ReflectionQuery::File => Self {
                 file_by_filename: name,
                 ..Self::default()
             },
-            Request::Services => Self {
+            ReflectionQuery::Services => Self {
                 list_services: name,
                 ..Self::default()
             },

@@ -120,11 +120,11 @@ impl std::error::Error for LoadError {}
 /// # Errors
 /// When nothing could be measured.
 pub fn run(
-    plan: LoadPlan,
+    plan: impl Into<Arc<LoadPlan>>,
     interrupt: &AtomicBool,
     mut progress: impl FnMut(WindowEdge),
 ) -> Result<LoadOutcome, LoadError> {
-    let plan = Arc::new(plan);
+    let plan = plan.into();
     let wakers: Result<Vec<_>, _> = (0..plan.threads).map(|_| Waker::new()).collect();
     let wakers = wakers.map_err(LoadError::Machine)?;
     let barrier = Arc::new(StartBarrier::new(wakers.clone()));

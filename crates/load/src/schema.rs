@@ -4,8 +4,8 @@
 mod error;
 mod reflection;
 
-pub use error::{CallError, SchemaError};
-pub use reflection::{ReflectionError, Request};
+pub use error::{MethodError, SchemaError};
+pub use reflection::{ReflectionError, ReflectionQuery};
 
 use crate::suggestion::Suggestion;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
@@ -33,6 +33,13 @@ pub struct Method {
     pub client_streaming: bool,
     /// Whether a call may be answered with more than one response.
     pub server_streaming: bool,
+}
+
+impl Method {
+    /// Whether a call may carry more than one message in either direction.
+    pub fn is_streaming(&self) -> bool {
+        self.client_streaming || self.server_streaming
+    }
 }
 
 impl Schema {
@@ -81,6 +88,7 @@ impl Schema {
     fn decode(bytes: &[u8], place: String) -> Result<Schema, SchemaError> {
         match DescriptorPool::decode(bytes) {
             Ok(pool) => Ok(Schema { pool, place }),
+            Err(_) if place.ends_with(".proto") => Err(SchemaError::ProtoGivenAsSet { place }),
             Err(error) => Err(SchemaError::NotADescriptorSet {
                 place,
                 reason: error::one_line(&format!("{error:?}")),
@@ -102,8 +110,8 @@ impl Schema {
     /// Finds a method by `pkg.Service/Method` or `pkg.Service.Method`.
     ///
     /// # Errors
-    /// [`CallError`] naming this schema's source and the nearest right word.
-    pub fn method(&self, call: &str) -> Result<Method, CallError> {
+    /// [`MethodError`] naming this schema's source and the nearest right word.
+    pub fn method(&self, call: &str) -> Result<Method, MethodError> {
         let (service_name, method_name) = split_call(call)?;
         let service = self
             .pool
@@ -114,7 +122,7 @@ impl Schema {
             .find(|method| method.name() == method_name);
         method
             .map(Method::from)
-            .ok_or_else(|| CallError::MethodUnknown {
+            .ok_or_else(|| MethodError::MethodUnknown {
                 service: service_name.to_owned(),
                 method: method_name.to_owned(),
                 place: self.place.clone(),
@@ -122,8 +130,8 @@ impl Schema {
             })
     }
 
-    fn service_unknown(&self, service: &str) -> CallError {
-        CallError::service_unknown(service, &self.place, self.services())
+    fn service_unknown(&self, service: &str) -> MethodError {
+        MethodError::service_unknown(service, &self.place, self.services())
     }
 }
 
@@ -143,13 +151,13 @@ impl From<MethodDescriptor> for Method {
 /// in a `:path`.
 ///
 /// # Errors
-/// [`CallError::Malformed`] when one of the two is missing.
-pub fn split_call(call: &str) -> Result<(&str, &str), CallError> {
+/// [`MethodError::Malformed`] when one of the two is missing.
+pub fn split_call(call: &str) -> Result<(&str, &str), MethodError> {
     let bare = call.strip_prefix('/').unwrap_or(call);
     let parts = bare.split_once('/').or_else(|| bare.rsplit_once('.'));
     match parts {
         Some((service, method)) if is_name(service) && is_name(method) => Ok((service, method)),
-        _ => Err(CallError::Malformed {
+        _ => Err(MethodError::Malformed {
             call: call.to_owned(),
         }),
     }

@@ -1,6 +1,6 @@
 //! The right word next to a wrong one, for error messages.
 
-use std::fmt;
+use std::fmt::{self, Display};
 
 /// Alternatives are spelled out in a message up to this many: more would not fit on a line.
 const ALTERNATIVES_LISTED: usize = 8;
@@ -26,6 +26,22 @@ pub fn nearest<'a, W: AsRef<str> + ?Sized + 'a>(
 fn allowed_edits(wrong: &str, word: &str) -> usize {
     let letters = wrong.chars().count().max(word.chars().count());
     (letters / 3).max(1)
+}
+
+/// The choice of that name.
+///
+/// # Errors
+/// A line that lists the choices and suggests the nearest.
+pub fn choose<C: Copy + Display>(name: &str, choices: &[C]) -> Result<C, String> {
+    let names: Vec<String> = choices.iter().map(C::to_string).collect();
+    if let Some(place) = names.iter().position(|known| known == name) {
+        return Ok(choices[place]);
+    }
+    let listed = names.join(", ");
+    Err(match nearest(name, &names) {
+        Some(word) => format!("did you mean {word}? (there is {listed})"),
+        None => format!("there is {listed}"),
+    })
 }
 
 /// What to say after a wrong name: the nearest right one, and all of them when they are few.
@@ -57,7 +73,7 @@ impl Suggestion {
     }
 }
 
-impl fmt::Display for Suggestion {
+impl Display for Suggestion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }

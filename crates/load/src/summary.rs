@@ -5,17 +5,15 @@ mod text;
 
 pub use text::text;
 
-use crate::options::{Options, Until, Waiting};
-use crate::record::SetupLatencies;
-use crate::record::{ErrorCounts, Latencies};
+use crate::plan::LoadPlan;
+use crate::record::{ErrorCounts, Latencies, SetupLatencies};
 use crate::run::{LoadOutcome, TargetOutcome};
 use bookend_contract::latency;
 use bookend_contract::report::{
     Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
 };
-use bookend_io::Driver;
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The percentages that ghz reports, and 99.9 after them.
 const PERCENTAGES: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
@@ -25,29 +23,15 @@ const STEPS: u32 = 10;
 
 const NANOSECONDS_A_SECOND: f64 = 1e9;
 
-/// A run that has ended.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    /// When it began.
-    pub started: SystemTime,
-    /// Its worker threads.
-    pub threads: u32,
-    /// Its driver.
-    pub driver: Driver,
-    /// What it measured.
-    pub outcome: LoadOutcome,
-}
-
 /// The report of a run. The same outcome makes the same report, byte for byte.
-pub fn build_report(options: &Options, ended: &Ended) -> LoadReport {
-    let outcome = &ended.outcome;
+pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
     let latencies = &outcome.latencies;
     let count = outcome.ok + outcome.errors.total();
     LoadReport {
-        name: options.name.clone(),
-        date: date::rfc3339(ended.started),
-        end_reason: end_reason(options.until, outcome.cancelled, count).to_owned(),
-        options: options.echo(),
+        name: plan.labels.name.clone(),
+        date: date::rfc3339(started),
+        end_reason: end_reason(plan.calls, outcome.cancelled, count).to_owned(),
+        options: plan.labels.options.clone(),
         count,
         total: outcome.window_ns,
         average: average_ns(latencies),
@@ -58,14 +42,14 @@ pub fn build_report(options: &Options, ended: &Ended) -> LoadReport {
         status_code_distribution: statuses(outcome.ok, &outcome.errors),
         latency_distribution: latency_distribution(latencies),
         histogram: buckets(latencies),
-        tags: options.tags.clone(),
-        bookend: extension(options, ended, count),
+        tags: plan.labels.tags.clone(),
+        bookend: extension(plan, outcome, count),
     }
 }
 
 /// ghz's words: `timeout` is a run that ended on time, which is nothing bad.
-fn end_reason(until: Until, cancelled: bool, count: u64) -> &'static str {
-    let all_made = until.calls().is_some_and(|calls| count >= calls);
+fn end_reason(calls: Option<u64>, cancelled: bool, count: u64) -> &'static str {
+    let all_made = calls.is_some_and(|calls| count >= calls);
     match (cancelled, all_made) {
         (true, _) => "cancel",
         (false, true) => "normal",
@@ -73,8 +57,7 @@ fn end_reason(until: Until, cancelled: bool, count: u64) -> &'static str {
     }
 }
 
-fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
-    let outcome = &ended.outcome;
+fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
     let cpu_seconds = outcome.cpu_user_seconds + outcome.cpu_system_seconds;
     Extension {
         schema_version: SCHEMA_VERSION,
@@ -82,9 +65,9 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         cpu_user_seconds: outcome.cpu_user_seconds,
         cpu_system_seconds: outcome.cpu_system_seconds,
         busy_seconds: seconds(outcome.driver.busy_ns),
-        threads: ended.threads,
+        threads: plan.threads,
         window_seconds: seconds(outcome.window_ns),
-        warmup_seconds: options.warmup.as_secs_f64(),
+        warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
         ok: outcome.ok,
         errors: errors_by_code(&outcome.errors),
         warmup: outcome.warmup,
@@ -94,11 +77,11 @@ fn extension(options: &Options, ended: &Ended, count: u64) -> Extension {
         requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
         requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
         connections_opened: outcome.connections_opened,
-        targets: targets(options, outcome),
+        targets: targets(&plan.labels.targets, outcome),
         latency_histogram: latency::encode(&outcome.latencies.histogram),
         memory_peak_bytes: outcome.memory_peak_bytes,
-        io: ended.driver.to_string(),
-        wait: Waiting(options.wait).name().to_owned(),
+        io: plan.driver.to_string(),
+        wait: plan.wait.name().to_owned(),
         split: outcome
             .setup
             .as_ref()
@@ -131,11 +114,10 @@ fn part(latencies: &Latencies) -> Part {
 }
 
 /// One row is the run itself.
-fn targets(options: &Options, outcome: &LoadOutcome) -> Vec<TargetReport> {
+fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
     if outcome.targets.len() < 2 {
         return Vec::new();
     }
-    let names: Vec<_> = options.targets.iter().map(ToString::to_string).collect();
     let row = |target: &TargetOutcome| TargetReport {
         target: names[target.endpoint.name].clone(),
         address: target.endpoint.target.address.to_string(),

@@ -1,31 +1,51 @@
 //! From flags to their meaning: defaults, choices and contradictions.
 
-use bookend_io::Driver;
-use bookend_load::options::{Flags, Format, Io, Options, SchemaSource, Until};
-use bookend_load::payload::{DataSource, Payload, Templates};
+use bookend_io::{Driver, Io};
+use bookend_load::flags::{CallFlags, LoadFlags};
+use bookend_load::options::{CallOptions, SchemaSource};
+use bookend_load::output::OutputFormat;
+use bookend_load::payload::{DataSource, Templates};
 use bookend_load::plan::{DurationStop, LoadPlan};
-use bookend_load::schema::Schema;
 use bookend_load::targets::Strategy;
 use bookend_wire::Keepalive;
 use serde_json::json;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// The least that a run needs.
-fn flags() -> Flags {
-    Flags {
-        target: Some("localhost:50051".to_owned()),
-        call: Some("helloworld.Greeter/SayHello".to_owned()),
-        insecure: true,
-        ..Flags::default()
-    }
+const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
+
+/// The least that a run needs without asking a server for its schema, and others.
+fn with(change: impl FnOnce(&mut LoadFlags)) -> LoadFlags {
+    let mut flags = LoadFlags::default();
+    flags.call.targets = vec!["localhost:50051".to_owned()];
+    flags.call.method = text("helloworld.Greeter/SayHello");
+    flags.call.proto = Some(PROTO.into());
+    flags.call.insecure = true;
+    change(&mut flags);
+    flags
 }
 
-fn refused(flags: Flags) -> String {
-    let error = Options::from_flags(flags).unwrap_err().to_string();
+/// The plan on a machine of four processors.
+fn read(flags: &LoadFlags) -> Result<LoadPlan, String> {
+    const CPUS: u32 = 4;
+    LoadPlan::from_flags(flags, &mut std::io::empty(), CPUS).map_err(|error| error.to_string())
+}
+
+fn plan(change: impl FnOnce(&mut LoadFlags)) -> LoadPlan {
+    read(&with(change)).unwrap()
+}
+
+fn refused(change: impl FnOnce(&mut LoadFlags)) -> String {
+    let error = read(&with(change)).unwrap_err();
     assert_eq!(error.lines().count(), 1);
     error
+}
+
+fn call(change: impl FnOnce(&mut CallFlags)) -> CallOptions {
+    let mut flags = with(|_| ()).call;
+    flags.proto = None;
+    change(&mut flags);
+    CallOptions::from_flags(&flags).unwrap()
 }
 
 fn text(text: &str) -> Option<String> {
@@ -34,144 +54,99 @@ fn text(text: &str) -> Option<String> {
 
 #[test]
 fn the_defaults_are_those_of_ghz() {
-    let options = Options::from_flags(flags()).unwrap();
-    assert_eq!(options.authority(), "localhost:50051");
-    assert_eq!(options.schema, SchemaSource::Reflection);
-    assert_eq!(options.data, DataSource::Nothing);
-    assert_eq!(options.templates, Templates::Refuse);
-    assert_eq!(
-        (options.connections.get(), options.concurrency.get()),
-        (1, 50)
-    );
-    assert_eq!(options.until, Until::Calls(200));
-    assert_eq!(options.timeout, Some(Duration::from_secs(20)));
-    assert_eq!(options.connect_timeout, Some(Duration::from_secs(10)));
-    assert_eq!(options.warmup, Duration::ZERO);
-    assert_eq!((options.io, options.threads), (Io::Auto, None));
-    assert_eq!(options.format, Format::Summary);
-    assert_eq!(options.duration_stop, DurationStop::Ignore);
-    assert!(options.tags.is_empty() && options.metadata.constant.is_empty());
+    let call = call(|_| ());
+    assert_eq!(call.authority(), "localhost:50051");
+    assert_eq!(call.schema, SchemaSource::Reflection);
+    assert_eq!(call.data, DataSource::Nothing);
+    assert_eq!(call.templates, Templates::Refuse);
+    assert_eq!(call.timeout, Some(Duration::from_secs(20)));
+    assert_eq!(call.connect_timeout, Some(Duration::from_secs(10)));
+    assert!(call.metadata.constant.is_empty());
+    let flags = with(|_| ());
+    assert_eq!((flags.io, flags.threads), (Io::Auto, None));
+    assert_eq!(flags.format, OutputFormat::Summary);
+    let plan = plan(|_| ());
+    assert_eq!((plan.connections, plan.concurrency), (1, 50));
+    assert_eq!((plan.calls, plan.window_ns), (Some(200), None));
+    assert_eq!(plan.warmup_ns, 0);
+    assert_eq!(plan.duration_stop, DurationStop::Ignore);
+    assert!(plan.labels.tags.is_empty());
 }
 
 #[test]
 fn a_duration_replaces_the_number_of_calls_and_a_maximum_does_not() {
-    let ten = Duration::from_secs(10);
-    let until = |flags| Options::from_flags(flags).unwrap().until;
+    const TEN: Duration = Duration::from_secs(10);
+    let elapsed = plan(|flags| (flags.duration, flags.total) = (Some(TEN), 5));
     assert_eq!(
-        until(Flags {
-            duration: ten,
-            total: 5,
-            ..flags()
-        }),
-        Until::Elapsed(ten)
+        (elapsed.calls, elapsed.window_ns),
+        (None, Some(10_000_000_000))
     );
-    let either = until(Flags {
-        max_duration: ten,
-        total: 5,
-        ..flags()
-    });
+    let either = plan(|flags| (flags.max_duration, flags.total) = (Some(TEN), 5));
     assert_eq!(
-        either,
-        Until::Either {
-            calls: 5,
-            elapsed: ten
-        }
+        (either.calls, either.window_ns),
+        (Some(5), Some(10_000_000_000))
     );
-    assert_eq!((either.calls(), either.elapsed()), (Some(5), Some(ten)));
 }
 
 #[test]
 fn zero_means_no_limit_where_a_limit_is_not_needed() {
-    let zero = Duration::ZERO;
-    let options = Options::from_flags(Flags {
-        timeout: zero,
-        connect_timeout: zero,
-        ..flags()
-    })
-    .unwrap();
-    assert_eq!((options.timeout, options.connect_timeout), (None, None));
+    const ZERO: Duration = Duration::ZERO;
+    let call = call(|flags| (flags.timeout, flags.connect_timeout) = (ZERO, ZERO));
+    assert_eq!((call.timeout, call.connect_timeout), (None, None));
 }
 
 #[test]
 fn a_proto_file_wins_over_a_compiled_set() {
-    let both = Flags {
-        proto: Some("a.proto".into()),
-        protoset: Some("a.protoset".into()),
-        import_paths: vec!["one, two".to_owned(), "three".to_owned()],
-        ..flags()
-    };
+    let both = call(|flags| {
+        flags.proto = Some("a.proto".into());
+        flags.protoset = Some("a.protoset".into());
+        flags.import_paths = vec!["one, two".to_owned(), "three".to_owned()];
+    });
     let expected = SchemaSource::Proto {
         file: "a.proto".into(),
         import_paths: ["one", "two", "three"].map(PathBuf::from).to_vec(),
     };
-    assert_eq!(Options::from_flags(both).unwrap().schema, expected);
+    assert_eq!(both.schema, expected);
 }
 
 #[test]
 fn data_has_one_source() {
-    let data = |flags| Options::from_flags(flags).unwrap().data;
+    let data = |change: fn(&mut CallFlags)| call(change).data;
+    let json = DataSource::Json("{}".to_owned());
+    assert_eq!(data(|flags| flags.data = text("@")), DataSource::JsonInput);
+    assert_eq!(data(|flags| flags.data = text(" ")), DataSource::Nothing);
+    assert_eq!(data(|flags| flags.data = text("{}")), json);
+    assert_eq!(data(|flags| flags.binary = true), DataSource::BinaryInput);
     assert_eq!(
-        data(Flags {
-            data: text("@"),
-            ..flags()
-        }),
-        DataSource::JsonInput
+        data(|flags| flags.data_file = Some("file".into())),
+        DataSource::JsonFile("file".into())
     );
     assert_eq!(
-        data(Flags {
-            data: text(" "),
-            ..flags()
-        }),
-        DataSource::Nothing
+        data(|flags| flags.binary_file = Some("file".into())),
+        DataSource::BinaryFile("file".into())
     );
-    assert_eq!(
-        data(Flags {
-            data: text("{}"),
-            ..flags()
-        }),
-        DataSource::Json("{}".to_owned())
-    );
-    assert_eq!(
-        data(Flags {
-            binary: true,
-            ..flags()
-        }),
-        DataSource::BinaryInput
-    );
-    let file = || Some(PathBuf::from("file"));
-    let from_file = data(Flags {
-        data_file: file(),
-        ..flags()
+    let both = refused(|flags| {
+        flags.call.data = text("{}");
+        flags.call.binary_file = Some("file".into());
     });
-    assert_eq!(from_file, DataSource::JsonFile("file".into()));
-    let from_file = data(Flags {
-        binary_file: file(),
-        ..flags()
-    });
-    assert_eq!(from_file, DataSource::BinaryFile("file".into()));
-    let both = Flags {
-        data: text("{}"),
-        binary_file: file(),
-        ..flags()
-    };
     assert_eq!(
-        refused(both),
+        both,
         "--data and --binary-file exclude each other: give one of them"
     );
 }
 
 /// A way to spoil the flags, and what has to be said about it.
-type Mistake = (fn(&mut Flags), &'static str);
+type Mistake = (fn(&mut LoadFlags), &'static str);
 
 #[test]
 fn what_is_missing_or_does_nothing_is_named() {
     let mistakes: [Mistake; 7] = [
-        (|flags| flags.target = None, "add HOST:PORT"),
+        (|flags| flags.call.targets.clear(), "add HOST:PORT"),
         (
-            |flags| flags.target = text("localhost"),
+            |flags| flags.call.targets = vec!["localhost".to_owned()],
             "write localhost:50051",
         ),
-        (|flags| flags.call = None, "--call"),
+        (|flags| flags.call.method = None, "--call"),
         (|flags| flags.connections = 0, "--connections 0"),
         (|flags| flags.concurrency = 0, "--concurrency 0"),
         (|flags| flags.total = 0, "--total 0"),
@@ -189,7 +164,7 @@ fn flags_that_contradict_each_other_are_named() {
             "--connections 51 is more than --concurrency 50",
         ),
         (
-            |flags| (flags.duration, flags.max_duration) = (SECOND, SECOND),
+            |flags| (flags.duration, flags.max_duration) = (Some(SECOND), Some(SECOND)),
             "--duration and --max-duration exclude each other",
         ),
     ];
@@ -204,11 +179,11 @@ fn labels_and_metadata_that_make_no_sense_are_named() {
             "--tags is not a JSON object",
         ),
         (
-            |flags| flags.metadata = text("7"),
+            |flags| flags.call.metadata = text("7"),
             "--metadata is not a JSON object",
         ),
         (
-            |flags| flags.metadata_file = Some("absent.json".into()),
+            |flags| flags.call.metadata_file = Some("absent.json".into()),
             "cannot read absent.json: no such file or folder",
         ),
         (
@@ -221,9 +196,7 @@ fn labels_and_metadata_that_make_no_sense_are_named() {
 
 fn assert_refused(mistakes: &[Mistake]) {
     for (spoil, said) in mistakes {
-        let mut flags = flags();
-        spoil(&mut flags);
-        let error = refused(flags);
+        let error = refused(spoil);
         assert!(error.contains(said), "{error}");
     }
 }
@@ -233,8 +206,8 @@ fn words_of_a_choice_are_read_or_named() {
     assert_eq!("epoll".parse(), Ok(Io::Epoll));
     assert_eq!("uring".parse(), Ok(Io::Uring));
     assert_eq!("wait".parse(), Ok(DurationStop::Wait));
-    assert_eq!("pretty".parse(), Ok(Format::Pretty));
-    let refused = |text: &str| text.parse::<Format>().unwrap_err();
+    assert_eq!("pretty".parse(), Ok(OutputFormat::Pretty));
+    let refused = |text: &str| text.parse::<OutputFormat>().unwrap_err();
     assert_eq!(
         refused("jsn"),
         "did you mean json? (there is summary, json, pretty)"
@@ -247,18 +220,16 @@ fn words_of_a_choice_are_read_or_named() {
 
 #[test]
 fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
-    let echo = Options::from_flags(Flags {
-        proto: Some("greeter.proto".into()),
-        data: Some(r#"{"name": "x"}"#.to_owned()),
-        metadata: Some(r#"{"Tenant": "blue"}"#.to_owned()),
-        duration: Duration::from_secs(4),
-        warmup: Duration::from_secs(1),
-        ..flags()
+    let echo = plan(|flags| {
+        flags.call.data = text(r#"{"name": "x"}"#);
+        flags.call.metadata = text(r#"{"Tenant": "blue"}"#);
+        flags.duration = Some(Duration::from_secs(4));
+        flags.warmup = Duration::from_secs(1);
     });
     let expected = json!({
         "call": "helloworld.Greeter/SayHello",
         "host": "localhost:50051",
-        "proto": "greeter.proto",
+        "proto": PROTO,
         "insecure": true,
         "load-schedule": "const",
         "concurrency": 50,
@@ -277,61 +248,35 @@ fn the_echo_has_the_names_of_ghz_and_leaves_out_what_is_unset() {
         "io": "auto",
         "warmup": 1_000_000_000,
     });
-    assert_eq!(echo.unwrap().echo(), expected);
+    assert_eq!(echo.labels.options, expected);
 }
 
 /// The driver and threads that a plan gets on a machine of four processors.
-fn driver(connections: u32, set: fn(&mut Flags)) -> Result<(Driver, u32), String> {
-    let mut flags = flags();
+fn driver(connections: u32, set: fn(&mut LoadFlags)) -> Result<(Driver, u32), String> {
+    let mut flags = with(set);
     (flags.connections, flags.concurrency) = (connections, connections);
-    set(&mut flags);
-    let plan = plan(&Options::from_flags(flags).unwrap())?;
-    Ok((plan.driver, plan.threads))
-}
-
-fn plan(options: &Options) -> Result<LoadPlan, String> {
-    const CPUS: u32 = 4;
-    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
-    let schema = Schema::from_proto(Path::new(proto), &[]).unwrap();
-    let method = schema.method(&options.call).unwrap();
-    let payload = Payload::read(
-        &options.data,
-        &method,
-        options.templates,
-        &mut std::io::empty(),
-    );
-    let target = SocketAddr::from(([127, 0, 0, 1], 50051));
-    options
-        .to_plan(&method, payload.unwrap(), target, CPUS)
-        .map_err(|error| error.to_string())
+    read(&flags).map(|plan| (plan.driver, plan.threads))
 }
 
 #[test]
 fn keepalive_is_for_silence_and_answer_and_asks_no_sooner_than_after_ten_seconds() {
     const SECOND_NS: u64 = 1_000_000_000;
     for (typed_seconds, time_seconds) in [(60, 60), (1, 10)] {
-        let keepalive = Duration::from_secs(typed_seconds);
-        let options = Options::from_flags(Flags {
-            keepalive,
-            ..flags()
-        });
-        let options = options.unwrap();
+        let plan = plan(|flags| flags.keepalive = Duration::from_secs(typed_seconds));
         let expected = Keepalive {
             time_ns: time_seconds * SECOND_NS,
             timeout_ns: typed_seconds * SECOND_NS,
         };
-        assert_eq!(plan(&options).unwrap().keepalive, Some(expected));
-        assert_eq!(options.echo()["keepalive"], typed_seconds * SECOND_NS);
+        assert_eq!(plan.keepalive, Some(expected));
+        assert_eq!(plan.labels.options["keepalive"], typed_seconds * SECOND_NS);
     }
-    let never = Options::from_flags(flags()).unwrap();
-    assert_eq!(plan(&never).unwrap().keepalive, None);
-    let one_shot = Options::from_flags(Flags {
-        keepalive: Duration::from_secs(60),
-        one_shot: true,
-        ..flags()
+    assert_eq!(plan(|_| ()).keepalive, None);
+    let one_shot = refused(|flags| {
+        flags.keepalive = Duration::from_secs(60);
+        flags.one_shot = true;
     });
     assert_eq!(
-        one_shot.unwrap_err().to_string(),
+        one_shot,
         "--one-shot and --keepalive exclude each other: give one of them"
     );
 }
@@ -368,19 +313,16 @@ fn connections_have_threads_of_their_own_while_there_are_processors() {
 
 #[test]
 fn a_plan_has_what_the_flags_say() {
-    let options = Options::from_flags(Flags {
-        data: text(r#"[{"name": "a"}, {}]"#),
-        metadata: text(r#"{"Tenant": "blue"}"#),
-        varying_metadata: text("x-call"),
-        authority: text("example.test"),
-        max_duration: Duration::from_secs(3),
-        timeout: Duration::ZERO,
-        connect_timeout: Duration::ZERO,
-        warmup: Duration::from_millis(5),
-        duration_stop: DurationStop::Ignore,
-        ..flags()
+    let plan = plan(|flags| {
+        flags.call.data = text(r#"[{"name": "a"}, {}]"#);
+        flags.call.metadata = text(r#"{"Tenant": "blue"}"#);
+        flags.call.authority = text("example.test");
+        flags.call.timeout = Duration::ZERO;
+        flags.call.connect_timeout = Duration::ZERO;
+        flags.varying_metadata = text("x-call");
+        flags.max_duration = Some(Duration::from_secs(3));
+        flags.warmup = Duration::from_millis(5);
     });
-    let plan = plan(&options.unwrap()).unwrap();
     assert_eq!(plan.path, "/helloworld.Greeter/SayHello");
     assert_eq!(plan.authority, "example.test");
     assert_eq!(plan.messages, [b"\x0a\x01a".to_vec(), Vec::new()]);
@@ -401,43 +343,40 @@ fn a_plan_has_what_the_flags_say() {
 fn a_name_with_two_addresses_is_the_one_that_accepts() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let listening = listener.local_addr().unwrap();
-    let mut options = options_for(&format!("localhost:{}", listening.port()), |_| ());
-    let targets = options.find_targets().unwrap();
+    let targets = plan_for(&format!("localhost:{}", listening.port()), |_| ()).targets;
     assert_eq!((targets.count(), targets.of(0)), (1, listening.into()));
 }
 
-/// The options for these targets and others.
-fn options_for(targets: &str, change: impl FnOnce(&mut Flags)) -> Options {
-    let mut flags = Flags {
-        target: text(targets),
-        ..flags()
-    };
-    change(&mut flags);
-    Options::from_flags(flags).unwrap()
+/// The plan for these targets and others.
+fn plan_for(targets: &str, change: impl FnOnce(&mut LoadFlags)) -> LoadPlan {
+    plan(|flags| {
+        flags.call.targets = vec![targets.to_owned()];
+        change(flags);
+    })
 }
 
 #[test]
 fn every_target_gets_a_connection() {
     let three = "ipv4:127.0.0.1:1,unix:echo,[::1]:3";
-    let mut options = options_for(three, |_| ());
-    let targets = options.find_targets().unwrap();
-    assert_eq!((targets.count(), options.connections.get()), (3, 3));
-    let mut options = options_for(three, |flags| flags.connections = 7);
-    options.find_targets().unwrap();
-    assert_eq!(options.connections.get(), 7);
+    let plan = plan_for(three, |_| ());
+    assert_eq!((plan.targets.count(), plan.connections), (3, 3));
+    let seven = plan_for(three, |flags| flags.connections = 7);
+    assert_eq!(seven.connections, 7);
 }
 
 #[test]
 fn more_targets_than_calls_in_flight_are_refused() {
-    let mut options = options_for("a.invalid:1", |_| ());
-    let error = options.find_targets().unwrap_err().to_string();
+    let error = refused(|flags| flags.call.targets = vec!["a.invalid:1".to_owned()]);
     assert!(
         error.starts_with("cannot find the address of a.invalid"),
         "{error}"
     );
-    let mut options = options_for("[::1]:1,[::1]:2,[::1]:3", |flags| flags.concurrency = 2);
+    let error = refused(|flags| {
+        flags.call.targets = vec!["[::1]:1,[::1]:2,[::1]:3".to_owned()];
+        flags.concurrency = 2;
+    });
     assert_eq!(
-        options.find_targets().unwrap_err().to_string(),
+        error,
         "3 addresses take a connection each, and --concurrency 2 is fewer: some would never get a \
          call"
     );
@@ -445,20 +384,22 @@ fn more_targets_than_calls_in_flight_are_refused() {
 
 #[test]
 fn the_authority_is_the_first_targets_unless_one_is_given() {
-    let authority = |targets: &str| options_for(targets, |_| ()).authority();
-    assert_eq!(authority("dns:///a:1,b:2"), "a:1");
-    assert_eq!(authority("unix:/run/echo"), "localhost");
-    let given = options_for("unix:echo", |flags| flags.authority = text("example.test"));
+    let authority = |targets: &str| call(|flags| flags.targets = vec![targets.to_owned()]);
+    assert_eq!(authority("dns:///a:1,b:2").authority(), "a:1");
+    assert_eq!(authority("unix:/run/echo").authority(), "localhost");
+    let given = call(|flags| flags.authority = text("example.test"));
     assert_eq!(given.authority(), "example.test");
 }
 
 #[test]
 fn targets_and_strategy_are_echoed_as_ghz_has_them() {
-    let options = options_for("dns:///a:1,b:2", |flags| {
+    let targets = "dns:///localhost:1,127.0.0.1:2";
+    let with_strategy = plan_for(targets, |flags| {
         flags.lb_strategy = Some(Strategy::RoundRobin);
     });
-    let echo = options.echo();
-    assert_eq!(echo["host"], "dns:///a:1,b:2");
+    let echo = with_strategy.labels.options;
+    assert_eq!(echo["host"], targets);
     assert_eq!(echo["lb-strategy"], "round_robin");
-    assert_eq!(options_for("a:1", |_| ()).echo().get("lb-strategy"), None);
+    let without = plan_for("127.0.0.1:1", |_| ()).labels.options;
+    assert_eq!(without.get("lb-strategy"), None);
 }

@@ -1,7 +1,7 @@
 //! Schemas from files, descriptor sets and reflection; messages made with them.
 
 use bookend_load::payload::{DataSource, Payload, Templates};
-use bookend_load::schema::{CallError, ReflectionError, Request, Schema};
+use bookend_load::schema::{MethodError, ReflectionError, ReflectionQuery, Schema};
 use prost::Message as _;
 use std::cell::RefCell;
 use std::fs;
@@ -273,13 +273,13 @@ impl Server {
         }
     }
 
-    fn answer(&self, name: &str, request: Request) -> Result<Vec<Vec<u8>>, String> {
+    fn answer(&self, name: &str, request: ReflectionQuery) -> Result<Vec<Vec<u8>>, String> {
         self.asked.borrow_mut().push(name.to_owned());
         let file = match request {
-            Request::Services => return Ok(vec![b"shop.v1.Orders".to_vec()]),
-            Request::Symbol if name == "shop.v1.Orders" => "shop/orders.proto",
-            Request::Symbol => return Err("NOT_FOUND".to_owned()),
-            Request::File => name,
+            ReflectionQuery::Services => return Ok(vec![b"shop.v1.Orders".to_vec()]),
+            ReflectionQuery::Symbol if name == "shop.v1.Orders" => "shop/orders.proto",
+            ReflectionQuery::Symbol => return Err("NOT_FOUND".to_owned()),
+            ReflectionQuery::File => name,
         };
         let found = self
             .files
@@ -313,7 +313,7 @@ fn reflection_names_the_service_that_was_meant() {
     let error = error.unwrap_err();
     assert!(matches!(
         error,
-        ReflectionError::Call(CallError::ServiceUnknown { .. })
+        ReflectionError::Call(MethodError::ServiceUnknown { .. })
     ));
     assert_eq!(
         error.to_string(),
@@ -334,10 +334,10 @@ fn a_server_without_reflection_is_told_apart_from_a_wrong_name() {
 
 #[test]
 fn a_server_that_answers_nonsense_is_blamed() {
-    let nonsense = |_: &str, _: Request| Ok::<_, String>(vec![b"\xff\xff".to_vec()]);
+    let nonsense = |_: &str, _: ReflectionQuery| Ok::<_, String>(vec![b"\xff\xff".to_vec()]);
     let error = Schema::by_reflection("a.B/C", nonsense).unwrap_err();
     assert!(matches!(error, ReflectionError::Answer { .. }), "{error}");
-    let elsewhere = |_: &str, _: Request| {
+    let elsewhere = |_: &str, _: ReflectionQuery| {
         let file = prost_types::FileDescriptorProto {
             name: Some("a.proto".to_owned()),
             dependency: vec!["b.proto".to_owned()],

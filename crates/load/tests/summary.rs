@@ -1,12 +1,13 @@
 //! Reports from invented records, and how they are printed and delivered.
 
 use bookend_contract::report::LoadReport;
-use bookend_io::Driver;
-use bookend_load::options::{Flags, Format, Options};
-use bookend_load::output;
+use bookend_io::Io;
+use bookend_load::flags::{CallFlags, LoadFlags};
+use bookend_load::output::{self, OutputFormat};
+use bookend_load::plan::LoadPlan;
 use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts};
 use bookend_load::run::{LoadOutcome, TargetOutcome};
-use bookend_load::summary::{self, Ended};
+use bookend_load::summary;
 use bookend_load::targets::Endpoint;
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
@@ -14,18 +15,27 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::{Duration, UNIX_EPOCH};
 
-fn options() -> Options {
-    Options::from_flags(Flags {
-        target: Some("localhost:50051".to_owned()),
-        call: Some("helloworld.Greeter/SayHello".to_owned()),
-        insecure: true,
+fn plan() -> LoadPlan {
+    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto/helloworld.proto");
+    let flags = LoadFlags {
+        call: CallFlags {
+            targets: vec!["localhost:50051".to_owned()],
+            method: Some("helloworld.Greeter/SayHello".to_owned()),
+            proto: Some(proto.into()),
+            insecure: true,
+            ..CallFlags::default()
+        },
+        concurrency: 50,
+        connections: 2,
+        threads: Some(2),
+        io: Io::Epoll,
         total: 1_003,
         warmup: Duration::from_secs(1),
         name: Some("nightly".to_owned()),
         tags: Some(r#"{"branch": "main"}"#.to_owned()),
-        ..Flags::default()
-    })
-    .expect("the flags are right")
+        ..LoadFlags::default()
+    };
+    LoadPlan::from_flags(&flags, &mut std::io::empty(), 1).expect("the flags are right")
 }
 
 fn latencies(values_ns: impl IntoIterator<Item = u64>) -> Latencies {
@@ -83,13 +93,7 @@ fn empty_outcome() -> LoadOutcome {
 
 fn report_of(outcome: LoadOutcome) -> LoadReport {
     let started = UNIX_EPOCH + Duration::from_secs(1_234_567_890);
-    let ended = Ended {
-        started,
-        threads: 2,
-        driver: Driver::Epoll,
-        outcome,
-    };
-    summary::build_report(&options(), &ended)
+    summary::build_report(&plan(), started, &outcome)
 }
 
 fn report() -> LoadReport {
@@ -354,19 +358,21 @@ fn percentiles_rise_and_stay_between_fastest_and_slowest() {
 
 #[test]
 fn the_same_records_make_the_same_bytes() {
-    let render = || output::render(&report(), Format::Json);
+    let render = || output::render(&report(), OutputFormat::Json);
     assert_eq!(render(), render());
     assert_eq!(render().lines().count(), 1);
 }
 
 #[test]
 fn json_and_pretty_are_the_same_report() {
-    for format in [Format::Json, Format::Pretty] {
+    for format in [OutputFormat::Json, OutputFormat::Pretty] {
         let text = output::render(&report(), format);
         assert!(text.ends_with('\n'));
         assert_eq!(serde_json::from_str::<LoadReport>(&text).unwrap(), report());
     }
-    assert!(output::render(&report(), Format::Pretty).contains("\n  \"endReason\": \"normal\""));
+    assert!(
+        output::render(&report(), OutputFormat::Pretty).contains("\n  \"endReason\": \"normal\"")
+    );
 }
 
 #[test]

@@ -3,17 +3,19 @@
 use crate::metadata::MetadataError;
 use crate::targets::TargetError;
 use bookend_io::tls::ConfigError;
-use std::fmt;
 use std::path::PathBuf;
 
 /// Why the flags mean nothing. Always the user's fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionsError {
-    /// The positional argument is missing, or no target.
-    Target(TargetError),
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlagsError {
+    /// The positional argument is missing, or not a target.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// No `--call`.
+    #[error("the method is missing: add --call pkg.Service/Method")]
     CallMissing,
     /// A certificate without its key, or a key without its certificate.
+    #[error("{given} is of no use without {missing}: give both")]
     HalfIdentity {
         /// The flag that was given.
         given: &'static str,
@@ -21,6 +23,10 @@ pub enum OptionsError {
         missing: &'static str,
     },
     /// `--authority` and `--cname`, which are one name.
+    #[error(
+        "--authority {authority} and --cname {cname} differ: the server's certificate is for the \
+         name that requests ask for, so give one of them"
+    )]
     TwoNames {
         /// `--authority`
         authority: String,
@@ -28,8 +34,13 @@ pub enum OptionsError {
         cname: String,
     },
     /// TLS cannot be set up.
-    Tls(ConfigError),
+    #[error(transparent)]
+    Tls(#[from] ConfigError),
     /// More connections than calls in flight.
+    #[error(
+        "--connections {connections} is more than --concurrency {concurrency}: some would never \
+         carry a call"
+    )]
     ConnectionsIdle {
         /// `--connections`
         connections: u32,
@@ -37,6 +48,10 @@ pub enum OptionsError {
         concurrency: u32,
     },
     /// Another number of connections than of calls in flight, where each call has its own.
+    #[error(
+        "--connections {connections} and --one-shot contradict each other: every call has a \
+         connection of its own, and --concurrency {concurrency} says how many at a time"
+    )]
     OneShotConnections {
         /// `--connections`
         connections: u32,
@@ -44,6 +59,10 @@ pub enum OptionsError {
         concurrency: u32,
     },
     /// More addresses than calls in flight.
+    #[error(
+        "{targets} addresses take a connection each, and --concurrency {concurrency} is fewer: \
+         some would never get a call"
+    )]
     TargetsIdle {
         /// Addresses of all targets.
         targets: u32,
@@ -51,23 +70,30 @@ pub enum OptionsError {
         concurrency: u32,
     },
     /// A zero where nothing could be done with it.
+    #[error("{flag} 0 does nothing: it is at least 1")]
     Zero {
         /// The flag.
         flag: &'static str,
     },
     /// Two flags of which only one can be meant.
+    #[error("{one} and {other} exclude each other: give one of them")]
     Conflict {
         /// The first.
         one: &'static str,
         /// The second.
         other: &'static str,
     },
-    /// `--first-stream-id` is no id of a client's stream.
+    /// `--first-stream-id` is not the id of a client's stream.
+    #[error("--first-stream-id {id} is no stream of a client: it takes odd numbers below 2^31")]
     FirstStreamId {
         /// What was given.
         id: u32,
     },
     /// Fewer threads than the blocking driver needs.
+    #[error(
+        "--io blocking takes a thread for each of --connections {connections}, and --threads is \
+         {threads}"
+    )]
     ThreadsMissing {
         /// `--threads`
         threads: u32,
@@ -75,6 +101,7 @@ pub enum OptionsError {
         connections: u32,
     },
     /// A file that cannot be read.
+    #[error("cannot read {}: {reason}", .file.display())]
     Unreadable {
         /// The file as it was given.
         file: PathBuf,
@@ -82,103 +109,18 @@ pub enum OptionsError {
         reason: String,
     },
     /// The metadata cannot be sent.
-    Metadata(MetadataError),
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
     /// `--tags` is not a JSON object of strings.
+    #[error("--tags is not a JSON object of strings: {reason}")]
     Tags {
         /// What is wrong with it.
         reason: String,
     },
 }
 
-impl fmt::Display for OptionsError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Target(error) => write!(formatter, "{error}"),
-            Self::CallMissing => {
-                write!(
-                    formatter,
-                    "the method is missing: add --call pkg.Service/Method"
-                )
-            }
-            Self::HalfIdentity { given, missing } => {
-                write!(
-                    formatter,
-                    "{given} is of no use without {missing}: give both"
-                )
-            }
-            Self::TwoNames { authority, cname } => write!(
-                formatter,
-                "--authority {authority} and --cname {cname} differ: the server's certificate is for \
-                 the name that requests ask for, so give one of them"
-            ),
-            Self::Tls(error) => write!(formatter, "{error}"),
-            Self::ConnectionsIdle { .. }
-            | Self::OneShotConnections { .. }
-            | Self::TargetsIdle { .. } => self.fmt_counts(formatter),
-            Self::Zero { flag } => write!(formatter, "{flag} 0 does nothing: it is at least 1"),
-            Self::Conflict { one, other } => {
-                write!(
-                    formatter,
-                    "{one} and {other} exclude each other: give one of them"
-                )
-            }
-            Self::FirstStreamId { id } => write!(
-                formatter,
-                "--first-stream-id {id} is no stream of a client: it takes odd numbers below 2^31"
-            ),
-            Self::ThreadsMissing {
-                threads,
-                connections,
-            } => write!(
-                formatter,
-                "--io blocking takes a thread for each of --connections {connections}, and \
-                 --threads is {threads}"
-            ),
-            Self::Unreadable { file, reason } => {
-                write!(formatter, "cannot read {}: {reason}", file.display())
-            }
-            Self::Metadata(error) => write!(formatter, "{error}"),
-            Self::Tags { reason } => {
-                write!(
-                    formatter,
-                    "--tags is not a JSON object of strings: {reason}"
-                )
-            }
-        }
+impl FlagsError {
+    pub(super) fn half_identity(given: &'static str, missing: &'static str) -> Self {
+        Self::HalfIdentity { given, missing }
     }
 }
-
-impl OptionsError {
-    /// Numbers of connections and calls that do not go together.
-    fn fmt_counts(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ConnectionsIdle {
-                connections,
-                concurrency,
-            } => write!(
-                formatter,
-                "--connections {connections} is more than --concurrency {concurrency}: some would \
-                 never carry a call"
-            ),
-            Self::OneShotConnections {
-                connections,
-                concurrency,
-            } => write!(
-                formatter,
-                "--connections {connections} and --one-shot contradict each other: every call has \
-                 a connection of its own, and --concurrency {concurrency} says how many at a time"
-            ),
-            Self::TargetsIdle {
-                targets,
-                concurrency,
-            } => write!(
-                formatter,
-                "{targets} addresses take a connection each, and --concurrency {concurrency} is \
-                 fewer: some would never get a call"
-            ),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for OptionsError {}

@@ -2,13 +2,13 @@
 
 use crate::suggestion::Suggestion;
 use crate::system::reason;
-use std::fmt;
 use std::io;
 
 /// Why there is no payload. Always the user's fault or the file's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// The data cannot be read.
+    #[error("cannot read {place}: {reason}")]
     Unreadable {
         /// The file, or "standard input".
         place: String,
@@ -16,16 +16,19 @@ pub enum PayloadError {
         reason: String,
     },
     /// JSON data that is not UTF-8.
+    #[error("{place} is not text in UTF-8: serialized messages are given with -B")]
     NotUtf8 {
         /// Where the data came from.
         place: String,
     },
     /// An empty array or an empty file.
+    #[error("{place} has no message: {{}} is the empty one")]
     NoMessages {
         /// Where the data came from.
         place: String,
     },
     /// The data is not JSON, or a value does not fit its field.
+    #[error("{place}, line {line} column {column}{}: {reason}", named(.field))]
     NotAMessage {
         /// Where the data came from.
         place: String,
@@ -39,6 +42,7 @@ pub enum PayloadError {
         reason: String,
     },
     /// A field or an enum value that the message does not have.
+    #[error("{place}, line {line} column {column}: {owner} has no {kind} {name}{suggestion}")]
     NameUnknown {
         /// Where the data came from.
         place: String,
@@ -56,6 +60,10 @@ pub enum PayloadError {
         suggestion: Suggestion,
     },
     /// `{{` in string data.
+    #[error(
+        "{place} has the template {template}, and templates are not supported yet: \
+         --disable-template-data sends it as literal text"
+    )]
     Template {
         /// Where the data came from.
         place: String,
@@ -63,6 +71,10 @@ pub enum PayloadError {
         template: String,
     },
     /// The bytes are not a serialized message nor length-prefixed ones.
+    #[error(
+        "{place} is neither a serialized {message} nor several with their lengths before them: \
+         {reason}"
+    )]
     NotBinary {
         /// Where the data came from.
         place: String,
@@ -82,60 +94,9 @@ impl PayloadError {
     }
 }
 
-impl fmt::Display for PayloadError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable { place, reason } => {
-                write!(formatter, "cannot read {place}: {reason}")
-            }
-            Self::NotUtf8 { place } => write!(
-                formatter,
-                "{place} is not text in UTF-8: serialized messages are given with -B"
-            ),
-            Self::NoMessages { place } => {
-                write!(formatter, "{place} has no message: {{}} is the empty one")
-            }
-            Self::NotAMessage {
-                place,
-                line,
-                column,
-                field,
-                reason,
-            } => {
-                write!(formatter, "{place}, line {line} column {column}")?;
-                if !field.is_empty() {
-                    write!(formatter, ", field {field}")?;
-                }
-                write!(formatter, ": {reason}")
-            }
-            Self::NameUnknown {
-                place,
-                line,
-                column,
-                kind,
-                name,
-                owner,
-                suggestion,
-            } => write!(
-                formatter,
-                "{place}, line {line} column {column}: {owner} has no {kind} {name}{suggestion}"
-            ),
-            Self::Template { place, template } => write!(
-                formatter,
-                "{place} has the template {template}, and templates are not supported yet: \
-                 --disable-template-data sends it as literal text"
-            ),
-            Self::NotBinary {
-                place,
-                message,
-                reason,
-            } => write!(
-                formatter,
-                "{place} is neither a serialized {message} nor several with their lengths before \
-                 them: {reason}"
-            ),
-        }
+fn named(field: &str) -> String {
+    if field.is_empty() {
+        return String::new();
     }
+    format!(", field {field}")
 }
-
-impl std::error::Error for PayloadError {}

@@ -1,7 +1,7 @@
 //! What is asked of a probed server: made of the flags that the load generator has too.
 
-use crate::options::Options;
-use crate::prepare::{PrepareError, Prepared};
+use crate::options::CallOptions;
+use crate::prepare::{PrepareError, PreparedCall};
 use crate::schema::Method;
 use crate::targets::TargetName;
 use bookend_io::tls::ClientConfig;
@@ -36,12 +36,12 @@ impl ProbeRequest {
     ///
     /// # Errors
     /// [`PrepareError`].
-    pub fn prepare(options: &Options, input: &mut impl Read) -> Result<Self, PrepareError> {
-        let Prepared {
+    pub fn prepare(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
+        let PreparedCall {
             method,
             payload,
             reflection_calls,
-        } = Prepared::read(options, input)?;
+        } = PreparedCall::read(options, input)?;
         let most = match method.client_streaming {
             true => usize::MAX,
             false => 1,
@@ -50,7 +50,7 @@ impl ProbeRequest {
         Ok(Self {
             target: options.targets.first().clone(),
             authority: options.authority(),
-            tls: options.security.tls().map(|tls| tls.config().clone()),
+            tls: options.tls.clone(),
             method,
             messages,
             metadata: options.metadata.constant.clone(),

@@ -2,14 +2,14 @@
 
 use crate::suggestion::{Suggestion, nearest};
 use crate::system::reason;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why there is no schema. Always the user's fault or the file's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// The file cannot be read.
+    #[error("cannot read {}: {reason}{suggestion}", .file.display())]
     Unreadable {
         /// The file as it was given.
         file: PathBuf,
@@ -19,21 +19,34 @@ pub enum SchemaError {
         suggestion: Suggestion,
     },
     /// A folder where a file should be.
+    #[error("{} is a folder: name a file in it", .file.display())]
     IsAFolder {
         /// The path as it was given.
         file: PathBuf,
     },
     /// An import path that is not a folder.
+    #[error("import path {} is not a folder", .folder.display())]
     ImportPathMissing {
         /// The path as it was given.
         folder: PathBuf,
     },
     /// The file or one of its imports is not correct Protocol Buffers.
+    #[error("{reason}")]
     NotCompiled {
         /// The compiler's words; begins with file, line and column where it knows them.
         reason: String,
     },
+    /// A `.proto` file where a descriptor set should be.
+    #[error("{place} is not compiled: give it with --proto")]
+    ProtoGivenAsSet {
+        /// The file as it was given.
+        place: String,
+    },
     /// The bytes are not a descriptor set, or not a complete one.
+    #[error(
+        "{place} is not a complete descriptor set ({reason}): make it with \
+         protoc --include_imports --descriptor_set_out=FILE"
+    )]
     NotADescriptorSet {
         /// Where the bytes came from.
         place: String,
@@ -43,14 +56,16 @@ pub enum SchemaError {
 }
 
 /// Why a schema has no such method. Always the user's fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallError {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MethodError {
     /// Not `pkg.Service/Method` nor `pkg.Service.Method`.
+    #[error("call \"{call}\" is not of the form pkg.Service/Method")]
     Malformed {
         /// The call as it was given.
         call: String,
     },
     /// The schema has no such service.
+    #[error("there is no service {service} in {place}{suggestion}")]
     ServiceUnknown {
         /// The name as it was given.
         service: String,
@@ -60,6 +75,7 @@ pub enum CallError {
         suggestion: Suggestion,
     },
     /// The service has no such method.
+    #[error("there is no method {method} in {service} ({place}){suggestion}")]
     MethodUnknown {
         /// The service's full name.
         service: String,
@@ -93,8 +109,8 @@ impl SchemaError {
     }
 }
 
-impl CallError {
-    pub(super) fn service_unknown(service: &str, place: &str, known: Vec<String>) -> CallError {
+impl MethodError {
+    pub(super) fn service_unknown(service: &str, place: &str, known: Vec<String>) -> MethodError {
         let last_part = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
         // A forgotten or wrong package is more likely than a slip in every letter of it.
         let same_service = known
@@ -103,7 +119,7 @@ impl CallError {
         let meant = same_service
             .map(String::as_str)
             .or_else(|| nearest(service, &known));
-        CallError::ServiceUnknown {
+        MethodError::ServiceUnknown {
             service: service.to_owned(),
             place: place.to_owned(),
             suggestion: Suggestion::naming(meant, &known),
@@ -133,81 +149,3 @@ fn neighbours(file: &Path) -> Suggestion {
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
-
-impl fmt::Display for SchemaError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable {
-                file,
-                reason,
-                suggestion,
-            } => {
-                write!(
-                    formatter,
-                    "cannot read {}: {reason}{suggestion}",
-                    file.display()
-                )
-            }
-            Self::IsAFolder { file } => {
-                write!(
-                    formatter,
-                    "{} is a folder: name a file in it",
-                    file.display()
-                )
-            }
-            Self::ImportPathMissing { folder } => {
-                write!(
-                    formatter,
-                    "import path {} is not a folder",
-                    folder.display()
-                )
-            }
-            Self::NotCompiled { reason } => write!(formatter, "{reason}"),
-            Self::NotADescriptorSet { place, .. } if place.ends_with(".proto") => {
-                write!(formatter, "{place} is not compiled: give it with --proto")
-            }
-            Self::NotADescriptorSet { place, reason } => write!(
-                formatter,
-                "{place} is not a complete descriptor set ({reason}): make it with \
-                 protoc --include_imports --descriptor_set_out=FILE"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed { call } => {
-                write!(
-                    formatter,
-                    "call \"{call}\" is not of the form pkg.Service/Method"
-                )
-            }
-            Self::ServiceUnknown {
-                service,
-                place,
-                suggestion,
-            } => {
-                write!(
-                    formatter,
-                    "there is no service {service} in {place}{suggestion}"
-                )
-            }
-            Self::MethodUnknown {
-                service,
-                method,
-                place,
-                suggestion,
-            } => {
-                write!(
-                    formatter,
-                    "there is no method {method} in {service} ({place}){suggestion}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SchemaError {}
-impl std::error::Error for CallError {}

@@ -1,14 +1,13 @@
 //! A schema from a server's reflection service. The transport is the caller's: it is handed in
-//! as a function that answers one [`Request`] at a time.
+//! as a function that answers one [`ReflectionQuery`] at a time.
 
 use super::error::one_line;
-use super::{CallError, Schema, split_call};
+use super::{MethodError, Schema, split_call};
 use prost::Message as _;
 use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;
 use protox::file::{FileResolver as _, GoogleFileResolver};
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 /// Files that one service may import, all told. Large generated trees (googleapis) have a few
 /// thousand; a server that names more is naming them without end.
@@ -18,7 +17,7 @@ const PLACE: &str = "the server's reflection";
 
 /// What is asked of the server: a message of `grpc.reflection.v1.ServerReflectionRequest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum ReflectionQuery {
     /// `file_containing_symbol`: the answer is serialized `FileDescriptorProto`s.
     Symbol,
     /// `file_by_filename`: the answer is serialized `FileDescriptorProto`s.
@@ -28,19 +27,25 @@ pub enum Request {
 }
 
 /// Why reflection gave no schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReflectionError<E> {
     /// The user's call is malformed or names a service that the server does not have.
-    Call(CallError),
+    #[error("{0}")]
+    Call(MethodError),
     /// The function that asks the server failed.
+    #[error(
+        "the server's reflection did not describe {name} ({reason}): give the schema with --proto or \
+         --protoset"
+    )]
     Fetch {
         /// The symbol or file that was asked for.
         name: String,
-        /// Its error.
-        source: E,
+        /// Why that failed.
+        reason: E,
     },
     /// The server answered with something that is not a file descriptor, or with files that do
     /// not fit together. The peer's fault.
+    #[error("the server's reflection answered {name} wrongly: {reason}")]
     Answer {
         /// The symbol or file that was asked for.
         name: String,
@@ -58,12 +63,12 @@ impl Schema {
     /// [`ReflectionError`]; a service that the server does not have comes with the nearest one.
     pub fn by_reflection<E>(
         call: &str,
-        mut fetch: impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+        mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<Schema, ReflectionError<E>> {
         let (service, _) = split_call(call).map_err(ReflectionError::Call)?;
-        let answer = match fetch(service, Request::Symbol) {
+        let answer = match fetch(service, ReflectionQuery::Symbol) {
             Ok(answer) => answer,
-            Err(source) => return Err(explain(service, source, fetch)),
+            Err(reason) => return Err(explain(service, reason, fetch)),
         };
         let mut closure = Closure::default();
         closure.add(service, answer)?;
@@ -77,10 +82,10 @@ impl Schema {
 /// A service that was not found is the user's mistake if the server can list others.
 fn explain<E>(
     service: &str,
-    source: E,
-    mut fetch: impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+    reason: E,
+    mut fetch: impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
 ) -> ReflectionError<E> {
-    let listed = fetch("", Request::Services).unwrap_or_default();
+    let listed = fetch("", ReflectionQuery::Services).unwrap_or_default();
     let known: Vec<String> = listed
         .iter()
         .map(|name| String::from_utf8_lossy(name).into_owned())
@@ -88,10 +93,10 @@ fn explain<E>(
     if known.is_empty() || known.iter().any(|name| name == service) {
         return ReflectionError::Fetch {
             name: service.to_owned(),
-            source,
+            reason,
         };
     }
-    ReflectionError::Call(CallError::service_unknown(service, PLACE, known))
+    ReflectionError::Call(MethodError::service_unknown(service, PLACE, known))
 }
 
 /// The files so far, and those that they import and that are not there yet.
@@ -105,20 +110,20 @@ impl Closure {
     fn resolve<E>(
         &mut self,
         name: &str,
-        fetch: &mut impl FnMut(&str, Request) -> Result<Vec<Vec<u8>>, E>,
+        fetch: &mut impl FnMut(&str, ReflectionQuery) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), ReflectionError<E>> {
         if self.files.contains_key(name) {
             return Ok(());
         }
-        match fetch(name, Request::File) {
+        match fetch(name, ReflectionQuery::File) {
             Ok(answer) => self.add(name, answer)?,
             // Servers in many languages do not serve the files that every compiler brings along.
-            Err(source) => match GoogleFileResolver::new().open_file(name) {
+            Err(reason) => match GoogleFileResolver::new().open_file(name) {
                 Ok(file) => self.insert(file.file_descriptor_proto().clone()),
                 Err(_) => {
                     return Err(ReflectionError::Fetch {
                         name: name.to_owned(),
-                        source,
+                        reason,
                     });
                 }
             },
@@ -166,24 +171,3 @@ fn wrong_answer<E>(name: &str, reason: &str) -> ReflectionError<E> {
         reason: reason.to_owned(),
     }
 }
-
-impl<E: fmt::Display> fmt::Display for ReflectionError<E> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Call(error) => write!(formatter, "{error}"),
-            Self::Fetch { name, source } => write!(
-                formatter,
-                "the server's reflection did not describe {name} ({source}): \
-                 give the schema with --proto or --protoset"
-            ),
-            Self::Answer { name, reason } => {
-                write!(
-                    formatter,
-                    "the server's reflection answered {name} wrongly: {reason}"
-                )
-            }
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> std::error::Error for ReflectionError<E> {}

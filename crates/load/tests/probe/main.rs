@@ -5,14 +5,15 @@ mod faulty;
 mod honest;
 
 use bookend_client::ConnectError;
-use bookend_load::options::{Flags, Options};
+use bookend_load::flags::CallFlags;
+use bookend_load::options::CallOptions;
 use bookend_load::payload::Payload;
 use bookend_load::prepare::PrepareError;
 use bookend_load::probe::{
     CheckOutcome, ProbeDepth, ProbeReport, ProbeRequest, SemanticsCheck, VerifyError, probe,
 };
 use bookend_load::reflect::{FetchError, ReflectError};
-use bookend_load::schema::{CallError, ReflectionError};
+use bookend_load::schema::{MethodError, ReflectionError};
 use faulty::Fault;
 use serde_json::Value;
 use std::net::TcpListener;
@@ -22,19 +23,19 @@ const CALL: &str = "helloworld.Greeter/SayHello";
 const NAME: &str = "bookend";
 
 /// The flags of the command, as a user would give them.
-fn flags(target: &str) -> Flags {
-    Flags {
-        target: Some(target.to_owned()),
+fn flags(target: &str) -> CallFlags {
+    CallFlags {
+        targets: vec![target.to_owned()],
         insecure: true,
-        call: Some(CALL.to_owned()),
+        method: Some(CALL.to_owned()),
         data: Some(format!("{{\"name\": \"{NAME}\"}}")),
         proto: Some(honest::proto()),
-        ..Flags::default()
+        ..CallFlags::default()
     }
 }
 
-fn prepare(flags: Flags) -> Result<ProbeRequest, PrepareError> {
-    let options = Options::from_flags(flags).unwrap();
+fn prepare(flags: CallFlags) -> Result<ProbeRequest, PrepareError> {
+    let options = CallOptions::from_flags(&flags).unwrap();
     ProbeRequest::prepare(&options, &mut std::io::empty())
 }
 
@@ -199,8 +200,8 @@ fn another_status_than_ok_is_told_with_its_words() {
     server.stop();
 }
 
-fn by_reflection(target: &str) -> Flags {
-    Flags {
+fn by_reflection(target: &str) -> CallFlags {
+    CallFlags {
         proto: None,
         ..flags(target)
     }
@@ -228,7 +229,7 @@ fn a_server_without_reflection_is_told_with_what_to_do() {
     assert!(matches!(
         &error,
         PrepareError::Reflection(ReflectError::Reflection(ReflectionError::Fetch {
-            source: FetchError::NoReflection,
+            reason: FetchError::NoReflection,
             ..
         }))
     ));
@@ -243,8 +244,8 @@ fn a_server_without_reflection_is_told_with_what_to_do() {
 fn a_service_that_reflection_does_not_know_is_the_users_mistake() {
     let server = honest::start(true);
     let target = server.local_address().to_string();
-    let flags = Flags {
-        call: Some("helloworld.Greter/SayHello".to_owned()),
+    let flags = CallFlags {
+        method: Some("helloworld.Greter/SayHello".to_owned()),
         ..by_reflection(&target)
     };
     let error = prepare(flags).unwrap_err();
@@ -281,14 +282,14 @@ fn the_schema_and_the_data_are_those_of_the_load_generator() {
     let text = format!("{{\"name\": \"{NAME}\"}}");
     let payload = Payload::from_json(&text, "-d", &method.input, Default::default()).unwrap();
     assert_eq!(request("127.0.0.1:1").messages, payload.messages());
-    let unknown = Flags {
-        call: Some("helloworld.Greeter/SayHelo".to_owned()),
+    let unknown = CallFlags {
+        method: Some("helloworld.Greeter/SayHelo".to_owned()),
         ..flags("127.0.0.1:1")
     };
     let error = prepare(unknown).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("SayHello"));
     assert!(matches!(
         error,
-        PrepareError::Call(CallError::MethodUnknown { .. })
+        PrepareError::Method(MethodError::MethodUnknown { .. })
     ));
 }

@@ -5,7 +5,7 @@
 
 use bookend_io::Driver;
 use bookend_io::Wait;
-use bookend_load::plan::{Connecting, DurationStop, LoadPlan};
+use bookend_load::plan::{Connecting, DurationStop, LoadPlan, ReportLabels};
 use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::Targets;
 use bookend_server::Limits;
@@ -38,6 +38,7 @@ pub fn plan(path: &str, targets: impl Into<Targets>, calls: u64) -> LoadPlan {
         duration_stop: DurationStop::Ignore,
         count_errors: false,
         config: Limits::trusted().http2,
+        labels: ReportLabels::default(),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Flags of ghz that are understood and refused: silence would measure something else than what
-//! was asked for. A flag at the value that it has in ghz without being given changes nothing and
-//! is accepted.
+//! Flags of ghz that are recognised and refused, because ignoring them would measure something else
+//! than what was asked for. A flag with ghz's own default as its value changes nothing and is
+//! accepted.
 
 use crate::failure::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -10,7 +10,8 @@ const CONSTANT_CONCURRENCY: &str = "the number of calls in flight is constant so
 const UNARY: &str = "calls are unary so far";
 
 /// A flag of ghz that is not built.
-struct Missing {
+#[derive(Debug)]
+struct Unsupported {
     long: &'static str,
     short: Option<char>,
     /// Values that change nothing; a switch has none.
@@ -22,8 +23,8 @@ const fn value(
     long: &'static str,
     unset: &'static [&'static str],
     reason: &'static str,
-) -> Missing {
-    Missing {
+) -> Unsupported {
+    Unsupported {
         long,
         short: None,
         unset: Some(unset),
@@ -31,8 +32,8 @@ const fn value(
     }
 }
 
-const fn switch(long: &'static str, reason: &'static str) -> Missing {
-    Missing {
+const fn switch(long: &'static str, reason: &'static str) -> Unsupported {
+    Unsupported {
         long,
         short: None,
         unset: None,
@@ -40,9 +41,9 @@ const fn switch(long: &'static str, reason: &'static str) -> Missing {
     }
 }
 
-impl Missing {
-    const fn short(self, letter: char) -> Missing {
-        Missing {
+impl Unsupported {
+    const fn short(self, letter: char) -> Unsupported {
+        Unsupported {
             short: Some(letter),
             ..self
         }
@@ -75,7 +76,7 @@ const ZERO: &[&str] = &["0", "0s"];
 const CONSTANT: &[&str] = &["const"];
 const NEVER: &[&str] = &[];
 
-const MISSING: [Missing; 25] = [
+static UNSUPPORTED: [Unsupported; 25] = [
     value(
         "config",
         NEVER,
@@ -123,26 +124,29 @@ const MISSING: [Missing; 25] = [
     ),
 ];
 
-/// The first flag that was asked for and is not built.
+/// These flags on one command line.
 #[derive(Clone, Debug, Default)]
-pub struct NotBuilt {
-    complaint: Option<String>,
+pub struct UnsupportedFlags {
+    /// The first that asks for something.
+    refused: Option<&'static Unsupported>,
 }
 
-impl NotBuilt {
+impl UnsupportedFlags {
     /// # Errors
     /// [`Failure`] naming the flag and what there is instead.
-    pub fn refuse(self) -> Result<(), Failure> {
-        match self.complaint {
-            Some(complaint) => Err(Failure::usage(complaint)),
+    pub fn refuse(&self) -> Result<(), Failure> {
+        match self.refused {
+            Some(Unsupported { long, reason, .. }) => Err(Failure::usage(format!(
+                "--{long} is not built yet: {reason}"
+            ))),
             None => Ok(()),
         }
     }
 }
 
-impl Args for NotBuilt {
+impl Args for UnsupportedFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(MISSING.iter().map(Missing::to_arg))
+        command.args(UNSUPPORTED.iter().map(Unsupported::to_arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -150,16 +154,47 @@ impl Args for NotBuilt {
     }
 }
 
-impl FromArgMatches for NotBuilt {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<NotBuilt, Error> {
-        let asked_for = MISSING.iter().find(|missing| missing.is_asked_for(matches));
-        let complaint = asked_for
-            .map(|missing| format!("--{} is not built yet: {}", missing.long, missing.reason));
-        Ok(NotBuilt { complaint })
+impl FromArgMatches for UnsupportedFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<UnsupportedFlags, Error> {
+        let refused = UNSUPPORTED.iter().find(|flag| flag.is_asked_for(matches));
+        Ok(UnsupportedFlags { refused })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LoadArguments;
+    use bookend_load::flags::LoadFlags;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        arguments: LoadArguments,
+    }
+
+    #[test]
+    fn flags_that_change_nothing_are_accepted() {
+        let nothing = [
+            "--disable-template-functions",
+            "--rps=0",
+            "-r0",
+            "--load-schedule=const",
+            "--load-step-duration=0s",
+            "--concurrency-step=1",
+            "--keepalive=0",
+            "--skipFirst=0",
+        ];
+        for word in nothing {
+            let read =
+                Alone::try_parse_from(["load", word]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(read.arguments.unsupported.refuse(), Ok(()), "{word}");
+            assert_eq!(read.arguments.flags, LoadFlags::default(), "{word}");
+        }
     }
 }

@@ -1,0 +1,131 @@
+//! The flags as ghz writes them into its report, under its names and in nanoseconds; ours stand
+//! after them.
+
+use crate::flags::LoadFlags;
+use crate::options::{CallOptions, SchemaSource, nanoseconds};
+use crate::payload::DataSource;
+use crate::plan::{Connecting, LoadPlan};
+use crate::targets::Strategy;
+use bookend_io::Wait;
+use serde_json::{Map, Value, json};
+
+/// ghz's stand-in for "as many as the duration lets through".
+const TOTAL_WITHOUT_LIMIT: u64 = i32::MAX as u64;
+
+/// The options for [`LoadReport::options`](bookend_contract::report::LoadReport::options).
+pub fn echo(flags: &LoadFlags, call: &CallOptions, plan: &LoadPlan) -> Value {
+    let parts = [
+        echo_call(call, plan),
+        echo_tls(flags),
+        echo_load(flags, plan),
+        echo_ours(flags, plan),
+    ];
+    let fields = parts.into_iter().flat_map(into_fields);
+    Value::Object(fields.filter(|(_, value)| !is_unset(value)).collect())
+}
+
+fn echo_call(call: &CallOptions, plan: &LoadPlan) -> Value {
+    let (proto, import_paths, protoset) = match &call.schema {
+        SchemaSource::Proto { file, import_paths } => (Some(file), Some(import_paths), None),
+        SchemaSource::Protoset(file) => (None, None, Some(file)),
+        SchemaSource::Reflection => (None, None, None),
+    };
+    let (binary, data, data_file) = match &call.data {
+        DataSource::Nothing | DataSource::JsonInput => (false, None, None),
+        DataSource::Json(text) => (false, Some(json_or_text(text)), None),
+        DataSource::JsonFile(file) => (false, None, Some(file)),
+        DataSource::BinaryInput => (true, None, None),
+        DataSource::BinaryFile(file) => (true, None, Some(file)),
+    };
+    let metadata = plan.metadata.iter();
+    let metadata: Map<_, _> = metadata
+        .map(|(name, value)| (utf8(name), json!(utf8(value))))
+        .collect();
+    json!({
+        "call": call.method,
+        "host": call.targets.to_string(),
+        "proto": proto,
+        "import-paths": import_paths,
+        "protoset": protoset,
+        "authority": call.authority,
+        "binary": binary,
+        "data": data,
+        "data-file": data_file,
+        "metadata": metadata,
+    })
+}
+
+/// With plain text the other flags of TLS mean nothing.
+fn echo_tls(flags: &LoadFlags) -> Value {
+    let call = &flags.call;
+    if call.insecure {
+        return json!({ "insecure": true });
+    }
+    json!({
+        "insecure": false,
+        "cacert": call.cacert,
+        "cert": call.cert,
+        "key": call.key,
+        "cname": call.cname,
+        "skipTLS": call.skip_tls,
+    })
+}
+
+fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
+    json!({
+        "lb-strategy": flags.lb_strategy.map(Strategy::name),
+        "load-schedule": "const",
+        "concurrency-schedule": "const",
+        "concurrency": plan.concurrency,
+        "connections": plan.connections,
+        "total": plan.calls.unwrap_or(TOTAL_WITHOUT_LIMIT),
+        "async": false,
+        "duration": plan.window_ns,
+        "timeout": plan.timeout_ns,
+        "dial-timeout": nanoseconds(flags.call.connect_timeout),
+        "keepalive": nanoseconds(flags.keepalive),
+        "name": flags.name,
+        "count-errors": flags.count_errors,
+        "CPUs": flags.threads,
+    })
+}
+
+fn echo_ours(flags: &LoadFlags, plan: &LoadPlan) -> Value {
+    let only_if_true = |is_so: bool| is_so.then_some(true);
+    json!({
+        "duration-stop": flags.duration_stop.to_string(),
+        "io": flags.io.name(),
+        "warmup": plan.warmup_ns,
+        "wait": (flags.wait == Wait::Spin).then(|| flags.wait.name()),
+        "connects-in-window": only_if_true(plan.connecting == Connecting::InRun),
+        "one-shot": only_if_true(plan.connecting == Connecting::PerCall),
+        "varying-metadata": plan.varying_metadata.as_deref().map(utf8),
+    })
+}
+
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+fn utf8(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn into_fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// ghz leaves out what is empty or zero, but not what is false.
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) => false,
+    }
+}

@@ -1,0 +1,391 @@
+//! The flags of `bookend load` and `bookend probe` as they are typed, each for itself: ghz's first,
+//! then ours. [`CallOptions`](crate::options::CallOptions) and [`LoadPlan`](crate::plan::LoadPlan)
+//! are what they mean. Each flag has its name, its default and its help here and nowhere else.
+
+use crate::contract::duration;
+use crate::output::OutputFormat;
+use crate::plan::DurationStop;
+use crate::suggestion::choose;
+use crate::targets::Strategy;
+use bookend_io::{Io, Wait};
+use clap::{Args, Command};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What is called, where, over which transport and with which message. `bookend load` and
+/// `bookend probe` have these in common.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct CallFlags {
+    /// Where the servers listen: HOST:PORT, dns:///HOST:PORT, unix:PATH; several get the
+    /// connections in turn
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+
+    /// The .proto file; without it and --protoset the server is asked by reflection
+    #[arg(long, value_name = "FILE")]
+    pub proto: Option<PathBuf>,
+    /// The compiled descriptor set
+    #[arg(long, value_name = "FILE")]
+    pub protoset: Option<PathBuf>,
+    /// Folders for imports, separated by commas
+    #[arg(short, long, value_name = "LIST")]
+    pub import_paths: Vec<String>,
+    /// The method, as pkg.Service/Method or pkg.Service.Method
+    #[arg(long = "call", value_name = "METHOD")]
+    pub method: Option<String>,
+
+    /// Plain text instead of TLS
+    #[arg(long)]
+    pub insecure: bool,
+    /// TLS: the authorities that may sign the server's certificate [default: this machine's]
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// TLS: the client's own certificate, with --key
+    #[arg(long, value_name = "FILE")]
+    pub cert: Option<PathBuf>,
+    /// TLS: the key of --cert
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// TLS: the name that the server's certificate is for, and the :authority
+    #[arg(long, value_name = "NAME")]
+    pub cname: Option<String>,
+    /// TLS: accept any certificate, and so anybody in between
+    #[arg(long = "skipTLS")]
+    pub skip_tls: bool,
+    /// The :authority of every request [default: the target]
+    #[arg(long, value_name = "NAME")]
+    pub authority: Option<String>,
+
+    /// The request as JSON; an array is several, sent in turn; @ is standard input
+    #[arg(short, long, value_name = "JSON")]
+    pub data: Option<String>,
+    /// The request as JSON in a file
+    #[arg(short = 'D', long, value_name = "FILE")]
+    pub data_file: Option<PathBuf>,
+    /// The request, serialized, on standard input
+    #[arg(short, long)]
+    pub binary: bool,
+    /// The request, serialized, in a file
+    #[arg(short = 'B', long, value_name = "FILE")]
+    pub binary_file: Option<PathBuf>,
+    /// Metadata of every call, a JSON object of strings
+    #[arg(short, long, value_name = "JSON")]
+    pub metadata: Option<String>,
+    /// Metadata of every call in a file
+    #[arg(short = 'M', long, value_name = "FILE")]
+    pub metadata_file: Option<PathBuf>,
+    /// Send {{ in data and metadata as it stands
+    #[arg(long)]
+    pub disable_template_data: bool,
+
+    /// Deadline of each call, 0 is none
+    #[arg(short, long, value_name = "TIME", value_parser = duration::parse, default_value = "20s")]
+    pub timeout: Duration,
+    /// How long a connection may take to be made, 0 is as long as the system allows
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10s")]
+    pub connect_timeout: Duration,
+}
+
+/// All flags of `bookend load`.
+#[derive(Args, Clone, Debug, PartialEq)]
+pub struct LoadFlags {
+    /// Those about the call.
+    #[command(flatten)]
+    pub call: CallFlags,
+    /// Addresses of a name: round_robin is all of them, pick_first the first that answers
+    /// [default: round_robin for dns:]
+    #[arg(long, value_name = "STRATEGY")]
+    pub lb_strategy: Option<Strategy>,
+
+    /// Calls in flight over all connections
+    #[arg(
+        short, long, value_name = "N", value_parser = whole::<u32>, default_value_t = 50,
+        allow_negative_numbers = true
+    )]
+    pub concurrency: u32,
+    /// Connections
+    #[arg(
+        long, value_name = "N", value_parser = whole::<u32>, default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub connections: u32,
+    /// Calls in all
+    #[arg(
+        short = 'n', long, value_name = "N", value_parser = whole::<u64>, default_value_t = 200,
+        allow_negative_numbers = true
+    )]
+    pub total: u64,
+    /// How long to run; replaces --total
+    #[arg(short = 'z', long, value_name = "TIME", value_parser = duration::parse)]
+    pub duration: Option<Duration>,
+    /// How long to run at most; --total still holds
+    #[arg(short = 'x', long, value_name = "TIME", value_parser = duration::parse)]
+    pub max_duration: Option<Duration>,
+    /// Calls in flight when the time is up: close, wait, ignore
+    #[arg(long, value_name = "HOW", default_value = "ignore")]
+    pub duration_stop: DurationStop,
+    /// Send a PING to a server that has been silent for this long while calls wait for it, at least
+    /// 10s, and give it up if it is silent for as long again; 0 is never
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    pub keepalive: Duration,
+
+    /// Write the result to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// summary, json or pretty
+    #[arg(short = 'O', long, value_name = "FORMAT", default_value = "summary")]
+    pub format: OutputFormat,
+    /// Record the latencies of failed calls too
+    #[arg(long)]
+    pub count_errors: bool,
+    /// A label for the run
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    /// More labels, a JSON object of strings
+    #[arg(long, value_name = "JSON")]
+    pub tags: Option<String>,
+    /// Worker threads [default: as --io needs, at most one for each processor]
+    #[arg(
+        long, visible_alias = "cpus", value_name = "N", value_parser = whole::<u32>,
+        allow_negative_numbers = true
+    )]
+    pub threads: Option<u32>,
+
+    /// Make calls for this long before measuring
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "0")]
+    pub warmup: Duration,
+    /// Id of the first stream of each connection; near 2147483647 the ids run out at once
+    #[arg(long, value_name = "ID", value_parser = whole::<u32>, default_value_t = 1)]
+    pub first_stream_id: u32,
+    /// Metadata field whose value differs from call to call
+    #[arg(long, value_name = "NAME")]
+    pub varying_metadata: Option<String>,
+    /// How bytes are moved: auto, blocking, epoll, uring
+    #[arg(long, value_name = "DRIVER", value_parser = |name: &str| choose(name, &Io::ALL), default_value = "auto")]
+    pub io: Io,
+    /// How threads wait: sleep, or spin, which makes CPU figures meaningless
+    #[arg(long, value_name = "HOW", value_parser = |name: &str| choose(name, &Wait::ALL), default_value = "sleep")]
+    pub wait: Wait,
+    /// Make a connection for each call and end it, inside the call's latency
+    #[arg(long)]
+    pub one_shot: bool,
+    /// Begin at once, and make the connections meanwhile
+    #[arg(long)]
+    pub connects_in_window: bool,
+}
+
+impl Default for CallFlags {
+    /// The command line with no word on it.
+    fn default() -> Self {
+        unwritten()
+    }
+}
+
+impl Default for LoadFlags {
+    /// The command line with no word on it.
+    fn default() -> Self {
+        unwritten()
+    }
+}
+
+fn unwritten<F: Args>() -> F {
+    let command = F::augment_args(Command::new("unwritten").no_binary_name(true));
+    let matches = command.get_matches_from(std::iter::empty::<&str>());
+    F::from_arg_matches(&matches).expect("no flag is required")
+}
+
+/// A whole number, with an error that says so.
+///
+/// # Errors
+/// When the text is something else, or too large for `N`.
+pub fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "not a whole number, or too large")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        flags: LoadFlags,
+    }
+
+    fn read(words: &[&str]) -> LoadFlags {
+        let words = std::iter::once("load").chain(words.iter().copied());
+        let alone = Alone::try_parse_from(words).unwrap_or_else(|error| panic!("{error}"));
+        alone.flags
+    }
+
+    /// Asserts that a flag can be spelled in every way that kingpin takes, before the target and
+    /// after it, and that each spelling means what `set` does.
+    fn every_spelling(
+        long: &str,
+        short: Option<&str>,
+        value: &str,
+        set: impl FnOnce(&mut LoadFlags),
+    ) {
+        let mut spellings = vec![vec![format!("--{long}={value}")]];
+        spellings.push(vec![format!("--{long}"), value.to_owned()]);
+        if let Some(letter) = short {
+            spellings.push(vec![format!("-{letter}{value}")]);
+            spellings.push(vec![format!("-{letter}"), value.to_owned()]);
+        }
+        let mut expected = with(set);
+        expected.call.targets = vec!["host:1".to_owned()];
+        for spelling in spellings {
+            let words: Vec<&str> = spelling.iter().map(String::as_str).collect();
+            let (before, after) = ([&["host:1"], &words[..]], [&words[..], &["host:1"]]);
+            assert_eq!(read(&before.concat()), expected, "{words:?}");
+            assert_eq!(read(&after.concat()), expected, "{words:?}");
+        }
+    }
+
+    fn with(set: impl FnOnce(&mut LoadFlags)) -> LoadFlags {
+        let mut flags = LoadFlags::default();
+        set(&mut flags);
+        flags
+    }
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    fn file() -> Option<PathBuf> {
+        Some(PathBuf::from("file"))
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn nothing_given_is_the_default() {
+        assert_eq!(read(&[]), LoadFlags::default());
+    }
+
+    #[test]
+    fn what_to_call_is_read_in_every_spelling() {
+        every_spelling("proto", None, "file", |flags| flags.call.proto = file());
+        every_spelling("protoset", None, "file", |flags| {
+            flags.call.protoset = file()
+        });
+        every_spelling("call", None, "a.B/C", |flags| {
+            flags.call.method = text("a.B/C")
+        });
+        every_spelling("authority", None, "x", |flags| {
+            flags.call.authority = text("x")
+        });
+        every_spelling("cname", None, "x", |flags| flags.call.cname = text("x"));
+        every_spelling("cacert", None, "file", |flags| flags.call.cacert = file());
+        every_spelling("cert", None, "file", |flags| flags.call.cert = file());
+        every_spelling("key", None, "file", |flags| flags.call.key = file());
+        every_spelling("lb-strategy", None, "round_robin", |flags| {
+            flags.lb_strategy = Some(Strategy::RoundRobin);
+        });
+        let folders = vec!["a,b".to_owned()];
+        every_spelling("import-paths", Some("i"), "a,b", |flags| {
+            flags.call.import_paths = folders;
+        });
+    }
+
+    #[test]
+    fn targets_are_separated_by_commas_or_by_spaces() {
+        for words in [&["a:1,unix:b,c:3"][..], &["a:1", "unix:b", "c:3"]] {
+            let targets = read(words).call.targets.join(",");
+            assert_eq!(targets, "a:1,unix:b,c:3");
+        }
+    }
+
+    #[test]
+    fn how_much_to_call_is_read_in_every_spelling() {
+        every_spelling("concurrency", Some("c"), "7", |flags| flags.concurrency = 7);
+        every_spelling("connections", None, "7", |flags| flags.connections = 7);
+        every_spelling("total", Some("n"), "7", |flags| flags.total = 7);
+        every_spelling("cpus", None, "7", |flags| flags.threads = Some(7));
+        every_spelling("threads", None, "7", |flags| flags.threads = Some(7));
+        every_spelling("io", None, "epoll", |flags| flags.io = Io::Epoll);
+        every_spelling("wait", None, "spin", |flags| flags.wait = Wait::Spin);
+        every_spelling("io", None, "uring", |flags| flags.io = Io::Uring);
+    }
+
+    #[test]
+    fn how_long_to_call_is_read_in_every_spelling() {
+        every_spelling("duration", Some("z"), "1m", |flags| {
+            flags.duration = Some(MINUTE)
+        });
+        every_spelling("max-duration", Some("x"), "1m", |flags| {
+            flags.max_duration = Some(MINUTE)
+        });
+        every_spelling("timeout", Some("t"), "1m", |flags| {
+            flags.call.timeout = MINUTE
+        });
+        every_spelling("connect-timeout", None, "1m", |flags| {
+            flags.call.connect_timeout = MINUTE
+        });
+        every_spelling("keepalive", None, "1m", |flags| flags.keepalive = MINUTE);
+        every_spelling("first-stream-id", None, "7", |flags| {
+            flags.first_stream_id = 7
+        });
+        every_spelling("warmup", None, "1m", |flags| flags.warmup = MINUTE);
+        let wait = DurationStop::Wait;
+        every_spelling("duration-stop", None, "wait", |flags| {
+            flags.duration_stop = wait
+        });
+    }
+
+    #[test]
+    fn what_to_send_is_read_in_every_spelling() {
+        every_spelling("data", Some("d"), "{}", |flags| {
+            flags.call.data = text("{}")
+        });
+        every_spelling("data", Some("d"), "@", |flags| flags.call.data = text("@"));
+        every_spelling("data-file", Some("D"), "file", |flags| {
+            flags.call.data_file = file()
+        });
+        every_spelling("binary-file", Some("B"), "file", |flags| {
+            flags.call.binary_file = file()
+        });
+        every_spelling("metadata", Some("m"), "{}", |flags| {
+            flags.call.metadata = text("{}")
+        });
+        every_spelling("metadata-file", Some("M"), "file", |flags| {
+            flags.call.metadata_file = file()
+        });
+        every_spelling("varying-metadata", None, "x", |flags| {
+            flags.varying_metadata = text("x");
+        });
+    }
+
+    #[test]
+    fn what_to_print_is_read_in_every_spelling() {
+        every_spelling("output", Some("o"), "file", |flags| flags.output = file());
+        every_spelling("format", Some("O"), "json", |flags| {
+            flags.format = OutputFormat::Json
+        });
+        every_spelling("name", None, "x", |flags| flags.name = text("x"));
+        every_spelling("tags", None, "{}", |flags| flags.tags = text("{}"));
+    }
+
+    #[test]
+    fn switches_are_read_alone_and_together() {
+        assert_eq!(
+            read(&["--insecure"]),
+            with(|flags| flags.call.insecure = true)
+        );
+        assert_eq!(
+            read(&["--skipTLS"]),
+            with(|flags| flags.call.skip_tls = true)
+        );
+        assert_eq!(
+            read(&["--count-errors"]),
+            with(|flags| flags.count_errors = true)
+        );
+        let literal = with(|flags| flags.call.disable_template_data = true);
+        assert_eq!(read(&["--disable-template-data"]), literal);
+        assert_eq!(read(&["--binary"]), with(|flags| flags.call.binary = true));
+        let together = with(|flags| (flags.call.binary, flags.concurrency) = (true, 2));
+        assert_eq!(read(&["-bc2"]), together);
+    }
+}

@@ -1,0 +1,221 @@
+//! From the flags to the plan.
+
+use super::{Connecting, LoadPlan, ReportLabels};
+use crate::echo::echo;
+use crate::flags::LoadFlags;
+use crate::options::{CallOptions, FlagsError, nanoseconds, only_one, unless_zero};
+use crate::prepare::{PrepareError, PreparedCall};
+use bookend_io::{Driver, Io};
+use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
+use bookend_wire::{ConnectionConfig, Keepalive};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::time::Duration;
+
+impl LoadPlan {
+    /// What the flags mean. Reads the files that they name, finds the addresses of the targets, and
+    /// may ask the first of them for its schema. `input` is standard input, `cpus` how many
+    /// processors this process may use.
+    ///
+    /// # Errors
+    /// [`PrepareError`]. Flags that contradict each other are found before a server is asked.
+    pub fn from_flags(
+        flags: &LoadFlags,
+        input: &mut impl Read,
+        cpus: u32,
+    ) -> Result<Self, PrepareError> {
+        let mut call = CallOptions::from_flags(&flags.call)?;
+        if let Some(name) = &flags.varying_metadata {
+            call.metadata = call
+                .metadata
+                .with_varying(name)
+                .map_err(FlagsError::Metadata)?;
+        }
+        let (connections, concurrency) = connections_and_concurrency(flags)?;
+        let (calls, window) = calls_and_window(flags)?;
+        let connecting = connecting(flags)?;
+        let first_stream_id = first_stream_id(flags.first_stream_id)?;
+        let keepalive = keepalive(flags)?;
+        let threads = threads(flags)?;
+        let tags = tags(flags)?;
+
+        let prepared = PreparedCall::read(&call, input)?;
+        let path = prepared.method.path.clone();
+        if prepared.method.is_streaming() {
+            return Err(PrepareError::Streaming { path });
+        }
+        let targets = call.find_targets(flags.lb_strategy)?;
+        let connections = connections.max(connections_for(targets.count(), concurrency)?);
+        let (driver, threads) =
+            driver_and_threads(flags.io, connecting, connections, threads, cpus)?;
+        let mut plan = Self {
+            tls: call.connectors()?,
+            targets,
+            path,
+            authority: call.authority(),
+            messages: prepared.payload.into_messages(),
+            metadata: call.metadata.constant.clone(),
+            varying_metadata: call.metadata.varying.clone(),
+            connecting,
+            connections,
+            concurrency,
+            threads,
+            driver,
+            wait: flags.wait,
+            warmup_ns: nanoseconds(flags.warmup),
+            window_ns: window.map(nanoseconds),
+            calls,
+            timeout_ns: call.timeout.map(nanoseconds),
+            connect_timeout_ns: call.connect_timeout.map_or(u64::MAX, nanoseconds),
+            keepalive,
+            duration_stop: flags.duration_stop,
+            count_errors: flags.count_errors,
+            config: ConnectionConfig {
+                first_stream_id,
+                ..ConnectionConfig::trusted()
+            },
+            labels: ReportLabels {
+                name: flags.name.clone(),
+                tags,
+                targets: call.targets.iter().map(ToString::to_string).collect(),
+                ..ReportLabels::default()
+            },
+        };
+        plan.labels.options = echo(flags, &call, &plan);
+        Ok(plan)
+    }
+}
+
+fn connections_and_concurrency(flags: &LoadFlags) -> Result<(u32, u32), FlagsError> {
+    let connections = at_least_one("--connections", flags.connections)?;
+    let concurrency = at_least_one("--concurrency", flags.concurrency)?;
+    if flags.one_shot {
+        return if connections == 1 || connections == concurrency {
+            Ok((concurrency, concurrency))
+        } else {
+            Err(FlagsError::OneShotConnections {
+                connections,
+                concurrency,
+            })
+        };
+    }
+    if connections > concurrency {
+        return Err(FlagsError::ConnectionsIdle {
+            connections,
+            concurrency,
+        });
+    }
+    Ok((connections, concurrency))
+}
+
+fn at_least_one(flag: &'static str, number: u32) -> Result<u32, FlagsError> {
+    if number == 0 {
+        return Err(FlagsError::Zero { flag });
+    }
+    Ok(number)
+}
+
+/// The connections that so many addresses take: one each, of which each carries a call.
+fn connections_for(addresses: usize, concurrency: u32) -> Result<u32, FlagsError> {
+    let targets = u32::try_from(addresses).unwrap_or(u32::MAX);
+    if targets > concurrency {
+        return Err(FlagsError::TargetsIdle {
+            targets,
+            concurrency,
+        });
+    }
+    Ok(targets)
+}
+
+/// A run is over at the first of its limits, of which there is at least one.
+fn calls_and_window(flags: &LoadFlags) -> Result<(Option<u64>, Option<Duration>), FlagsError> {
+    let duration = flags.duration.and_then(unless_zero);
+    let max_duration = flags.max_duration.and_then(unless_zero);
+    only_one(&[
+        ("--duration", duration.is_some()),
+        ("--max-duration", max_duration.is_some()),
+    ])?;
+    if duration.is_some() {
+        return Ok((None, duration));
+    }
+    if flags.total == 0 {
+        return Err(FlagsError::Zero { flag: "--total" });
+    }
+    Ok((Some(flags.total), max_duration))
+}
+
+fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
+    only_one(&[
+        ("--one-shot", flags.one_shot),
+        ("--connects-in-window", flags.connects_in_window),
+    ])?;
+    Ok(if flags.one_shot {
+        Connecting::PerCall
+    } else if flags.connects_in_window {
+        Connecting::InRun
+    } else {
+        Connecting::BeforeRun
+    })
+}
+
+/// Clients open streams with odd ids below 2^31 (RFC 9113 section 5.1.1).
+fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
+    if id % 2 == 0 || id >= 1 << 31 {
+        return Err(FlagsError::FirstStreamId { id });
+    }
+    Ok(id)
+}
+
+/// As in ghz, a server may take as long for its answer as it may be silent. grpc-go raises a
+/// silence of less than 10 s to that, and leaves the time for the answer alone. With `--one-shot` a
+/// connection ends with its call, which has a deadline.
+fn keepalive(flags: &LoadFlags) -> Result<Option<Keepalive>, FlagsError> {
+    let time = unless_zero(flags.keepalive);
+    only_one(&[
+        ("--one-shot", flags.one_shot),
+        ("--keepalive", time.is_some()),
+    ])?;
+    Ok(time.map(nanoseconds).map(|timeout_ns| Keepalive {
+        time_ns: timeout_ns.max(CLIENT_TIME_MIN_NS),
+        timeout_ns,
+    }))
+}
+
+fn threads(flags: &LoadFlags) -> Result<Option<u32>, FlagsError> {
+    let threads = flags.threads;
+    threads
+        .map(|threads| at_least_one("--threads", threads))
+        .transpose()
+}
+
+fn tags(flags: &LoadFlags) -> Result<BTreeMap<String, String>, FlagsError> {
+    let text = flags.tags.as_deref().unwrap_or("{}");
+    serde_json::from_str(text).map_err(|error| FlagsError::Tags {
+        reason: error.to_string(),
+    })
+}
+
+/// A thread of its own for each connection is cheapest, as long as there are processors for the
+/// threads.
+fn driver_and_threads(
+    io: Io,
+    connecting: Connecting,
+    connections: u32,
+    threads: Option<u32>,
+    cpus: u32,
+) -> Result<(Driver, u32), FlagsError> {
+    let most = threads.unwrap_or(cpus.max(1));
+    match io {
+        Io::Auto if connecting == Connecting::PerCall => Ok((Driver::Epoll, connections.min(most))),
+        Io::Auto if connections <= most => Ok((Driver::Blocking, connections)),
+        Io::Auto | Io::Epoll => Ok((Driver::Epoll, connections.min(most))),
+        Io::Uring => Ok((Driver::Uring, connections.min(most))),
+        Io::Blocking => match threads {
+            Some(threads) if threads < connections => Err(FlagsError::ThreadsMissing {
+                threads,
+                connections,
+            }),
+            _ => Ok((Driver::Blocking, connections)),
+        },
+    }
+}
