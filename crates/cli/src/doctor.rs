@@ -11,6 +11,7 @@ use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckUp, check_ups, definitions, name_of};
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::process::tree::kill_group;
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, run};
 use bookend_lab::subject::Subject;
@@ -67,7 +68,9 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
 
 /// What decides how well anything can be measured here.
 fn machine() -> String {
-    let limits = ControlGroups::prepare().capabilities().to_string();
+    let limits = ControlGroups::prepare(kill_group)
+        .capabilities()
+        .to_string();
     format!("{}Limits: {limits}\n\n", this_machine())
 }
 

@@ -17,6 +17,7 @@ use crate::launch::Launcher;
 use crate::machine::this_machine;
 use crate::probe::Probe;
 use crate::process::interrupt::Interrupt;
+use crate::process::tree::kill_group;
 use crate::progress::ProgressReporter;
 use crate::round::{
     PreparedSubjects, ProcessTimeouts, RunContext, RunningServer, ServerSpec, measure_round,
@@ -138,7 +139,7 @@ fn context(
 ) -> Result<RunContext, SuiteRunError> {
     let (groups, placement) = match settings.isolation {
         true => (
-            ControlGroups::prepare(),
+            ControlGroups::prepare(kill_group),
             Placement::on_this_machine(plan.server_cpus, plan.generator_cpus),
         ),
         false => (ControlGroups::none(), Placement::default()),

@@ -1,8 +1,16 @@
 //! A process and everything that was started from it, daemons included.
 //!
-//! A member is found by any of four signs: it is in the tree's control group; a chain of parents
-//! leads to the root; it is in the root's session; or it was adopted by the lab (which is a
-//! subreaper) and carries the tree's token in its environment.
+//! A process belongs to the tree if any of these holds:
+//!
+//! - it is in the tree's control group;
+//! - a chain of parents leads to the root;
+//! - it is in the root's session;
+//! - it was orphaned and came to the lab (which is a subreaper), and carries the tree's token in its
+//!   environment. A daemon that forks twice and opens a session of its own is found by this alone.
+//!
+//! Process ids are reused by the kernel, so none is trusted longer than it must be: the root is not
+//! collected until its tree is gone, and every other process is recognised by its start time before
+//! it is killed.
 
 use super::stat::ProcessStat;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
@@ -34,8 +42,19 @@ pub struct ProcessTree {
 }
 
 /// Some processes of a tree could not be killed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("processes {0:?} cannot be killed")]
 pub struct Survivors(pub Vec<i32>);
+
+/// Kills every process in the control group at `folder`, whose lab has died.
+pub fn kill_group(folder: &Path) {
+    let tree = ProcessTree {
+        root: NO_ROOT,
+        token: new_token(),
+        groups: vec![folder.to_owned()],
+    };
+    let _ = tree.kill();
+}
 
 /// A token that no other tree of this machine has.
 pub fn new_token() -> String {
@@ -52,15 +71,6 @@ impl ProcessTree {
             root: i32::try_from(root).unwrap_or(NO_ROOT),
             token,
             groups,
-        }
-    }
-
-    /// Whoever is in a group that nobody else looks after.
-    pub fn of_group(group: PathBuf) -> ProcessTree {
-        ProcessTree {
-            root: NO_ROOT,
-            token: new_token(),
-            groups: vec![group],
         }
     }
 
@@ -197,14 +207,6 @@ fn kill_exactly(member: &ProcessStat) {
         let _ = rustix::process::pidfd_send_signal(held, Signal::KILL);
     }
 }
-
-impl std::fmt::Display for Survivors {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "processes {:?} cannot be killed", self.0)
-    }
-}
-
-impl std::error::Error for Survivors {}
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use crate::rounds::{Performance, measured};
 use crate::stage::{CALL, Stage, launcher, processes_with, serve};
 use bookend_lab::control_group::{Capability, ControlGroups};
 use bookend_lab::process::interrupt::Interrupt;
+use bookend_lab::process::tree::kill_group;
 use bookend_results::store::{RunId, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
@@ -82,7 +83,7 @@ fn an_interrupted_lab_keeps_its_rows_and_leaves_nothing() {
 }
 
 fn what_a_killed_lab_left_is_cleared_away() {
-    if ControlGroups::prepare()
+    if ControlGroups::prepare(kill_group)
         .capabilities()
         .of(Capability::Kill)
         .is_none()
@@ -94,7 +95,7 @@ fn what_a_killed_lab_left_is_cleared_away() {
     let mut lab = hanging_lab(&stage);
     signal(&lab, Signal::KILL);
     lab.wait().unwrap();
-    let groups = ControlGroups::prepare();
+    let groups = ControlGroups::prepare(kill_group);
     assert!(groups.capabilities().of(Capability::Kill).is_some());
     assert_eq!(processes_with(stage.folder().to_str().unwrap()), [0; 0]);
 }

@@ -5,6 +5,7 @@ use bookend_lab::control_group::{Capability, ControlGroups, ResourceLimits};
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::output::OutputLine;
+use bookend_lab::process::tree::kill_group;
 use bookend_lab::process::{Process, ProcessEvent, ProcessSpec};
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Control groups as this machine has them, and none: everything must hold with both.
 fn both_ways(test: impl Fn(&Stage, &ControlGroups)) {
-    for groups in [ControlGroups::prepare(), ControlGroups::none()] {
+    for groups in [ControlGroups::prepare(kill_group), ControlGroups::none()] {
         let stage = Stage::new();
         test(&stage, &groups);
         let left = processes_with(stage.folder().to_str().unwrap());

@@ -1,0 +1,205 @@
+//! Version 2: one unified hierarchy, in which a group's controllers are switched on by its parent.
+
+use super::account::{Account, CpuFile, MemoryFiles};
+use super::capability::Capability;
+use super::group::{CPU_PERIOD_US, LimitError, ResourceLimits, cpu_list, quota_us, remove, write};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The controllers that the lab has a use for, and what each can do.
+const CONTROLLERS: [(&str, Capability); 4] = [
+    ("cpuset", Capability::CpuSet),
+    ("cpu", Capability::CpuQuota),
+    ("memory", Capability::Memory),
+    ("pids", Capability::Processes),
+];
+
+/// The group below which the lab makes groups of version 2.
+#[derive(Debug)]
+pub struct Unified {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Controllers that groups below `folder` have.
+    controllers: Vec<&'static str>,
+    /// Controllers that were switched on here, to be switched off again.
+    enabled: Vec<&'static str>,
+    /// The group to which this very process had to move: one with controllers for its children may
+    /// hold no process itself.
+    home: Option<PathBuf>,
+}
+
+impl Unified {
+    /// Switches on below `folder` what can be switched on. Should this process stand in the way, it
+    /// moves into a group called `home_name`.
+    pub fn prepare(folder: &Path, home_name: &str) -> Unified {
+        let mut unified = Unified {
+            folder: folder.to_owned(),
+            controllers: Vec::new(),
+            enabled: Vec::new(),
+            home: None,
+        };
+        unified.enable_controllers(home_name);
+        unified
+    }
+
+    /// Whether groups below have this controller.
+    pub fn has(&self, controller: &str) -> bool {
+        self.controllers.contains(&controller)
+    }
+
+    /// What groups below can do.
+    pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
+        let given = CONTROLLERS.iter().filter(|(name, _)| self.has(name));
+        let given = given.map(|(_, capability)| *capability);
+        let cpu_time = self.has("cpu").then_some(Capability::CpuTime);
+        given.chain(cpu_time).chain([Capability::Kill])
+    }
+
+    fn enable_controllers(&mut self, home_name: &str) {
+        let available = words_of(&self.folder.join("cgroup.controllers"));
+        let enabled = words_of(&self.folder.join("cgroup.subtree_control"));
+        for (controller, _) in CONTROLLERS {
+            if enabled.iter().any(|name| name == controller) {
+                self.controllers.push(controller);
+            } else if available.iter().any(|name| name == controller)
+                && self.enable(controller, home_name)
+            {
+                self.controllers.push(controller);
+                self.enabled.push(controller);
+            }
+        }
+    }
+
+    fn enable(&mut self, controller: &str, home_name: &str) -> bool {
+        match self.switch('+', controller) {
+            Ok(()) => true,
+            // There are processes in the group: at best only this one.
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                self.move_out(home_name) && self.switch('+', controller).is_ok()
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn switch(&self, sign: char, controller: &str) -> std::io::Result<()> {
+        let file = self.folder.join("cgroup.subtree_control");
+        std::fs::write(file, format!("{sign}{controller}"))
+    }
+
+    /// Moves this process into a group of its own, if it is the only one that stands in the way:
+    /// other people's processes are not moved.
+    fn move_out(&mut self, home_name: &str) -> bool {
+        let this = std::process::id().to_string();
+        if self.home.is_some() || words_of(&self.folder.join("cgroup.procs")) != [this] {
+            return false;
+        }
+        let home = self.folder.join(home_name);
+        // 0 stands for the writing process.
+        let moved = std::fs::create_dir(&home)
+            .and_then(|()| std::fs::write(home.join("cgroup.procs"), "0"));
+        if moved.is_err() {
+            let _ = std::fs::remove_dir(&home);
+            return false;
+        }
+        self.home = Some(home);
+        true
+    }
+
+    /// Sets what the controllers of the group at `folder` can limit.
+    pub fn limit(&self, folder: &Path, limits: &ResourceLimits) -> Result<(), LimitError> {
+        if self.has("cpuset") && !limits.cpus.is_empty() {
+            write(&folder.join("cpuset.cpus"), &cpu_list(&limits.cpus))?;
+        }
+        if let Some(cpus) = limits.cpu_time.filter(|_| self.has("cpu")) {
+            let value = format!("{} {CPU_PERIOD_US}", quota_us(cpus));
+            write(&folder.join("cpu.max"), &value)?;
+        }
+        if let Some(bytes) = limits.memory_bytes.filter(|_| self.has("memory")) {
+            write(&folder.join("memory.max"), &bytes.to_string())?;
+            // Where there is no swap there is no such file, and nothing to be limited.
+            let _ = write(&folder.join("memory.swap.max"), "0");
+        }
+        if let Some(processes) = limits.processes.filter(|_| self.has("pids")) {
+            write(&folder.join("pids.max"), &processes.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The files in which the kernel accounts for the group at `folder`.
+    pub fn account(&self, folder: &Path) -> Account {
+        let memory = self.has("memory").then(|| MemoryFiles::version_two(folder));
+        Account {
+            cpu: Some(CpuFile::Two(folder.join("cpu.stat"))),
+            memory,
+            tasks: self.has("pids").then(|| folder.join("pids.current")),
+        }
+    }
+}
+
+/// Leaves the group as it was found.
+impl Drop for Unified {
+    fn drop(&mut self) {
+        for controller in self.enabled.clone() {
+            let _ = self.switch('-', controller);
+        }
+        if let Some(home) = &self.home {
+            let _ = std::fs::write(self.folder.join("cgroup.procs"), "0");
+            remove(home);
+        }
+    }
+}
+
+fn words_of(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> ResourceLimits {
+        ResourceLimits {
+            cpus: vec![0, 2],
+            cpu_time: Some(0.5),
+            memory_bytes: Some(1 << 29),
+            processes: Some(100),
+        }
+    }
+
+    fn unified(folder: &Path, controllers: Vec<&'static str>) -> Unified {
+        Unified {
+            folder: folder.to_owned(),
+            controllers,
+            enabled: vec![],
+            home: None,
+        }
+    }
+
+    #[test]
+    fn version_two_is_told_limits_in_its_own_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let unified = unified(folder, CONTROLLERS.map(|(name, _)| name).to_vec());
+        unified.limit(folder, &limits()).unwrap();
+        let written = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+        assert_eq!(written("cpuset.cpus"), "0,2");
+        assert_eq!(written("cpu.max"), "50000 100000");
+        assert_eq!(written("memory.max"), "536870912");
+        assert_eq!(written("pids.max"), "100");
+        let account = unified.account(folder);
+        assert_eq!(account.cpu, Some(CpuFile::Two(folder.join("cpu.stat"))));
+        assert!(account.memory.is_some() && account.tasks.is_some());
+    }
+
+    #[test]
+    fn version_two_without_controllers_still_tells_cpu_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let unified = unified(folder, vec![]);
+        unified.limit(folder, &limits()).unwrap();
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+        let account = unified.account(folder);
+        assert!(account.cpu.is_some() && account.memory.is_none());
+    }
+}
