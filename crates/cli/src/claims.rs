@@ -16,7 +16,12 @@ pub struct ClaimsArguments {
     #[arg(long)]
     check: bool,
     /// The page
-    #[arg(short, long, value_name = "FILE", default_value = "docs/measure/claims.md")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "docs/measure/claims.md"
+    )]
     output: PathBuf,
     /// Where suites are
     #[arg(long, value_name = "DIR", default_value = "suites")]

@@ -1,78 +1,73 @@
-//! What is asked of a server.
+//! Calls as an application describes them.
 
-use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
+use crate::encoding::Encoding;
 use crate::metadata::Metadata;
-use bookend_wire::HeaderBlock;
-use bookend_wire::grpc::timeout;
+use std::borrow::Cow;
 use std::time::Duration;
 
-const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
-
-/// One call.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+/// A call with one request message, owned so that it can go to another thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnaryCall {
     /// The HTTP/2 `:path`: `/package.Service/Method`.
-    pub path: &'a str,
-    /// Metadata of the request; `None` is none.
-    pub metadata: Option<&'a Metadata>,
-    /// The request messages, without the five-byte prefix of gRPC. A unary call has one.
-    pub messages: &'a [&'a [u8]],
-    /// How long the call may take; `None` is for ever. The server is told.
+    pub path: Cow<'static, str>,
+    /// Metadata of the request.
+    pub metadata: Metadata,
+    /// The request message, without the five-byte prefix of gRPC.
+    pub message: Vec<u8>,
+    /// How long the call may take, counted from when the channel receives it; `None` means for
+    /// ever. The server learns it too.
     pub timeout: Option<Duration>,
+    /// Whether the call waits while the server cannot be reached, until its deadline. Otherwise it
+    /// ends with `UNAVAILABLE` as soon as connecting has failed. gRPC's `wait_for_ready`.
+    pub waits_for_ready: bool,
+    /// How the request message is compressed, by the thread that makes the call.
+    pub encoding: Encoding,
 }
 
-impl<'a> Call<'a> {
-    /// A call without metadata and without a deadline.
-    pub fn new(path: &'a str, messages: &'a [&'a [u8]]) -> Self {
+impl UnaryCall {
+    /// A call without metadata, deadline and compression, that does not wait for a server that
+    /// cannot be reached.
+    pub fn new(path: impl Into<Cow<'static, str>>, message: Vec<u8>) -> Self {
         Self {
-            path,
-            metadata: None,
-            messages,
+            path: path.into(),
+            metadata: Metadata::new(),
+            message,
             timeout: None,
+            waits_for_ready: false,
+            encoding: Encoding::Identity,
         }
     }
+}
 
-    pub(crate) fn head(&self, origin: &Origin) -> HeaderBlock {
-        let mut head = head_of(self.path, origin);
-        if let Some(time) = self.timeout {
-            head.push(TIMEOUT, &timeout_value(time));
+/// A call of any kind whose messages are sent and received one by one.
+///
+/// gRPC's four kinds of methods differ only in how many messages either side sends; on the wire,
+/// and here, all are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamCall {
+    /// The HTTP/2 `:path`: `/package.Service/Method`.
+    pub path: Cow<'static, str>,
+    /// Metadata of the request.
+    pub metadata: Metadata,
+    /// How long the whole call may take, counted from [`crate::Channel::open`]; `None` means for
+    /// ever. The server learns it too.
+    pub timeout: Option<Duration>,
+    /// As [`UnaryCall::waits_for_ready`].
+    pub waits_for_ready: bool,
+    /// How request messages are compressed; [`crate::Requests::send_uncompressed`] exempts one.
+    pub encoding: Encoding,
+}
+
+impl StreamCall {
+    /// A call without metadata, deadline and compression, that does not wait for a server that
+    /// cannot be reached.
+    pub fn new(path: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            path: path.into(),
+            metadata: Metadata::new(),
+            timeout: None,
+            waits_for_ready: false,
+            encoding: Encoding::Identity,
         }
-        if let Some(metadata) = self.metadata {
-            metadata.write(&mut head);
-        }
-        head
     }
-}
-
-/// The header field that tells the server how long a call may take.
-pub(crate) const TIMEOUT: &[u8] = b"grpc-timeout";
-
-/// What all calls to a server have in common.
-#[derive(Clone, Debug)]
-pub(crate) struct Origin {
-    /// `http` or `https`.
-    pub scheme: &'static str,
-    pub authority: String,
-}
-
-/// What all calls of a method have in common.
-pub(crate) fn head_of(path: &str, origin: &Origin) -> HeaderBlock {
-    HeaderBlock::new(&[
-        (b":method", b"POST"),
-        (b":scheme", origin.scheme.as_bytes()),
-        (b":path", path.as_bytes()),
-        (b":authority", origin.authority.as_bytes()),
-        (b"te", b"trailers"),
-        (b"content-type", b"application/grpc"),
-        (b"user-agent", USER_AGENT.as_bytes()),
-        (ACCEPT_ENCODING, ACCEPTED),
-    ])
-}
-
-/// The value of [`TIMEOUT`].
-pub(crate) fn timeout_value(time: Duration) -> Vec<u8> {
-    let mut value = Vec::new();
-    let timeout_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    timeout::write(timeout_ns, &mut value);
-    value
 }

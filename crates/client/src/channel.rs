@@ -3,33 +3,29 @@
 mod back_off;
 mod caller;
 mod calls;
-mod gate;
 mod heads;
 mod inbox;
 mod link;
-mod on_answer;
+mod loss;
 mod options;
 mod requests;
 mod resets;
 mod responses;
 mod server;
 mod shard;
-mod stream_call;
+mod shared;
 mod stream_state;
-mod thread_kind;
-mod unary_call;
+mod waiting;
 
 pub use caller::Canceller;
 pub use inbox::ReceivedMessage;
-pub use options::{ChannelOptions, Keepalive};
+pub use options::ChannelOptions;
 pub use requests::Requests;
 pub use responses::Responses;
-pub use stream_call::StreamCall;
 pub use stream_state::{CallEnd, SendError};
-pub use unary_call::UnaryCall;
 
 use crate::answer::Answer;
-use crate::client::is_path;
+use crate::call::{StreamCall, UnaryCall};
 use crate::encoding::{Encoding, append_message, fits_in_prefix};
 use crate::error::ConnectError;
 #[cfg(doc)]
@@ -38,17 +34,17 @@ use bookend_io::tls::Secured;
 use bookend_io::{Epoll, Mailbox, Waker, clock_ns};
 use bookend_wire::grpc::{Code, Status};
 use caller::Caller;
-use calls::{Mail, Pending, RequestHead, Work};
-use gate::Gate;
+use calls::{Mail, OnAnswer, Pending, RequestHead, Work};
 use inbox::Inbox;
-use on_answer::OnAnswer;
 use options::nanoseconds;
 use server::Server;
 use shard::ChannelShard;
+use shared::{CallLimit, ChannelShared, ThreadGuard};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use std::{fmt, io, thread};
+use std::{fmt, thread};
 use stream_state::{OnEnd, StreamState};
+use waiting::{InsideCallback, enter_channel_thread, may_wait};
 
 /// Unwritten output beyond which the server's bytes are not read. No calls are sent long before
 /// that: only the rest of large messages gets here, and reading on keeps two ends that both write
@@ -60,17 +56,7 @@ const BACKLOG_LIMIT_BYTES: usize = 64 << 20;
 /// One thread and one connection serve all clones. The connection is made at once and again
 /// whenever it is lost. When the last clone is dropped, the thread ends.
 #[derive(Clone)]
-pub struct Channel(Arc<Owner>);
-
-/// What ends the thread when it is dropped.
-struct Owner {
-    target: String,
-    mailbox: Mailbox<Mail>,
-    waker: Waker,
-    gate: Arc<Gate>,
-    max_message_bytes: usize,
-    stream_window_bytes: u32,
-}
+pub struct Channel(Arc<ChannelShared>);
 
 impl Channel {
     /// Starts a channel to `host:port`, or whatever else a [`TargetName`](crate::TargetName) can
@@ -80,44 +66,55 @@ impl Channel {
     /// resolved here, and again when an address cannot be reached: see [`Targets::lost`].
     ///
     /// # Errors
-    /// [`ChannelError`]; not where the server cannot be reached: calls are told that.
-    pub fn connect(target: &str, options: ChannelOptions) -> Result<Self, ChannelError> {
-        let server = Server::find(target).map_err(ConnectError::from)?;
-        let connectors = options.connection.connectors(server.names())?;
+    /// [`ConnectError::Unresolved`] and [`ConnectError::Machine`], and
+    /// [`ConnectError::Unreachable`] where the certificate of no server could be for the target.
+    /// A server that cannot be reached is no error here: its calls end with that.
+    pub fn connect(target: &str, options: ChannelOptions) -> Result<Self, ConnectError> {
+        let server = Server::find(target)?;
+        let connectors = options.connectors(server.names())?;
         let waker = Waker::new()?;
         let mailbox = Mailbox::new(waker.clone());
-        let gate = Arc::new(Gate::new(options.max_unanswered_calls));
-        let channel = Self(Arc::new(Owner {
-            target: target.to_owned(),
+        let limit = Arc::new(CallLimit::new(options.max_unanswered_calls));
+        let guard = ThreadGuard {
             mailbox: mailbox.clone(),
-            waker: waker.clone(),
-            gate: Arc::clone(&gate),
-            max_message_bytes: options.connection.max_message_bytes,
-            stream_window_bytes: options.connection.http2.settings.initial_window_bytes,
-        }));
-        let epoll = Epoll::new(waker, driver_options(&options))?;
-        let shard = ChannelShard::new(server, options, mailbox.clone(), Arc::clone(&gate));
-        let last_words = LastWords { gate, mailbox };
-        thread::Builder::new()
-            .name("bookend-channel".into())
-            .spawn(move || {
-                let _last_words = last_words;
-                thread_kind::enter_channel();
-                // What the kernel refuses here ends the shard, and its calls are told with it.
-                match connectors {
-                    None => drop(epoll.run(shard)),
-                    Some(connectors) => {
-                        let which = ChannelShard::name_number;
-                        drop(epoll.run(Secured::connecting_each(shard, connectors, which)));
-                    }
+            limit: Arc::clone(&limit),
+        };
+        let epoll = Epoll::new(waker.clone(), driver_options(&options))?;
+        let shared =
+            ChannelShared::new(target, &options, waker, mailbox.clone(), Arc::clone(&limit));
+        let shard = ChannelShard::new(server, options, mailbox, limit);
+        let run = move || {
+            let _guard = guard;
+            enter_channel_thread();
+            // An error of the kernel ends the shard, and its calls with it.
+            match connectors {
+                None => drop(epoll.run(shard)),
+                Some(connectors) => {
+                    let which = ChannelShard::name_number;
+                    drop(epoll.run(Secured::connecting_each(shard, connectors, which)));
                 }
-            })?;
-        Ok(channel)
+            }
+        };
+        let thread = thread::Builder::new().name("bookend-channel".into());
+        thread.spawn(run)?;
+        Ok(Self(Arc::new(shared)))
     }
 
     /// The target as it was given.
     pub fn target(&self) -> &str {
         &self.0.target
+    }
+
+    /// Waits until there is a connection whose server has sent its SETTINGS. Calls need not do so:
+    /// they wait by themselves. Not inside a callback.
+    ///
+    /// # Errors
+    /// Why none could be made, once every address was tried. The channel tries on.
+    pub fn wait_for_connection(&self) -> Result<(), ConnectError> {
+        may_wait().map_err(|InsideCallback| ConnectError::InsideCallback)?;
+        let (waiter, connected) = mpsc::sync_channel(1);
+        self.0.post(Mail::AwaitConnection(waiter));
+        connected.recv().unwrap_or(Err(ConnectError::ChannelEnded))
     }
 
     /// Makes a call. `on_answer` is called exactly once, whatever happens.
@@ -136,10 +133,8 @@ impl Channel {
     /// - `CANCELLED` when the last clone of the channel is dropped.
     pub fn call(&self, call: UnaryCall, on_answer: impl FnOnce(Answer) + Send + 'static) {
         let on_answer = OnAnswer::new(on_answer);
-        if let Some(status) = unsendable(&call.path, &call.message) {
-            return on_answer.answer(Answer::without_response(status));
-        }
-        if let Some(status) = self.refusal() {
+        let sendable = check_sendable(&call.path, &call.message);
+        if let Err(status) = sendable.and_then(|()| self.0.admit()) {
             return on_answer.answer(Answer::without_response(status));
         }
         let message = match call.encoding {
@@ -153,7 +148,7 @@ impl Channel {
             waits_for_ready: call.waits_for_ready,
         };
         let work = Work::Unary(message, on_answer);
-        self.post(Pending::new(head, work, due(call.timeout)));
+        self.0.call(Pending::new(head, work, due(call.timeout)));
     }
 
     /// Makes a call and waits for its answer, from any thread and any number of threads. Not inside
@@ -161,7 +156,7 @@ impl Channel {
     ///
     /// It ends as [`Channel::call`] says.
     pub fn unary(&self, call: UnaryCall) -> Answer {
-        if thread_kind::is_of_a_channel() {
+        if may_wait().is_err() {
             let text = "a callback of a channel must not wait for an answer: use Channel::call";
             return Answer::without_response(Status::new(Code::FailedPrecondition, text));
         }
@@ -182,16 +177,15 @@ impl Channel {
     pub fn open(&self, call: StreamCall) -> (Requests, Responses) {
         let stream = Arc::new(StreamState::default());
         let caller = Caller {
-            channel: self.clone(),
+            channel: Arc::clone(&self.0),
             stream: Arc::clone(&stream),
         };
-        let owner = &self.0;
-        let inbox = Inbox::new(owner.max_message_bytes, owner.stream_window_bytes);
+        let inbox = Inbox::new(self.0.max_message_bytes, self.0.stream_window_bytes);
         let requests = Requests::new(caller.clone(), call.encoding);
         let responses = Responses::new(caller.clone(), inbox);
-        match unsendable(&call.path, &[]).or_else(|| self.refusal()) {
-            Some(status) => caller.give_up(status),
-            None => self.begin(call, stream),
+        match check_sendable(&call.path, &[]).and_then(|()| self.0.admit()) {
+            Ok(()) => self.begin(call, stream),
+            Err(status) => caller.give_up(status),
         }
         (requests, responses)
     }
@@ -204,24 +198,7 @@ impl Channel {
             waits_for_ready: call.waits_for_ready,
         };
         let work = Work::Stream(OnEnd::new(stream));
-        self.post(Pending::new(head, work, due(call.timeout)));
-    }
-
-    /// Why no further call may wait for an answer; else it counts from now on.
-    fn refusal(&self) -> Option<Status> {
-        let gate = &self.0.gate;
-        if gate.enter() {
-            return None;
-        }
-        let text = format!("{} calls wait for an answer already", gate.limit());
-        Some(Status::new(Code::ResourceExhausted, text))
-    }
-
-    fn post(&self, pending: Pending) {
-        self.0.mailbox.push(Mail::Call(pending));
-        if self.0.gate.is_closed() {
-            answer_nobody(&self.0.mailbox);
-        }
+        self.0.call(Pending::new(head, work, due(call.timeout)));
     }
 }
 
@@ -244,80 +221,25 @@ impl fmt::Debug for Channel {
     }
 }
 
-impl Drop for Owner {
-    fn drop(&mut self) {
-        self.waker.stop();
-    }
-}
-
-/// Why there is no channel.
-#[derive(Debug)]
-pub enum ChannelError {
-    /// The target is none, or nobody knows the host. The user's fault.
-    Unresolved(ConnectError),
-    /// This machine has no thread or descriptor left.
-    Machine(io::Error),
-}
-
-impl fmt::Display for ChannelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unresolved(error) => error.fmt(f),
-            Self::Machine(error) => write!(f, "cannot start the thread of a channel: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for ChannelError {}
-
-impl From<ConnectError> for ChannelError {
-    fn from(error: ConnectError) -> Self {
-        Self::Unresolved(error)
-    }
-}
-
-impl From<io::Error> for ChannelError {
-    fn from(error: io::Error) -> Self {
-        Self::Machine(error)
-    }
-}
-
 fn driver_options(options: &ChannelOptions) -> bookend_io::IoOptions {
     bookend_io::IoOptions {
-        connect_timeout_ns: nanoseconds(options.connection.connect_timeout),
+        connect_timeout_ns: nanoseconds(options.connect_timeout),
         backlog_limit_bytes: BACKLOG_LIMIT_BYTES,
         counts_busy_time: false,
         ..bookend_io::IoOptions::default()
     }
 }
 
-/// Why a call cannot be sent to any server.
-fn unsendable(path: &str, message: &[u8]) -> Option<Status> {
-    let text = if !is_path(path) {
-        format!("{path:?} is no path of a method: write /package.Service/Method")
+/// # Errors
+/// The status of a call that cannot be sent to any server.
+fn check_sendable(path: &str, message: &[u8]) -> Result<(), Status> {
+    let is_path = path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
+    let text = if !is_path {
+        format!("{path:?} is not the path of a method: write /package.Service/Method")
     } else if !fits_in_prefix(message) {
         "the message is longer than 4 GiB".to_owned()
     } else {
-        return None;
+        return Ok(());
     };
-    Some(Status::new(Code::InvalidArgument, text))
-}
-
-/// However the thread ends, nobody is left to wait for it.
-struct LastWords {
-    gate: Arc<Gate>,
-    mailbox: Mailbox<Mail>,
-}
-
-impl Drop for LastWords {
-    fn drop(&mut self) {
-        self.gate.close();
-        answer_nobody(&self.mailbox);
-    }
-}
-
-/// Drops calls that came too late; each is told so.
-fn answer_nobody(mailbox: &Mailbox<Mail>) {
-    let mut late = Vec::new();
-    mailbox.drain_into(&mut late);
+    Err(Status::new(Code::InvalidArgument, text))
 }

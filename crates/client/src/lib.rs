@@ -1,19 +1,9 @@
-//! A gRPC client, in two sizes. Neither needs an asynchronous runtime.
+//! A gRPC client that needs no asynchronous runtime.
 //!
-//! [`Client`] is one connection with one call at a time; the calling thread waits:
-//!
-//! ```no_run
-//! use bookend_client::{Call, Client, Options};
-//!
-//! let mut client = Client::connect("127.0.0.1:50051", &Options::default())?;
-//! let answer = client.call(&Call::new("/helloworld.Greeter/SayHello", &[b"\x0a\x05world"]))?;
-//! assert_eq!(answer.status.code, bookend_client::Code::Ok);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! [`Channel`] is for everything else: any number of calls at once, from any thread. What comes
-//! together goes out in one write. [`Channel::unary`] waits for its answer, [`Channel::open`]
-//! begins a call whose messages go one by one, and with [`Channel::call`] nobody waits:
+//! A [`Channel`] makes any number of calls at once, from any thread. Calls that are made together
+//! go out in one write. [`Channel::unary`] waits for the response, [`Channel::open`] begins a call
+//! whose messages are sent one by one, and [`Channel::call`] returns at once and has a callback
+//! called with the response:
 //!
 //! ```
 //! use bookend_client::{Channel, ChannelOptions, UnaryCall};
@@ -49,42 +39,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a server says about a call is an [`Answer`] with a status, whatever the status is; so is a
-//! deadline that passes. A [`ConnectError`] or a [`CallError`] means that the connection is of no
-//! use, and says whose fault that is; a [`Channel`] makes a new one and tells its calls by their
-//! status.
+//! However a call ends, it ends with a status: the server's, or one of the channel's, such as
+//! `DEADLINE_EXCEEDED` or, where the server cannot be reached, `UNAVAILABLE`. A [`ConnectError`]
+//! means that there is no channel or no connection, and says whose fault that is.
 //!
-//! `docs/use/client.md` tells all of it, with examples.
+//! `docs/use/client.md` has the whole guide, with examples.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod call;
 mod channel;
-mod client;
 mod encoding;
 mod error;
-mod exchange;
-mod greeting;
 mod metadata;
-mod options;
 mod response;
 pub mod targets;
-mod transport;
 mod verdict;
 
 pub use answer::Answer;
 pub use bookend_io::tls;
 pub use bookend_wire::grpc::{Code, Status};
-pub use call::Call;
+pub use call::{StreamCall, UnaryCall};
 pub use channel::{
-    CallEnd, Canceller, Channel, ChannelError, ChannelOptions, Keepalive, ReceivedMessage,
-    Requests, Responses, SendError, StreamCall, UnaryCall,
+    CallEnd, Canceller, Channel, ChannelOptions, ReceivedMessage, Requests, Responses, SendError,
 };
-pub use client::Client;
 pub use encoding::Encoding;
-pub use error::{CallError, ConnectError};
+pub use error::ConnectError;
 pub use metadata::{Metadata, MetadataError};
-pub use options::Options;
 pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.

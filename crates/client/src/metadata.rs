@@ -1,7 +1,7 @@
 //! Metadata of requests and responses.
 
+use bookend_wire::HeaderList;
 use bookend_wire::grpc::metadata::{decode_binary, encode_binary, is_binary};
-use bookend_wire::{HeaderBlock, HeaderList};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -129,12 +129,6 @@ impl Metadata {
             .filter_map(|part| decode_binary(part.trim_ascii()));
         self.fields
             .extend(values.map(|octets| (text.clone(), octets)));
-    }
-
-    pub(crate) fn write(&self, block: &mut HeaderBlock) {
-        for (name, value) in self.encoded() {
-            block.push(name, &value);
-        }
     }
 
     /// All fields as they stand on the wire.

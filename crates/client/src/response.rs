@@ -1,50 +1,20 @@
-//! The answer to one call while it is gathered.
+//! The answer to a unary call while it is gathered.
 
 use crate::answer::{Answer, no_message, several_messages};
 use crate::verdict::{Plain, Verdict};
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::{Assembler, Code, MessageError, Status};
 
-/// What has come of an answer so far, messages and all.
-#[derive(Debug)]
+/// What has come of an answer so far, its message and all.
+#[derive(Debug, Default)]
 pub(crate) struct Response {
     verdict: Verdict,
     assembler: Assembler,
     messages: Vec<Vec<u8>>,
     was_compressed: bool,
-    expected: Expected,
-}
-
-/// How many messages the method gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
-    One,
-    AnyNumber,
 }
 
 impl Response {
-    /// The answer of a method that gives one message.
-    #[inline]
-    pub fn of_one() -> Self {
-        Self::expecting(Expected::One)
-    }
-
-    /// An answer of any number of messages.
-    pub fn of_any_number() -> Self {
-        Self::expecting(Expected::AnyNumber)
-    }
-
-    #[inline]
-    fn expecting(expected: Expected) -> Self {
-        Self {
-            verdict: Verdict::default(),
-            assembler: Assembler::default(),
-            messages: Vec::new(),
-            was_compressed: false,
-            expected,
-        }
-    }
-
     /// Whether the call is over.
     #[inline]
     pub fn has_ended(&self) -> bool {
@@ -99,7 +69,7 @@ impl Response {
             if fault.is_some() {
                 return;
             }
-            if self.expected == Expected::One && !self.messages.is_empty() {
+            if !self.messages.is_empty() {
                 fault = Some(several_messages());
                 return;
             }
@@ -123,14 +93,9 @@ impl Response {
         }
         if !self.assembler.is_empty() {
             self.verdict.fail(cut_off());
-        } else if self.expected == Expected::One && self.messages.is_empty() {
+        } else if self.messages.is_empty() {
             self.verdict.fail(no_message());
         }
-    }
-
-    /// The call is over for another reason than what the server said in its trailers.
-    pub fn fail(&mut self, code: Code, text: impl Into<String>) {
-        self.verdict.fail(Status::new(code, text));
     }
 }
 

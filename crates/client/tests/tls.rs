@@ -1,4 +1,4 @@
-//! The client library over TLS: the blocking client and the channel.
+//! The client library over TLS.
 
 #[path = "../../io/tests/support/certificates.rs"]
 mod certificates;
@@ -6,7 +6,7 @@ mod certificates;
 mod echo;
 
 use bookend_client::tls::{Authorities, ClientConfig, Identity, Trust};
-use bookend_client::{Call, Channel, ChannelOptions, Client, Code, Options, StreamCall, UnaryCall};
+use bookend_client::{Channel, ChannelOptions, Code, StreamCall, UnaryCall};
 use bookend_server::tls::ServerConfig;
 use bookend_server::{Handle, Io, Server};
 use certificates::{Authority, Files};
@@ -46,21 +46,23 @@ fn server_at(host: &str, io: Io, config: ServerConfig) -> Handle {
         .unwrap()
 }
 
-fn options(authority: &Authority, files: Option<&Files>) -> Options {
+fn options(authority: &Authority, files: Option<&Files>) -> ChannelOptions {
     let trust = Trust::Signed(authorities(authority));
     let config = ClientConfig::new(trust, files.map(identity)).unwrap();
-    Options {
+    ChannelOptions {
         tls: Some(config),
-        ..Options::default()
+        ..ChannelOptions::default()
     }
 }
 
-fn channel(server: &Handle, connection: Options) -> Channel {
-    let options = ChannelOptions {
-        connection,
-        ..ChannelOptions::default()
-    };
+fn channel(server: &Handle, options: ChannelOptions) -> Channel {
     Channel::connect(&server.local_address().to_string(), options).unwrap()
+}
+
+/// Why there is no connection.
+fn refused(server: &Handle, options: &ChannelOptions) -> String {
+    let connected = channel(server, options.clone()).wait_for_connection();
+    connected.unwrap_err().to_string()
 }
 
 fn echo(message: &[u8]) -> UnaryCall {
@@ -71,30 +73,26 @@ fn echo(message: &[u8]) -> UnaryCall {
 }
 
 #[test]
-fn both_clients_call_over_tls_whatever_drives_the_server() {
+fn calls_go_over_tls_whatever_drives_the_server() {
     let authority = Authority::new();
     for io in [Io::Blocking, Io::Epoll] {
         let server = server(&authority, io, false);
-        let address = server.local_address().to_string();
         let options = options(&authority, None);
         for large in [0, 1, 100_000, 3 << 20] {
             let message = vec![7; large];
-            let mut client = Client::connect(&address, &options).unwrap();
-            let answer = client.call(&Call::new(ECHO, &[&message])).unwrap();
-            assert!(answer.messages == [&message[..]], "{io:?} {large}");
             let channel = channel(&server, options.clone());
             let answer = channel.unary(echo(&message));
             assert!(answer.single_message() == Ok(&message), "{io:?} {large}");
         }
         server.stop();
         let statistics = server.join().unwrap();
-        assert_eq!(statistics.calls.answered_ok, 8);
+        assert_eq!(statistics.calls.answered_ok, 4);
         let handshakes = statistics.handshakes;
         assert_eq!(
             (handshakes.full + handshakes.resumed, handshakes.failed),
-            (8, 0)
+            (4, 0)
         );
-        assert!(handshakes.resumed >= 6, "{handshakes:?}");
+        assert!(handshakes.resumed >= 3, "{handshakes:?}");
     }
 }
 
@@ -152,9 +150,9 @@ fn what_is_in_memory_does_as_what_is_in_files() {
         .tls(demanding)
         .spawn()
         .unwrap();
-    let with = |identity| Options {
+    let with = |identity| ChannelOptions {
         tls: Some(ClientConfig::new(Trust::Signed(authorities()), identity).unwrap()),
-        ..Options::default()
+        ..ChannelOptions::default()
     };
     let code = |options| channel(&server, options).unary(echo(b"x")).status.code;
     assert_eq!(code(with(Some(identity("a client")))), Code::Ok);
@@ -167,9 +165,7 @@ fn a_certificate_that_is_not_to_be_trusted_is_told_once_and_clearly() {
     let server = server(&authority, Io::Epoll, false);
     let address = server.local_address().to_string();
     let strangers = options(&Authority::new(), None);
-    let told = Client::connect(&address, &strangers)
-        .unwrap_err()
-        .to_string();
+    let told = refused(&server, &strangers);
     let expected = format!(
         "cannot connect to {address}: the server's certificate is signed by nobody who is trusted \
          here: name its CA with --cacert FILE"
@@ -177,13 +173,11 @@ fn a_certificate_that_is_not_to_be_trusted_is_told_once_and_clearly() {
     assert_eq!(told, expected);
     let status = channel(&server, strangers).unary(echo(b"x")).status;
     assert_eq!((status.code, status.message), (Code::Unavailable, expected));
-    let for_another = Options {
+    let for_another = ChannelOptions {
         authority: Some("other.example:443".to_owned()),
         ..options(&authority, None)
     };
-    let told = Client::connect(&address, &for_another)
-        .unwrap_err()
-        .to_string();
+    let told = refused(&server, &for_another);
     assert!(
         told.contains("is not for other.example: it is for 127.0.0.1"),
         "{told}"
@@ -205,13 +199,9 @@ fn each_server_of_a_channel_is_verified_by_its_own_name() {
         let config = ServerConfig::new(own, None).unwrap();
         let server = server_at("127.0.0.2", Io::Epoll, config);
         let address = server.local_address().to_string();
-        let connection = Options {
+        let options = ChannelOptions {
             authority: known_as.map(str::to_owned),
             ..options(&authority, None)
-        };
-        let options = ChannelOptions {
-            connection,
-            ..ChannelOptions::default()
         };
         // The first is tried first.
         let channel = Channel::connect(&format!("{nobody},{address}"), options).unwrap();
@@ -240,19 +230,13 @@ fn plain_text_and_tls_that_meet_each_other_say_so() {
         .unwrap()
         .spawn()
         .unwrap();
-    let address = secured.local_address().to_string();
-    let told = Client::connect(&address, &Options::default())
-        .unwrap_err()
-        .to_string();
+    let told = refused(&secured, &ChannelOptions::default());
     assert!(told.contains("wants TLS"), "{told}");
-    let status = channel(&secured, Options::default())
+    let status = channel(&secured, ChannelOptions::default())
         .unary(echo(b"x"))
         .status;
     assert!(status.message.contains("wants TLS"), "{status}");
-    let address = plain.local_address().to_string();
-    let told = Client::connect(&address, &options(&authority, None))
-        .unwrap_err()
-        .to_string();
+    let told = refused(&plain, &options(&authority, None));
     assert!(told.contains("add --insecure"), "{told}");
     let status = channel(&plain, options(&authority, None))
         .unary(echo(b"x"))

@@ -2,7 +2,7 @@
 
 use crate::options::CallOptions;
 use crate::schema::{ReflectionError, ReflectionQuery, Schema};
-use bookend_client::{Call, CallError, Client, Code, ConnectError, Metadata, Status};
+use bookend_client::{Channel, ChannelOptions, Code, ConnectError, Metadata, Status, UnaryCall};
 use bookend_io::tls::ClientConfig;
 use bookend_wire::grpc::metadata::{decode_binary, is_binary};
 use prost::Message;
@@ -29,12 +29,15 @@ pub struct Reflected {
 /// # Errors
 /// [`ReflectError`].
 pub fn schema(options: &CallOptions) -> Result<Reflected, ReflectError> {
-    let tls = options.tls.as_ref();
-    let client_options = client_options(&options.authority(), options.connect_timeout, tls);
-    let mut client = Client::connect(&options.targets.first().to_string(), &client_options)
-        .map_err(ReflectError::Connect)?;
+    let channel = connect(
+        &options.targets.first().to_string(),
+        &options.authority(),
+        options.connect_timeout,
+        options.tls.as_ref(),
+    );
     let metadata = client_metadata(&options.metadata.constant);
-    let mut reflector = Reflector::new(&mut client, Some(&metadata), options.timeout);
+    let channel = channel.map_err(ReflectError::Connect)?;
+    let mut reflector = Reflector::new(channel, metadata, options.timeout);
     let schema = reflector
         .schema(&options.method)
         .map_err(ReflectError::Reflection)?;
@@ -46,24 +49,20 @@ pub fn schema(options: &CallOptions) -> Result<Reflected, ReflectError> {
 
 /// Asks a server's reflection service, in whichever of its two versions the server has.
 #[derive(Debug)]
-pub struct Reflector<'a> {
-    client: &'a mut Client,
-    metadata: Option<&'a Metadata>,
+pub struct Reflector {
+    channel: Channel,
+    metadata: Metadata,
     timeout: Option<Duration>,
     /// The paths that the server may still have.
     paths: &'static [&'static str],
     calls_made: u64,
 }
 
-impl<'a> Reflector<'a> {
+impl Reflector {
     /// A reflector that makes its calls with this metadata and each with this deadline.
-    pub fn new(
-        client: &'a mut Client,
-        metadata: Option<&'a Metadata>,
-        timeout: Option<Duration>,
-    ) -> Self {
+    pub fn new(channel: Channel, metadata: Metadata, timeout: Option<Duration>) -> Self {
         Self {
-            client,
+            channel,
             metadata,
             timeout,
             paths: &PATHS,
@@ -105,15 +104,14 @@ impl<'a> Reflector<'a> {
         Err(FetchError::NoReflection)
     }
 
-    fn ask(&mut self, path: &str, question: &[u8]) -> Result<Reply, FetchError> {
-        let messages = [question];
-        let call = Call {
-            metadata: self.metadata,
+    fn ask(&mut self, path: &'static str, question: &[u8]) -> Result<Reply, FetchError> {
+        let call = UnaryCall {
+            metadata: self.metadata.clone(),
             timeout: self.timeout,
-            ..Call::new(path, &messages)
+            ..UnaryCall::new(path, question.to_vec())
         };
         self.calls_made += 1;
-        let answer = self.client.call(&call).map_err(FetchError::Call)?;
+        let answer = self.channel.unary(call);
         let message = answer.single_message().map_err(FetchError::Status)?;
         Reply::decode(message).map_err(|error| FetchError::Foul(error.to_string()))
     }
@@ -151,8 +149,6 @@ impl std::error::Error for ReflectError {}
 pub enum FetchError {
     /// The server has no reflection service in either version.
     NoReflection,
-    /// The connection is of no use.
-    Call(CallError),
     /// The call failed.
     Status(Status),
     /// The service knows no such thing.
@@ -170,7 +166,6 @@ impl fmt::Display for FetchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoReflection => write!(formatter, "the server has no reflection service"),
-            Self::Call(error) => write!(formatter, "{error}"),
             Self::Status(status) => write!(formatter, "{status}"),
             Self::Refused { code, message } => {
                 let code = Code::parse(code.to_string().as_bytes());
@@ -183,18 +178,23 @@ impl fmt::Display for FetchError {
 
 impl std::error::Error for FetchError {}
 
-pub(crate) fn client_options(
+/// A channel that has a connection.
+pub(crate) fn connect(
+    target: &str,
     authority: &str,
     connect_timeout: Option<Duration>,
     tls: Option<&ClientConfig>,
-) -> bookend_client::Options {
-    let defaults = bookend_client::Options::default();
-    bookend_client::Options {
+) -> Result<Channel, ConnectError> {
+    let defaults = ChannelOptions::default();
+    let options = ChannelOptions {
         authority: Some(authority.to_owned()),
         tls: tls.cloned(),
         connect_timeout: connect_timeout.unwrap_or(defaults.connect_timeout),
         ..defaults
-    }
+    };
+    let channel = Channel::connect(target, options)?;
+    channel.wait_for_connection()?;
+    Ok(channel)
 }
 
 /// From the wire's form to the client library's. What the flags let through, it takes.

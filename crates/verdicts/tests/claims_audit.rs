@@ -277,6 +277,9 @@ fn the_rules_are_defined_in_the_words_of_the_program() {
     let metrics = std::fs::read_to_string(file).expect("readable");
     for rule in Rule::ALL {
         let line = format!("| `{rule}` | {} |\n", rule.meaning());
-        assert!(metrics.contains(&line), "docs/measure/metrics.md lacks: {line}");
+        assert!(
+            metrics.contains(&line),
+            "docs/measure/metrics.md lacks: {line}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use bookend_client::{Channel, ChannelError, ChannelOptions, UnaryCall};
+use bookend_client::{Channel, ChannelOptions, ConnectError, UnaryCall};
 use bookend_server::prost::{DecodeError, Message};
 use bookend_server::{Code, Context, Responder, Status};
 
@@ -16,7 +16,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    pub fn new(backend: &str) -> Result<Self, ChannelError> {
+    pub fn new(backend: &str) -> Result<Self, ConnectError> {
         let backend = Channel::connect(backend, ChannelOptions::default())?;
         Ok(Hello { backend })
     }

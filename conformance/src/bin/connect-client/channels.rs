@@ -46,10 +46,10 @@ impl Key {
     fn options(&self) -> Result<ChannelOptions, ConfigError> {
         let mut options = ChannelOptions::default();
         if self.max_message_bytes != 0 {
-            options.connection.max_message_bytes = self.max_message_bytes as usize;
+            options.max_message_bytes = self.max_message_bytes as usize;
         }
         if !self.server_certificate.is_empty() {
-            options.connection.tls = Some(self.tls()?);
+            options.tls = Some(self.tls()?);
         }
         Ok(options)
     }

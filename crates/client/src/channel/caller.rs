@@ -1,8 +1,7 @@
 //! A caller of a streaming call, and its way to the thread of the channel.
 
-use super::calls::Mail;
+use super::shared::ChannelShared;
 use super::stream_state::{Notice, StreamState};
-use super::{Channel, answer_nobody};
 use bookend_wire::grpc::{Code, Status};
 use std::fmt;
 use std::sync::Arc;
@@ -10,26 +9,19 @@ use std::sync::Arc;
 /// What both halves of a call have. It keeps the channel alive.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    pub channel: Channel,
+    pub channel: Arc<ChannelShared>,
     pub stream: Arc<StreamState>,
 }
 
 impl Caller {
     /// Has the thread of the channel look at the stream, if it does not know.
-    pub fn tell(&self, notice: Notice) {
-        if notice == Notice::Needless {
-            return;
-        }
-        let owner = &self.channel.0;
-        owner.mailbox.push(Mail::Attend(Arc::clone(&self.stream)));
-        if owner.gate.is_closed() {
-            answer_nobody(&owner.mailbox);
-        }
+    pub fn notify(&self, notice: Notice) {
+        self.channel.notify(notice, &self.stream);
     }
 
-    /// Ends the call for another reason than the server's, which is told to stop.
+    /// Ends the call with a status of our own; the server learns that it may stop.
     pub fn give_up(&self, status: Status) {
-        self.tell(self.stream.give_up(status));
+        self.notify(self.stream.give_up(status));
     }
 
     pub fn cancel(&self) {
@@ -50,8 +42,8 @@ impl Canceller {
         Self(caller)
     }
 
-    /// Ends the call with `CANCELLED`, unless it is over; the server is told to stop. Both halves
-    /// stop waiting at once, and what has come and was not read is dropped.
+    /// Ends the call with `CANCELLED`, unless it is over; the server learns that it may stop. Both
+    /// halves stop waiting at once, and what has come and was not read is dropped.
     pub fn cancel(&self) {
         self.0.cancel();
     }

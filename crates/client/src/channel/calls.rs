@@ -1,17 +1,19 @@
 //! The calls that have no answer yet, wherever they are.
 
-use super::gate::Gate;
-use super::on_answer::OnAnswer;
+use super::shared::CallLimit;
 use super::stream_state::{CallEnd, OnEnd, StreamState};
 use crate::answer::Answer;
 use crate::encoding::Encoding;
+use crate::error::ConnectError;
 use crate::metadata::Metadata;
 use bookend_io::{ConnectionId, DeadlineHeap};
 use bookend_wire::StreamKey;
 use bookend_wire::grpc::{Code, Status};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 
 /// What other threads send to that of a channel.
 pub(crate) enum Mail {
@@ -19,6 +21,8 @@ pub(crate) enum Mail {
     Call(Pending),
     /// A streaming call whose callers want something.
     Attend(Arc<StreamState>),
+    /// A thread that waits for a connection.
+    AwaitConnection(SyncSender<Result<(), ConnectError>>),
 }
 
 /// A call without an answer.
@@ -45,6 +49,36 @@ pub(crate) enum Work {
     Unary(Vec<u8>, OnAnswer),
     /// Any number of messages each way.
     Stream(OnEnd),
+}
+
+/// The callback of a call, called exactly once. One that is dropped is called with `UNAVAILABLE`,
+/// so that no caller waits for ever, wherever in the channel the call was lost.
+pub(crate) struct OnAnswer(Option<Box<dyn FnOnce(Answer) + Send>>);
+
+impl OnAnswer {
+    pub fn new(on_answer: impl FnOnce(Answer) + Send + 'static) -> Self {
+        Self(Some(Box::new(on_answer)))
+    }
+
+    pub fn answer(mut self, answer: Answer) {
+        self.call(answer);
+    }
+
+    fn call(&mut self, answer: Answer) {
+        if let Some(on_answer) = self.0.take() {
+            // The panic has been reported by its hook, and costs the other calls nothing.
+            let _ = catch_unwind(AssertUnwindSafe(|| on_answer(answer)));
+        }
+    }
+}
+
+impl Drop for OnAnswer {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            let status = Status::new(Code::Unavailable, "the channel has ended");
+            self.call(Answer::without_response(status));
+        }
+    }
 }
 
 impl Pending {
@@ -99,17 +133,17 @@ pub(crate) struct Calls {
     deadlines: DeadlineHeap<Ticket>,
     /// Some may be over already.
     waiting: VecDeque<Ticket>,
-    gate: Arc<Gate>,
+    limit: Arc<CallLimit>,
 }
 
 impl Calls {
-    pub fn new(gate: Arc<Gate>) -> Self {
+    pub fn new(limit: Arc<CallLimit>) -> Self {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
             deadlines: DeadlineHeap::default(),
             waiting: VecDeque::new(),
-            gate,
+            limit,
         }
     }
 
@@ -133,8 +167,8 @@ impl Calls {
     }
 
     /// Ends a call that was not added, since its server cannot be reached.
-    pub fn refuse(&mut self, pending: Pending, text: &str) {
-        self.gate.leave();
+    pub fn refuse(&mut self, pending: Pending, text: String) {
+        self.limit.release();
         pending.answer(Answer::without_response(Status::new(
             Code::Unavailable,
             text,
@@ -168,7 +202,7 @@ impl Calls {
     /// Ends a call.
     pub fn answer(&mut self, ticket: Ticket, answer: Answer) {
         if let Some(pending) = self.take(ticket) {
-            self.gate.leave();
+            self.limit.release();
             pending.answer(answer);
         }
     }
@@ -289,7 +323,7 @@ mod tests {
     use super::*;
 
     fn calls_with(deadline_ns: Option<u64>) -> (Calls, Ticket) {
-        let mut calls = Calls::new(Arc::new(Gate::new(1)));
+        let mut calls = Calls::new(Arc::new(CallLimit::new(1)));
         let head = RequestHead {
             path: "/a/b".into(),
             metadata: Metadata::new(),

@@ -1,11 +1,37 @@
 //! Request heads of one connection, by path.
 
-use crate::call::{Origin, head_of};
+use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
 use bookend_wire::HeaderBlock;
 
-/// Heads that are remembered: an application calls a few methods of a server. More cost encoding
-/// anew, not correctness.
-const REMEMBERED: usize = 16;
+/// Heads that are kept: an application calls a few methods of a server. More cost encoding anew,
+/// not correctness.
+const HEADS_MAX: usize = 16;
+
+const USER_AGENT: &str = concat!("bookend/", env!("CARGO_PKG_VERSION"));
+
+/// What all calls to a server have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    pub authority: String,
+}
+
+impl Origin {
+    /// What all calls of a method have in common.
+    fn head(&self, path: &str) -> HeaderBlock {
+        HeaderBlock::new(&[
+            (b":method", b"POST"),
+            (b":scheme", self.scheme.as_bytes()),
+            (b":path", path.as_bytes()),
+            (b":authority", self.authority.as_bytes()),
+            (b"te", b"trailers"),
+            (b"content-type", b"application/grpc"),
+            (b"user-agent", USER_AGENT.as_bytes()),
+            (ACCEPT_ENCODING, ACCEPTED),
+        ])
+    }
+}
 
 /// The heads of the methods that were called last.
 #[derive(Debug)]
@@ -26,23 +52,21 @@ impl Heads {
 
     /// The head of calls with that path, ready to be sent again.
     pub fn of(&mut self, path: &str) -> &mut HeaderBlock {
-        let at = match self.known.iter().position(|(known, _)| known == path) {
-            Some(at) => at,
-            None => self.enter(path),
-        };
+        let known = self.known.iter().position(|(known, _)| known == path);
+        let at = known.unwrap_or_else(|| self.add(path));
         &mut self.known[at].1
     }
 
     #[cold]
-    fn enter(&mut self, path: &str) -> usize {
-        let entry = (path.to_owned(), head_of(path, &self.origin));
-        if self.known.len() < REMEMBERED {
-            self.known.push(entry);
+    fn add(&mut self, path: &str) -> usize {
+        let head = (path.to_owned(), self.origin.head(path));
+        if self.known.len() < HEADS_MAX {
+            self.known.push(head);
             return self.known.len() - 1;
         }
         let at = self.oldest;
-        self.oldest = (at + 1) % REMEMBERED;
-        self.known[at] = entry;
+        self.oldest = (at + 1) % HEADS_MAX;
+        self.known[at] = head;
         at
     }
 }
@@ -52,17 +76,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_number_of_paths_takes_a_bounded_room() {
+    fn any_number_of_paths_takes_bounded_room() {
         let mut heads = Heads::new(Origin {
             scheme: "http",
             authority: "host:1".to_owned(),
         });
-        for number in 0..10 * REMEMBERED {
+        for number in 0..10 * HEADS_MAX {
             heads.of(&format!("/s/{number}"));
         }
-        assert_eq!(heads.known.len(), REMEMBERED);
+        assert_eq!(heads.known.len(), HEADS_MAX);
         let before = heads.oldest;
-        heads.of(&format!("/s/{}", 10 * REMEMBERED - 1));
+        heads.of(&format!("/s/{}", 10 * HEADS_MAX - 1));
         assert_eq!(heads.oldest, before, "the last one is known");
     }
 }

@@ -5,16 +5,16 @@ mod liveness;
 mod receiving;
 
 use super::calls::{Calls, Pending, Place, RequestHead, Work};
-use super::heads::Heads;
+use super::heads::{Heads, Origin};
+use super::loss::Loss;
+use super::options::ChannelOptions;
 use super::resets::Resets;
-use crate::call::{Origin, TIMEOUT, timeout_value};
 use crate::encoding::{ENCODING, Encoding};
 use crate::response::Response;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
-use bookend_wire::grpc::Code;
+use bookend_wire::grpc::{Code, timeout};
 use bookend_wire::{
-    CannotOpen, Connection, ConnectionConfig, ConnectionError, ErrorCode, ExtraField, Indexing,
-    Side, StreamKey,
+    CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, Indexing, Side, StreamKey,
 };
 use hearing::{Hearing, Talk};
 use liveness::Liveness;
@@ -22,7 +22,6 @@ use receiving::Receiving;
 use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Unwritten output beyond which nothing further is sent: enough to keep a write full, little
 /// enough that calls wait in the queue, where they cost less and can be given up.
@@ -43,6 +42,8 @@ pub(crate) struct Link {
     talk: Talk,
     /// When the server's SETTINGS must have come, once the connection is there.
     greet_by_ns: Option<u64>,
+    /// Bytes that have come, while they are no whole SETTINGS.
+    pub unread_bytes: usize,
     resets: Resets,
     liveness: Liveness,
     /// Streams with something to send, for which there was no room in the output.
@@ -55,19 +56,19 @@ impl Link {
     /// A connection that was just asked for; its greeting is put in the output.
     pub fn new(
         id: ConnectionId,
-        http2: &ConnectionConfig,
+        options: &ChannelOptions,
         origin: Origin,
-        max_message_bytes: usize,
         io: &mut IoContext,
     ) -> Self {
-        let mut connection = Connection::new(Side::Client, http2);
+        let mut connection = Connection::new(Side::Client, &options.http2);
         io.output(id).append(&mut connection.sender.output);
         Self {
             id,
             connection,
             heads: Heads::new(origin),
-            talk: Talk::new(max_message_bytes),
+            talk: Talk::new(options.max_message_bytes),
             greet_by_ns: None,
+            unread_bytes: 0,
             resets: Resets::new(),
             liveness: Liveness::default(),
             crowded: Vec::new(),
@@ -93,11 +94,6 @@ impl Link {
     /// Whether a call was answered since this was last asked.
     pub fn take_answered(&mut self) -> bool {
         mem::take(&mut self.talk.answered)
-    }
-
-    /// What the server's GOAWAY said.
-    pub fn goaway(&self) -> Option<&str> {
-        self.talk.goaway.as_deref()
     }
 
     /// Whether no call waits for an answer here.
@@ -223,7 +219,7 @@ impl Link {
             };
             pending.place = Place::Sent(self.id, stream);
             let receiving = match &pending.work {
-                Work::Unary(..) => Receiving::Unary(Response::of_one()),
+                Work::Unary(..) => Receiving::Unary(Response::default()),
                 Work::Stream(on_end) => Receiving::streaming(Arc::clone(on_end.stream())),
             };
             let is_streaming = matches!(receiving, Receiving::Streaming(_));
@@ -333,7 +329,7 @@ impl Link {
 
 /// Giving up.
 impl Link {
-    /// Nobody waits for this call any more: the server is told, when its turn comes.
+    /// Nobody waits for this call any more: the server is told, when its io comes.
     pub fn cancel(&mut self, stream: StreamKey, io: &mut IoContext) {
         self.talk.forget(stream);
         self.give_up(stream);
@@ -369,19 +365,21 @@ impl Link {
     }
 
     /// The connection is gone, and its calls with it.
-    pub fn fail_all(self, calls: &mut Calls, text: &str) {
+    pub fn fail_all(mut self, calls: &mut Calls, loss: Loss<'_>, address: String) {
+        let goaway = self.talk.goaway.take();
+        let text = loss.of_calls(address, goaway).to_string();
         for ticket in self.talk.into_tickets() {
-            calls.fail(ticket, Code::Unavailable, text);
+            calls.fail(ticket, Code::Unavailable, &*text);
         }
     }
 }
 
 /// The fields of a request's head that differ from call to call.
 fn varying<'a>(pending: &'a Pending, io: &IoContext) -> Vec<(&'a [u8], Cow<'a, [u8]>)> {
-    let left_ns = |deadline_ns: u64| deadline_ns.saturating_sub(io.now_ns());
-    let timeout = pending.deadline_ns.map(|at_ns| {
-        let value = timeout_value(Duration::from_nanos(left_ns(at_ns)));
-        (TIMEOUT, Cow::Owned(value))
+    let timeout = pending.deadline_ns.map(|deadline_ns| {
+        let mut value = Vec::new();
+        timeout::write(deadline_ns.saturating_sub(io.now_ns()), &mut value);
+        (&b"grpc-timeout"[..], Cow::Owned(value))
     });
     let encoding = pending.head.encoding.name();
     let encoding = encoding.map(|name| (ENCODING, Cow::Borrowed(name)));

@@ -1,86 +1,137 @@
 //! What a channel may do, and how long it waits.
 
-use crate::options::Options;
+use super::heads::Origin;
+use crate::error::ConnectError;
+use crate::targets::{TargetName, TargetNames};
+use bookend_io::tls::{ClientConfig, Connector, Connectors};
 use bookend_wire::keepalive::{CLIENT_TIME_MIN_NS, TIMEOUT_NS};
+use bookend_wire::{ConnectionConfig, Keepalive};
 use std::time::Duration;
 
+/// How long a connection may take to be made: what ghz and grpc-go allow is 10 to 20 s.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the server may take to send its SETTINGS, which it owes at once (RFC 9113, section
+/// 3.4). A runtime that starts slowly needs a second or two.
+const SETTINGS_TIMEOUT: Duration = Duration::from_secs(5);
+/// The largest message that is accepted: the default of grpc-go, grpc-java and grpc C++.
+const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// The first wait before a connection that failed is made again: long enough that a dead server
-/// costs nothing, short enough that one that restarts is missed by nobody.
+/// costs nothing, short enough that a restart goes unnoticed.
 const BACK_OFF_MIN: Duration = Duration::from_millis(100);
 /// The longest such wait: each failure doubles it. A server that comes back is found within it.
 const BACK_OFF_MAX: Duration = Duration::from_secs(10);
-/// Calls without an answer that a channel holds. As many as a trusted server lets one connection
+/// Calls without a response that a channel holds. As many as a trusted server lets one connection
 /// have in flight (2^20), at some 300 bytes each.
 const MAX_UNANSWERED_CALLS: usize = 1 << 20;
 
-/// How a [`crate::Channel`] connects, and what it takes.
+/// How a [`crate::Channel`] connects, and what it accepts.
 #[derive(Clone, Debug)]
 pub struct ChannelOptions {
-    /// How each connection is made.
-    pub connection: Options,
-    /// The first wait before a connection that failed is made again. It and those after it are
-    /// drawn from within 20 % of their length.
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+    /// How long the server may then take to send its SETTINGS.
+    pub settings_timeout: Duration,
+    /// The largest message that is accepted; a larger one ends its call with `RESOURCE_EXHAUSTED`.
+    pub max_message_bytes: usize,
+    /// The `:authority` of every call; `None` means the name of the server that is connected to.
+    pub authority: Option<String>,
+    /// TLS; `None` means plain text. The server's certificate has to be for the host of
+    /// `authority`, or else for that of the target that is connected to.
+    pub tls: Option<ClientConfig>,
+    /// The limits of HTTP/2.
+    pub http2: ConnectionConfig,
+    /// The first wait before a connection that failed is made again. Each wait is drawn at random
+    /// from within 20 % of its nominal length.
     pub back_off_min: Duration,
     /// The longest such wait: each failure doubles it.
     pub back_off_max: Duration,
-    /// Calls without an answer, waiting or in flight; a further one is answered at once with
+    /// Calls without a response, waiting or in flight; a further one ends at once with
     /// `RESOURCE_EXHAUSTED`.
     pub max_unanswered_calls: usize,
-    /// Whether a server that says nothing while calls wait for it is asked for a sign of life.
-    pub keepalive: Option<Keepalive>,
-}
-
-/// When a silent server is asked for a sign of life by PING, and given up.
-///
-/// Only while calls wait for their answers: servers take PINGs without them for an attack. Those of
-/// grpc-go and grpc-java allow one in five minutes unless their owner says otherwise, and close
-/// the connection at the third that comes sooner; a channel that is told so (`too_many_pings`)
-/// asks half as often from then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keepalive {
-    time: Duration,
-    timeout: Duration,
-}
-
-impl Keepalive {
-    /// Asks when nothing has come for `time`, or up to half as much more; less than 10 s count as
-    /// 10 s, as in grpc-go. The connection is given up when nothing comes for 20 s after that.
-    pub fn after(time: Duration) -> Self {
-        Self {
-            time: time.max(Duration::from_nanos(CLIENT_TIME_MIN_NS)),
-            timeout: Duration::from_nanos(TIMEOUT_NS),
-        }
-    }
-
-    /// The same with another time for the answer.
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
-    }
-
-    pub(crate) fn in_ns(self) -> bookend_wire::Keepalive {
-        bookend_wire::Keepalive {
-            time_ns: nanoseconds(self.time),
-            timeout_ns: nanoseconds(self.timeout),
-        }
-    }
+    /// How long a server may send nothing while calls wait for it before it is sent a PING, or up
+    /// to half as much more; less than 10 s counts as 10 s, as in grpc-go. `None` means no PINGs.
+    ///
+    /// There are none while no call waits: servers take those for an attack. Those of grpc-go and
+    /// grpc-java allow one PING in five minutes unless their owner says otherwise, and close the
+    /// connection at the third that comes sooner; a channel that learns so (`too_many_pings`) sends
+    /// half as many from then on.
+    pub keepalive_time: Option<Duration>,
+    /// How long the server may send nothing after that PING before its connection is given up.
+    pub keepalive_timeout: Duration,
 }
 
 impl Default for ChannelOptions {
-    /// Back-off from 100 ms to 10 s, 1,048,576 calls, no keepalive, and the defaults of
-    /// [`Options`].
+    /// 10 s to connect, 5 s for the SETTINGS, messages of 4 MiB, plain text, a trusted server,
+    /// back-off from 100 ms to 10 s, 1,048,576 calls, no keepalive (20 s after its PING).
     fn default() -> Self {
         Self {
-            connection: Options::default(),
+            connect_timeout: CONNECT_TIMEOUT,
+            settings_timeout: SETTINGS_TIMEOUT,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+            authority: None,
+            tls: None,
+            http2: ConnectionConfig::trusted(),
             back_off_min: BACK_OFF_MIN,
             back_off_max: BACK_OFF_MAX,
             max_unanswered_calls: MAX_UNANSWERED_CALLS,
-            keepalive: None,
+            keepalive_time: None,
+            keepalive_timeout: Duration::from_nanos(TIMEOUT_NS),
         }
+    }
+}
+
+impl ChannelOptions {
+    /// What all calls to that server have in common.
+    pub(super) fn origin(&self, name: &TargetName) -> Origin {
+        let authority = self.authority.clone();
+        Origin {
+            scheme: if self.tls.is_some() { "https" } else { "http" },
+            authority: authority.unwrap_or_else(|| name.authority()),
+        }
+    }
+
+    /// TLS to servers of these names, in this order, if there is to be any. Each is verified by
+    /// its own name, unless there is an `authority`.
+    pub(super) fn connectors(
+        &self,
+        names: &TargetNames,
+    ) -> Result<Option<Connectors>, ConnectError> {
+        let Some(config) = &self.tls else {
+            return Ok(None);
+        };
+        let connector = |name| self.connector(config, name);
+        let first = connector(names.first())?;
+        if self.authority.is_some() {
+            return Ok(Some(Connectors::for_all(first)));
+        }
+        let others = names.iter().skip(1).map(connector);
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        Ok(Some(Connectors::for_each(first, others)))
+    }
+
+    /// When servers are sent PINGs.
+    pub(super) fn keepalive(&self) -> Option<Keepalive> {
+        self.keepalive_time.map(|time| Keepalive {
+            time_ns: nanoseconds(time).max(CLIENT_TIME_MIN_NS),
+            timeout_ns: nanoseconds(self.keepalive_timeout),
+        })
+    }
+
+    fn connector(
+        &self,
+        config: &ClientConfig,
+        name: &TargetName,
+    ) -> Result<Connector, ConnectError> {
+        let connector = config.connector(&self.origin(name).authority);
+        connector.map_err(|error| ConnectError::Unreachable {
+            address: name.to_string(),
+            reason: error.to_string(),
+        })
     }
 }
 
 /// Nanoseconds, as far as they can be added to any clock's reading.
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
+pub(super) fn nanoseconds(time: Duration) -> u64 {
     const MAX_NS: u64 = u64::MAX / 2;
     u64::try_from(time.as_nanos()).map_or(MAX_NS, |time_ns| time_ns.min(MAX_NS))
 }

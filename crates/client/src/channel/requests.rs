@@ -68,14 +68,14 @@ impl Requests {
 
     fn put(&self, bytes: usize, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), SendError> {
         let notice = self.caller.stream.send(bytes, append)?;
-        self.caller.tell(notice);
+        self.caller.notify(notice);
         Ok(())
     }
 
     /// Says that no further message will come. What was sent still goes out.
     pub fn finish(mut self) {
         self.finished = true;
-        self.caller.tell(self.caller.stream.finish());
+        self.caller.notify(self.caller.stream.finish());
     }
 
     /// Ends the call with `CANCELLED`, unless it is over; as [`Canceller::cancel`].

@@ -2,7 +2,8 @@
 
 use super::caller::{Caller, Canceller};
 use super::inbox::{Inbox, ReceivedMessage};
-use super::stream_state::{Arrived, CallEnd, MustNotWait};
+use super::stream_state::{Arrived, CallEnd};
+use super::waiting::InsideCallback;
 use crate::answer::{Answer, no_message, several_messages};
 use crate::encoding::AnswerEncoding;
 use crate::metadata::Metadata;
@@ -124,7 +125,7 @@ impl Responses {
 
     fn tell_what_was_read(&mut self, waits: bool) {
         if let Some(bytes) = self.inbox.take_notice(waits) {
-            self.caller.tell(self.caller.stream.has_read(bytes));
+            self.caller.notify(self.caller.stream.has_read(bytes));
         }
     }
 
@@ -182,7 +183,7 @@ impl Iterator for Responses {
     }
 }
 
-fn must_not_wait(_: MustNotWait) -> Status {
+fn must_not_wait(_: InsideCallback) -> Status {
     let text = "a callback of a channel must not wait for an answer: use a thread";
     Status::new(Code::FailedPrecondition, text)
 }

@@ -5,20 +5,19 @@ mod stories;
 
 use super::back_off::BackOff;
 use super::calls::{Calls, Mail, Pending, Place};
-use super::gate::Gate;
 use super::link::Link;
+use super::loss::{DEADLINE_PASSED, Loss, is_tls_alert, not_connected};
 use super::options::{ChannelOptions, nanoseconds};
 use super::server::Server;
+use super::shared::CallLimit;
 use super::stream_state::StreamState;
-use crate::error::{CallError, ConnectError};
-use crate::exchange::DEADLINE_PASSED;
-use crate::greeting;
+use crate::error::ConnectError;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Mailbox, Opened, Received, Shard};
+use bookend_wire::Keepalive;
 use bookend_wire::grpc::Code;
-use bookend_wire::{ConnectionError, Keepalive};
-use std::io::{self, ErrorKind};
 use std::mem;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// The thread's part of a channel.
@@ -37,7 +36,9 @@ pub(crate) struct ChannelShard {
     /// When the next connection is to be asked for; `None` while there is one.
     dial_at_ns: Option<u64>,
     /// Why the server could not be reached at the last try.
-    unreachable: Option<String>,
+    unreachable: Option<ConnectError>,
+    /// Threads that wait for a connection.
+    waiters: Vec<SyncSender<Result<(), ConnectError>>>,
 }
 
 impl ChannelShard {
@@ -45,22 +46,23 @@ impl ChannelShard {
         server: Server,
         options: ChannelOptions,
         mailbox: Mailbox<Mail>,
-        gate: Arc<Gate>,
+        limit: Arc<CallLimit>,
     ) -> Self {
         let back_off = BackOff::new(options.back_off_min, options.back_off_max);
-        let keepalive = options.keepalive.map(|keepalive| keepalive.in_ns());
+        let keepalive = options.keepalive();
         Self {
             server,
             options,
             mailbox,
             inbox: Vec::new(),
-            calls: Calls::new(gate),
+            calls: Calls::new(limit),
             current: None,
             leaving: Vec::new(),
             back_off,
             keepalive,
             dial_at_ns: Some(0),
             unreachable: None,
+            waiters: Vec::new(),
         }
     }
 
@@ -76,6 +78,7 @@ impl ChannelShard {
             match mail {
                 Mail::Call(pending) => self.take(pending),
                 Mail::Attend(stream) => self.attend(&stream, io),
+                Mail::AwaitConnection(waiter) => self.await_connection(waiter),
             }
         }
         self.inbox = inbox;
@@ -83,8 +86,26 @@ impl ChannelShard {
 
     fn take(&mut self, pending: Pending) {
         match &self.unreachable {
-            Some(text) if !pending.head.waits_for_ready => self.calls.refuse(pending, text),
+            Some(error) if !pending.head.waits_for_ready => {
+                self.calls.refuse(pending, error.to_string());
+            }
             _ => self.calls.add(pending),
+        }
+    }
+
+    fn await_connection(&mut self, waiter: SyncSender<Result<(), ConnectError>>) {
+        self.waiters.push(waiter);
+        if self.current.as_ref().is_some_and(Link::is_greeted) {
+            self.notify_waiters(&Ok(()));
+        } else if let Some(error) = self.unreachable.clone() {
+            self.notify_waiters(&Err(error));
+        }
+    }
+
+    fn notify_waiters(&mut self, result: &Result<(), ConnectError>) {
+        for waiter in self.waiters.drain(..) {
+            // There is room for one, and a waiter that has gone needs none.
+            let _ = waiter.try_send(result.clone());
         }
     }
 
@@ -137,12 +158,16 @@ impl ChannelShard {
         let is_silent = |link: &mut Link| link.greet_by_ns().is_some_and(|by_ns| by_ns <= now_ns);
         if let Some(link) = self.current.take_if(is_silent) {
             io.abort(link.id);
-            let silent = ConnectError::Silent {
-                address: self.server.name().to_string(),
-                waited: self.options.connection.greeting_timeout,
-                received_bytes: 0,
-            };
-            self.not_reached(silent.to_string());
+            let address = self.server.name().to_string();
+            let waited = self.options.settings_timeout;
+            self.not_reached(match link.unread_bytes {
+                0 => ConnectError::Silent { address, waited },
+                received_bytes => ConnectError::NoSettings {
+                    address,
+                    waited,
+                    received_bytes,
+                },
+            });
         }
     }
 
@@ -158,10 +183,9 @@ impl ChannelShard {
         }
         for id in vanished {
             io.abort(id);
-            let address = self.server.name().to_string();
             let waited = Duration::from_nanos(how.timeout_ns);
             let reason = format!("nothing came for {waited:?} after a keepalive PING");
-            self.lost(id, |_| CallError::Network { address, reason }.to_string());
+            self.lost(id, Loss::Network(reason));
         }
     }
 
@@ -203,14 +227,9 @@ impl ChannelShard {
         self.back_off.asked(io.now_ns());
         let target = self.server.dial();
         let id = io.connect(target, self.server.name_number() as u64);
-        let connection = &self.options.connection;
-        self.current = Some(Link::new(
-            id,
-            &connection.http2,
-            connection.origin(self.server.name()),
-            connection.max_message_bytes,
-            io,
-        ));
+        let options = &self.options;
+        let origin = options.origin(self.server.name());
+        self.current = Some(Link::new(id, options, origin, io));
     }
 
     /// Takes notice of what the current connection has heard.
@@ -218,58 +237,45 @@ impl ChannelShard {
         let Some(link) = &mut self.current else {
             return;
         };
+        if link.take_answered() {
+            self.back_off.succeeded();
+        }
         if link.is_greeted() {
             self.unreachable = None;
             self.server.was_reached();
-        }
-        if link.take_answered() {
-            self.back_off.succeeded();
+            if !self.waiters.is_empty() {
+                self.notify_waiters(&Ok(()));
+            }
         }
     }
 
     /// There is no connection, and there was none that worked.
-    fn not_reached(&mut self, text: String) {
+    fn not_reached(&mut self, error: ConnectError) {
         if !self.server.has_failed() {
             self.dial_at_ns = Some(0);
             return;
         }
         self.dial_at_ns = Some(self.back_off.lost());
-        self.calls.fail_impatient(&text);
-        self.unreachable = Some(text);
+        self.calls.fail_impatient(&error.to_string());
+        self.notify_waiters(&Err(error.clone()));
+        self.unreachable = Some(error);
     }
 
-    /// A connection is of no use any more that was there; `tell` says why.
-    fn lost(&mut self, id: ConnectionId, tell: impl FnOnce(&Link) -> String) {
-        let is_current = |link: &mut Link| link.id == id;
-        if let Some(link) = self.current.take_if(is_current) {
-            let text = tell(&link);
-            let was_good = link.is_greeted();
-            link.fail_all(&mut self.calls, &text);
-            match was_good {
-                true => self.dial_at_ns = Some(self.back_off.lost()),
-                false => self.not_reached(text),
+    /// A connection is of no use any more.
+    fn lost(&mut self, id: ConnectionId, loss: Loss<'_>) {
+        let address = self.server.name().to_string();
+        let is_lost = |link: &mut Link| link.id == id;
+        if let Some(link) = self.current.take_if(is_lost) {
+            if link.is_greeted() {
+                self.dial_at_ns = Some(self.back_off.lost());
+                link.fail_all(&mut self.calls, loss, address);
+            } else {
+                self.not_reached(loss.before_settings(address));
             }
         } else if let Some(at) = self.leaving.iter().position(|link| link.id == id) {
             let link = self.leaving.swap_remove(at);
-            let text = tell(&link);
-            link.fail_all(&mut self.calls, &text);
+            link.fail_all(&mut self.calls, loss, address);
         }
-    }
-
-    /// The server broke HTTP/2 by `bytes`: nothing that it says there can be understood any more.
-    fn broken(&mut self, id: ConnectionId, error: ConnectionError, bytes: &[u8]) {
-        let address = self.server.name().to_string();
-        self.lost(id, |link| match link.is_greeted() {
-            true => CallError::Protocol { address, error }.to_string(),
-            false => greeting::not_http2(&address, bytes).to_string(),
-        });
-    }
-
-    /// The server speaks something else.
-    #[cold]
-    fn refused_by(&mut self, id: ConnectionId, bytes: &[u8]) {
-        let told = greeting::not_http2(&self.server.name().to_string(), bytes);
-        self.lost(id, |_| told.to_string());
     }
 
     /// Nobody has the channel any more.
@@ -290,7 +296,7 @@ impl ChannelShard {
 
 impl Shard for ChannelShard {
     fn opened(&mut self, id: ConnectionId, _: Opened, io: &mut IoContext) {
-        let timeout = self.options.connection.greeting_timeout;
+        let timeout = self.options.settings_timeout;
         if let Some(link) = find(&mut self.current, &mut self.leaving, id) {
             link.opened(io.now_ns() + nanoseconds(timeout));
         }
@@ -304,23 +310,27 @@ impl Shard for ChannelShard {
         let Some(link) = find(&mut self.current, &mut self.leaving, id) else {
             return hang_up;
         };
-        if !link.is_greeted() && greeting::is_tls_alert(bytes) {
-            // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
-            self.refused_by(id, bytes);
-            self.go_on(io);
-            return hang_up;
+        if !link.is_greeted() {
+            link.unread_bytes = bytes.len();
+            if is_tls_alert(bytes) {
+                // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
+                self.lost(id, Loss::NotHttp2(bytes));
+                self.go_on(io);
+                return hang_up;
+            }
         }
         let received = match link.receive(bytes, &mut self.calls, io) {
             Ok((consumed, has_more)) => {
                 self.note();
-                let after = match has_more {
-                    true => AfterRead::Again,
-                    false => AfterRead::Continue,
+                let after = if has_more {
+                    AfterRead::Again
+                } else {
+                    AfterRead::Continue
                 };
                 Received { consumed, after }
             }
             Err(error) => {
-                self.broken(id, error, bytes);
+                self.lost(id, Loss::Protocol(error, bytes));
                 hang_up
             }
         };
@@ -341,16 +351,15 @@ impl Shard for ChannelShard {
         }
         match why {
             Closed::NotConnected(_, error) => {
-                if self.current.take_if(|link| link.id == id).is_some() {
-                    let server = self.server.name().to_string();
-                    let text = greeting::refused(&server, &error, &self.options.connection);
-                    self.not_reached(text.to_string());
+                let is_lost = |link: &mut Link| link.id == id;
+                if self.current.take_if(is_lost).is_some() {
+                    let address = self.server.name().to_string();
+                    let timeout = self.options.connect_timeout;
+                    self.not_reached(not_connected(address, &error, timeout));
                 }
             }
-            why => {
-                let address = self.server.name().to_string();
-                self.lost(id, |link| told(address, link, &why));
-            }
+            Closed::Failed(error) => self.lost(id, Loss::of(&error)),
+            _ => self.lost(id, Loss::Closed),
         }
         self.go_on(io);
     }
@@ -387,27 +396,4 @@ fn find<'a>(
 ) -> Option<&'a mut Link> {
     let mut links = current.iter_mut().chain(leaving);
     links.find(|link| link.id == id)
-}
-
-/// Why the calls of a connection that is gone have no answer.
-fn told(address: String, link: &Link, why: &Closed) -> String {
-    match why {
-        Closed::Failed(error) if !is_reset(error) => {
-            let reason = error.to_string();
-            CallError::Network { address, reason }.to_string()
-        }
-        _ if !link.is_greeted() => ConnectError::ClosedAtOnce { address }.to_string(),
-        _ => {
-            let goaway = link.goaway().map(str::to_owned);
-            CallError::Closed { address, goaway }.to_string()
-        }
-    }
-}
-
-/// A reset is a close by a peer that had not read everything.
-fn is_reset(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
-    )
 }

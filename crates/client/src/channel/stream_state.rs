@@ -1,13 +1,14 @@
 //! What the two halves of a streaming call share with the thread of their channel.
 
 use super::calls::Ticket;
-use super::thread_kind;
+use super::waiting::{InsideCallback, may_wait};
 use crate::encoding::AnswerEncoding;
 use crate::metadata::Metadata;
 use bookend_wire::grpc::{Code, Status};
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::{fmt, mem};
+use thiserror::Error;
 
 /// Request messages, with their prefixes, that wait for the thread of the channel; one message that
 /// is larger waits alone. As much again may wait for the server's window. It is HTTP/2's default
@@ -24,29 +25,26 @@ pub struct CallEnd {
 }
 
 /// Why a message cannot be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// The call is over: the server has answered already, or it failed, or it was cancelled.
+    /// The call is over: it was answered, it failed, or it was cancelled.
     /// [`crate::Responses::end`] has the status.
+    #[error("the call has ended: its status says why")]
     Ended,
     /// The message is longer than 4 GiB. The caller's fault; the call goes on.
+    #[error("the message is longer than 4 GiB")]
     TooLong,
-    /// The message would have to wait, and the caller is a channel's thread (it runs inside a
-    /// callback), for which others wait. The caller's fault; the call goes on.
-    MustNotWait,
+    /// The message would have to wait, and the caller is a channel's thread, inside a callback, for
+    /// which others wait. The caller's fault; the call goes on.
+    #[error("a callback of a channel must not wait: use a thread")]
+    InsideCallback,
 }
 
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ended => "the call has ended: its status says why",
-            Self::TooLong => "the message is longer than 4 GiB",
-            Self::MustNotWait => "a callback of a channel must not wait: use a thread",
-        })
+impl From<InsideCallback> for SendError {
+    fn from(_: InsideCallback) -> Self {
+        Self::InsideCallback
     }
 }
-
-impl std::error::Error for SendError {}
 
 /// A streaming call between its callers and the thread of its channel.
 #[derive(Debug, Default)]
@@ -128,9 +126,7 @@ impl StreamState {
     ) -> Result<Notice, SendError> {
         let mut state = self.lock();
         while state.end.is_none() && !state.has_room_for(bytes) {
-            if thread_kind::is_of_a_channel() {
-                return Err(SendError::MustNotWait);
-            }
+            may_wait()?;
             state.sender_waits = true;
             state = wait(&self.may_send, state);
         }
@@ -168,24 +164,24 @@ impl StreamState {
     }
 
     /// Waits until there is a head, or none will come.
-    pub fn head(&self) -> Result<(Metadata, AnswerEncoding), MustNotWait> {
+    pub fn head(&self) -> Result<(Metadata, AnswerEncoding), InsideCallback> {
         let mut state = self.lock();
         while state.head.is_none() && state.end.is_none() {
-            if thread_kind::is_of_a_channel() {
-                return Err(MustNotWait);
-            }
+            may_wait()?;
             state = wait(&self.may_read, state);
         }
         Ok(state.head.clone().unwrap_or_default())
     }
 
     /// Waits for `wanted_bytes` of the body, or for its end, and appends to `into` what there is.
-    pub fn receive(&self, wanted_bytes: usize, into: &mut Vec<u8>) -> Result<Arrived, MustNotWait> {
+    pub fn receive(
+        &self,
+        wanted_bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<Arrived, InsideCallback> {
         let mut state = self.lock();
         while state.body.len() < wanted_bytes && state.end.is_none() {
-            if thread_kind::is_of_a_channel() {
-                return Err(MustNotWait);
-            }
+            may_wait()?;
             state.awaited_bytes = Some(wanted_bytes);
             state = wait(&self.may_read, state);
         }
@@ -206,10 +202,6 @@ impl StreamState {
         state.notice()
     }
 }
-
-/// The caller is a channel's thread, for which others wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MustNotWait;
 
 /// What the callers want of the thread of the channel.
 pub(crate) struct Wishes {

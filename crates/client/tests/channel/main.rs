@@ -1,11 +1,12 @@
 //! Many calls at once over one connection: every one is answered once, whatever becomes of the
 //! server, the connection and the channel.
 
+mod connecting;
 mod raw;
 mod service;
 
 use bookend_client::{
-    Answer, Channel, ChannelOptions, Code, Encoding, Metadata, Options, StreamCall, UnaryCall,
+    Answer, Channel, ChannelOptions, Code, Encoding, Metadata, StreamCall, UnaryCall,
 };
 use bookend_wire::{ConnectionConfig, ErrorCode};
 use raw::Raw;
@@ -235,7 +236,7 @@ fn what_the_server_says_of_a_failure_is_told() {
 fn a_big_message_goes_through_small_windows_beside_small_calls() {
     let (server, _holding) = service::start(LOOPBACK);
     let mut options = ChannelOptions::default();
-    options.connection.http2 = ConnectionConfig::internet();
+    options.http2 = ConnectionConfig::internet();
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let big: Vec<u8> = (0..4_000_000_u32).map(|number| number as u8).collect();
     let hear = ask(&channel, UnaryCall::new(ECHO, big.clone()));
@@ -249,7 +250,7 @@ fn a_big_message_goes_through_small_windows_beside_small_calls() {
 fn a_message_above_the_limit_ends_its_own_call() {
     let (server, _holding) = service::start(LOOPBACK);
     let mut options = ChannelOptions::default();
-    options.connection.max_message_bytes = 1_000;
+    options.max_message_bytes = 1_000;
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let too_large = answer_to(&channel, UnaryCall::new(ECHO, vec![0; 100_000]));
     assert_eq!(too_large.status.code, Code::ResourceExhausted);
@@ -408,7 +409,9 @@ fn a_call_that_is_refused_again_and_again_is_told() {
         let requests = server.requests(refused + 1);
         server.refuse(requests[refused]);
     }
-    assert_eq!(hear.recv().unwrap().status.code, Code::Unavailable);
+    let status = hear.recv().unwrap().status;
+    assert_eq!(status.code, Code::Unavailable);
+    assert!(status.message.contains("REFUSED_STREAM"), "{status}");
 }
 
 #[test]
@@ -416,7 +419,7 @@ fn a_new_connection_is_made_when_the_stream_ids_are_used_up() {
     let (server, _holding) = service::start(LOOPBACK);
     let mut options = ChannelOptions::default();
     // Two ids are left to each connection.
-    options.connection.http2.first_stream_id = (1 << 31) - 3;
+    options.http2.first_stream_id = (1 << 31) - 3;
     let channel = Channel::connect(&server.local_address().to_string(), options).unwrap();
     let hear = ask_many(&channel, ECHO, 5);
     assert_eq!(codes(&hear, 5), [Code::Ok; 5]);
@@ -506,7 +509,7 @@ fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
     let status = third.try_recv().unwrap().status;
     assert_eq!(status.code, Code::ResourceExhausted);
     assert!(status.message.starts_with("2 calls"), "{status}");
-    for path in ["test.Any/Echo", "/test.Any/Echo\n", ""] {
+    for path in ["test.Any/Echo", "/test.Any/Echo\n", "/with space", ""] {
         let refused = ask(&channel, UnaryCall::new(path, vec![]));
         assert_eq!(
             refused.try_recv().unwrap().status.code,
@@ -568,10 +571,7 @@ fn what_is_no_address_is_refused() {
 fn a_server_that_does_not_greet_is_given_up() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let options = ChannelOptions {
-        connection: Options {
-            greeting_timeout: Duration::from_millis(1),
-            ..Options::default()
-        },
+        settings_timeout: Duration::from_millis(1),
         ..ChannelOptions::default()
     };
     let address = listener.local_addr().unwrap().to_string();

@@ -71,7 +71,7 @@ fn a_unary_request_is_compressed_too_and_its_answer_says_whether_it_was() {
 /// A call whose answer has that encoding and that body, and ends well.
 fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses, Peer, StreamKey) {
     let mut options = careful();
-    options.connection.max_message_bytes = max_message_bytes;
+    options.max_message_bytes = max_message_bytes;
     let (requests, responses, mut peer, _listener) = talking(options);
     requests.finish();
     let stream = peer.stream(1);

@@ -1,9 +1,10 @@
 //! How a call ends when it is not the server that ends it well.
 
-use crate::peer::{Heard, Peer, body_of, connected};
+use crate::peer::{Heard, Peer, body_of, connected, listen};
 use crate::{PATH, careful, code_of, talking};
-use bookend_client::{Code, SendError, StreamCall};
+use bookend_client::{Channel, Code, SendError, StreamCall, UnaryCall};
 use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -144,6 +145,36 @@ fn a_server_that_answers_in_the_middle_of_a_message_is_not_sent_the_rest() {
     assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
     assert_eq!(responses.end().status.code, Code::Ok);
     cancelled(&mut peer, stream);
+}
+
+#[test]
+fn an_early_refusal_ends_the_call_and_the_connection_goes_on() {
+    let mut small = ConnectionConfig::internet();
+    small.settings.initial_window_bytes = 10;
+    let (listener, address) = listen();
+    let channel = Channel::connect(&address, careful()).unwrap();
+    let call = |message: &'static [u8]| {
+        let (tell, hear) = mpsc::channel();
+        let call = UnaryCall::new(PATH, message.to_vec());
+        channel.call(call, move |answer| tell.send(answer).unwrap());
+        hear
+    };
+    let refused = call(&[0; 100]);
+    let mut peer = Peer::accept(&listener, &small);
+    let stream = peer.stream(1);
+    let refusal = [
+        (":status", "200"),
+        ("content-type", "application/grpc"),
+        ("grpc-status", "12"),
+    ];
+    peer.headers(stream, &refusal, true);
+    assert_eq!(refused.recv().unwrap().status.code, Code::Unimplemented);
+    cancelled(&mut peer, stream);
+    let answered = call(b"after");
+    let stream = peer.stream(2);
+    assert_eq!(peer.whole(stream).body, body_of(&[b"after"]));
+    peer.answer(stream, b"after");
+    assert_eq!(answered.recv().unwrap().single_message(), Ok(&b"after"[..]));
 }
 
 #[test]

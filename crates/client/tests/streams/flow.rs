@@ -152,6 +152,34 @@ fn a_message_larger_than_the_buffer_waits_alone() {
 }
 
 #[test]
+fn small_windows_of_either_side_are_kept() {
+    const SMALL_BYTES: usize = 1_000;
+    let (mut options, mut config) = (careful(), ConnectionConfig::internet());
+    options.http2.settings.initial_window_bytes = SMALL_BYTES as u32;
+    config.settings.initial_window_bytes = SMALL_BYTES as u32;
+    let (channel, mut peer, _listener) = connected(options, &config);
+    let message: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+    let call = UnaryCall::new(PATH, message.clone());
+    let (tell, hear) = std::sync::mpsc::channel();
+    channel.call(call, move |answer| tell.send(answer).unwrap());
+    let stream = peer.stream(1);
+    let mut read = 0;
+    while read < message.len() + 5 {
+        let request = peer.hear(|heard| heard.request(stream).body.len() > read);
+        let fresh = request.request(stream).body.len() - read;
+        assert!(fresh <= SMALL_BYTES);
+        read += fresh;
+        peer.allow(stream, fresh);
+    }
+    peer.answer(stream, &message);
+    while peer.blocked_bytes(stream) > 0 {
+        peer.settle();
+    }
+    let answer = hear.recv().unwrap();
+    assert!(answer.single_message() == Ok(&message[..]));
+}
+
+#[test]
 fn streams_share_an_output_that_the_network_is_slow_to_take() {
     const STREAMS: usize = 8;
     const MESSAGES: usize = 3_000;

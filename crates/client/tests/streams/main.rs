@@ -21,7 +21,7 @@ const PATH: &str = "/test.Any/Talk";
 /// A server that is trusted with nothing: its client's windows are HTTP/2's own.
 fn careful() -> ChannelOptions {
     let mut options = ChannelOptions::default();
-    options.connection.http2 = ConnectionConfig::internet();
+    options.http2 = ConnectionConfig::internet();
     options
 }
 

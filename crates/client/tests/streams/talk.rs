@@ -83,7 +83,7 @@ fn small_messages_that_wait_go_out_together() {
 
 #[test]
 fn metadata_goes_both_ways_with_its_order_and_its_octets() {
-    let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
+    let (channel, mut peer, listener) = connected(careful(), &ConnectionConfig::internet());
     let mut call = StreamCall::new(PATH);
     for (name, value) in [
         ("x-text", &b"one"[..]),
@@ -98,6 +98,9 @@ fn metadata_goes_both_ways_with_its_order_and_its_octets() {
     let request = peer.settle().request(stream).clone();
     assert_eq!(request.fields("x-text"), ["one", "two, three"]);
     assert_eq!(request.fields("x-any-bin"), ["AP8K", ""]);
+    assert_eq!(request.field(":path"), Some(PATH));
+    let authority = listener.local_addr().unwrap().to_string();
+    assert_eq!(request.field(":authority"), Some(authority.as_str()));
     assert_eq!(request.field("te"), Some("trailers"));
     assert_eq!(request.field("grpc-accept-encoding"), Some("identity,gzip"));
     assert_eq!(request.field("grpc-encoding"), None);

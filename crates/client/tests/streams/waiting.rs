@@ -72,7 +72,7 @@ fn a_callback_that_would_wait_for_itself_is_told_instead() {
     peer.answer(stream, b"");
     let expected = (
         Code::FailedPrecondition,
-        Err(SendError::MustNotWait),
+        Err(SendError::InsideCallback),
         Code::FailedPrecondition,
     );
     assert_eq!(hear.recv().unwrap(), expected);

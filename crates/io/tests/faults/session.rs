@@ -3,7 +3,7 @@
 use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
 use crate::plans;
-use bookend_client::{Channel, ChannelError, ChannelOptions, Client, Code, UnaryCall};
+use bookend_client::{Channel, ChannelOptions, Code, ConnectError, UnaryCall};
 use bookend_io::faults::{Armed, Call, InjectedFault, Point};
 use bookend_io::{Driver, Io, IoStatistics, ServeOptions, ShutdownHandle, listen, serve};
 use bookend_load::plan::LoadPlan;
@@ -222,7 +222,7 @@ impl Serving {
         });
         barrier.wait();
         let channels = callers.map(|caller| caller.join().unwrap());
-        let last_was_answered = is_answered(address);
+        let last_was_answered = is_answered(address, setting.side);
         self.shutdown.stop();
         let desk = self.desk.clone();
         let ended = self
@@ -260,7 +260,7 @@ fn call(
         ..ChannelOptions::default()
     };
     let channel = match Channel::connect(&target, options.clone()) {
-        Err(ChannelError::Machine(_)) => Channel::connect(&target, options),
+        Err(ConnectError::Machine { .. }) => Channel::connect(&target, options),
         result => result,
     };
     let channel = channel.expect("only one call fails");
@@ -313,13 +313,14 @@ fn plan(target: SocketAddr, driver: Driver) -> LoadPlan {
     }
 }
 
-/// Makes a call with the client that has no driver, so that no fault can be its own.
-fn is_answered(address: SocketAddr) -> bool {
-    let Ok(mut client) = Client::connect(&address.to_string(), &Default::default()) else {
-        return false;
-    };
-    let answer = client.call(&bookend_client::Call::new(INLINE, &[b"ping"]));
-    answer.is_ok_and(|answer| answer.status.code == Code::Ok)
+/// Makes a call with a client whose threads have no fault.
+fn is_answered(address: SocketAddr, faulty: Side) -> bool {
+    if faulty == Side::Channel {
+        return plans::measure(plans::plan(INLINE, address, 1)).ok == 1;
+    }
+    let channel = Channel::connect(&address.to_string(), ChannelOptions::default());
+    let call = UnaryCall::new(INLINE, b"ping".to_vec());
+    channel.is_ok_and(|channel| channel.unary(call).status.code == Code::Ok)
 }
 
 /// A thread that a [`Side`] can be told by.

@@ -1,9 +1,10 @@
 //! One call, and whether its answer is what the method promises.
 
 use super::request::ProbeRequest;
-use crate::reflect::{client_metadata, client_options};
-use bookend_client::{Answer, Call, CallError, Client, Code, ConnectError, Status};
+use crate::reflect::{client_metadata, connect};
+use bookend_client::{Channel, Code, ConnectError, Responses, Status, StreamCall, UnaryCall};
 use prost_reflect::DynamicMessage;
+use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -22,10 +23,8 @@ pub enum VerifyError {
     /// There is no connection.
     #[error(transparent)]
     Connect(ConnectError),
-    /// The call could not be made, or not to its end.
-    #[error(transparent)]
-    Call(CallError),
-    /// The call ended with another status than OK.
+    /// The call ended with another status than OK: the server's, or `UNAVAILABLE` where the
+    /// connection was lost.
     #[error("the call ended with {0}")]
     Status(Status),
     /// The status is OK, and the reply is not what the method promises. The server's fault.
@@ -43,62 +42,35 @@ pub struct VerifiedCall {
 }
 
 pub(super) fn call(request: &ProbeRequest) -> VerifiedCall {
-    let options = client_options(
+    let channel = connect(
+        &request.target.to_string(),
         &request.authority,
         request.connect_timeout,
         request.tls.as_ref(),
     );
-    let mut client = match Client::connect(&request.target.to_string(), &options) {
-        Ok(client) => client,
-        Err(error) => return VerifiedCall::unsent(VerifyError::Connect(error)),
-    };
-    let metadata = client_metadata(&request.metadata);
-    let messages: Vec<&[u8]> = request.messages.iter().map(Vec::as_slice).collect();
-    let call = Call {
-        metadata: Some(&metadata),
-        timeout: request.timeout,
-        ..Call::new(&request.method.path, &messages)
-    };
-    let started = Instant::now();
-    let answered = client.call(&call);
-    let latency = started.elapsed();
-    match answered {
-        Ok(answer) => VerifiedCall::sent(check(request, answer, latency)),
-        Err(error @ (CallError::Path(_) | CallError::CannotOpen { .. })) => {
-            VerifiedCall::unsent(VerifyError::Call(error))
-        }
-        Err(error) => VerifiedCall::sent(Err(VerifyError::Call(error))),
-    }
-}
-
-impl VerifiedCall {
-    fn unsent(failure: VerifyError) -> Self {
-        Self {
-            result: Err(failure),
-            calls_made: 0,
-        }
-    }
-
-    fn sent(result: Result<VerifiedReply, VerifyError>) -> Self {
-        Self {
-            result,
+    match channel {
+        Ok(channel) => VerifiedCall {
+            result: verify(&channel, request),
             calls_made: 1,
-        }
+        },
+        Err(error) => VerifiedCall {
+            result: Err(VerifyError::Connect(error)),
+            calls_made: 0,
+        },
     }
 }
 
-fn check(
-    request: &ProbeRequest,
-    answer: Answer,
-    latency: Duration,
-) -> Result<VerifiedReply, VerifyError> {
-    if answer.status.code != Code::Ok {
-        return Err(VerifyError::Status(answer.status));
+fn verify(channel: &Channel, request: &ProbeRequest) -> Result<VerifiedReply, VerifyError> {
+    let started = Instant::now();
+    let (messages, status) = match request.messages.as_slice() {
+        [message] if !request.method.server_streaming => unary(channel, request, message),
+        _ => streaming(channel, request),
+    };
+    let latency = started.elapsed();
+    if status.code != Code::Ok {
+        return Err(VerifyError::Status(status));
     }
-    if !request.method.server_streaming {
-        answer.single_message().map_err(VerifyError::Status)?;
-    }
-    for message in &answer.messages {
+    for message in &messages {
         let output = request.method.output.clone();
         if let Err(error) = DynamicMessage::decode(output, message.as_slice()) {
             let name = request.method.output.full_name();
@@ -106,8 +78,43 @@ fn check(
             return Err(VerifyError::Reply(reason));
         }
     }
-    Ok(VerifiedReply {
-        messages: answer.messages,
-        latency,
+    Ok(VerifiedReply { messages, latency })
+}
+
+fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
+    let answer = channel.unary(UnaryCall {
+        metadata: client_metadata(&request.metadata),
+        timeout: request.timeout,
+        ..UnaryCall::new(request.method.path.clone(), message.to_vec())
+    });
+    (answer.messages, answer.status)
+}
+
+/// Sends and receives at once: a server may answer each message before it reads the next.
+fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status) {
+    let (mut requests, responses) = channel.open(StreamCall {
+        metadata: client_metadata(&request.metadata),
+        timeout: request.timeout,
+        ..StreamCall::new(request.method.path.clone())
+    });
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // A call that has ended early takes no more messages, and its status says why.
+            let mut messages = request.messages.iter();
+            if messages.all(|message| requests.send(message).is_ok()) {
+                requests.finish();
+            }
+        });
+        receive(responses, request.method.server_streaming)
     })
+}
+
+fn receive(mut responses: Responses, any_number: bool) -> (Vec<Vec<u8>>, Status) {
+    if !any_number {
+        let answer = responses.into_answer();
+        return (answer.messages, answer.status);
+    }
+    let received = responses.by_ref().filter_map(Result::ok);
+    let messages = received.map(|message| message.octets).collect();
+    (messages, responses.end().status.clone())
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Windows are small: what is not given back is missed soon.
 pub fn channel_to(address: SocketAddr) -> Channel {
     let mut options = ChannelOptions::default();
-    options.connection.http2 = ConnectionConfig::internet();
+    options.http2 = ConnectionConfig::internet();
     Channel::connect(&address.to_string(), options).unwrap()
 }
 

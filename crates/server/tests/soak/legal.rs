@@ -7,9 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use bookend_client::{
-    Call, Channel, ChannelOptions, Client, Code, Encoding, Options, StreamCall, UnaryCall,
-};
+use bookend_client::{Channel, ChannelOptions, Code, Encoding, StreamCall, UnaryCall};
 
 use crate::serving::FILL_MESSAGE_BYTES;
 use crate::source::Source;
@@ -137,18 +135,14 @@ fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Resu
 
 fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
     let message = customer.source.octets(1000);
-    let made = Client::connect(&customer.address.to_string(), &Options::default())
+    let channel = Channel::connect(&customer.address.to_string(), ChannelOptions::default());
+    let call = UnaryCall::new(customer.path, message.clone());
+    let echo = channel
         .map_err(|error| error.to_string())
-        .and_then(|mut client| {
-            let messages = [message.as_slice()];
-            let call = Call::new(customer.path, &messages);
-            client.call(&call).map_err(|error| error.to_string())
+        .and_then(|channel| {
+            let message = channel.unary(call).into_single_message();
+            message.map_err(|status| status.to_string())
         });
-    let echo = made.and_then(|answer| {
-        answer
-            .into_single_message()
-            .map_err(|status| status.to_string())
-    });
     vec![expect(echo, &message)]
 }
 

@@ -2,7 +2,7 @@
 
 use super::receiving::Receiving;
 use crate::channel::calls::{Calls, Ticket};
-use crate::exchange::{DEADLINE_PASSED, told_by_goaway, told_by_reset};
+use crate::channel::loss::{DEADLINE_PASSED, goaway_text, reset_text};
 use crate::verdict::Plain;
 use bookend_io::clock_ns;
 use bookend_wire::grpc::Code;
@@ -139,7 +139,7 @@ impl Hearing<'_> {
             ErrorCode::CANCEL if self.calls.is_overdue(ticket, clock_ns()) => {
                 (Code::DeadlineExceeded, DEADLINE_PASSED.to_owned())
             }
-            _ => (Code::of_reset(code), told_by_reset(code, by)),
+            _ => (Code::of_reset(code), reset_text(code, by)),
         };
         self.calls.fail(ticket, code, text);
     }
@@ -231,7 +231,7 @@ impl Visitor for Hearing<'_> {
     fn goaway(&mut self, _: &mut Sender, _: u32, code: ErrorCode, debug: &[u8]) {
         self.talk.asked_too_often |=
             code == ErrorCode::ENHANCE_YOUR_CALM && debug == TOO_MANY_PINGS.as_bytes();
-        self.talk.goaway = Some(told_by_goaway(code, debug));
+        self.talk.goaway = Some(goaway_text(code, debug));
     }
 
     fn settings(&mut self, _: &mut Sender) {
@@ -240,5 +240,58 @@ impl Visitor for Hearing<'_> {
 
     fn drained(&mut self, _: &mut Sender, stream: StreamKey) {
         self.talk.drained.push(stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::calls::{OnAnswer, Pending, RequestHead, Work};
+    use crate::channel::shared::CallLimit;
+    use crate::encoding::Encoding;
+    use crate::metadata::Metadata;
+    use crate::response::Response;
+    use bookend_wire::{Connection, ConnectionConfig, Side};
+    use std::sync::{Arc, mpsc};
+
+    fn code_of_reset(deadline_ns: Option<u64>, code: ErrorCode) -> Code {
+        let (tell, told) = mpsc::channel();
+        let head = RequestHead {
+            path: "/a/b".into(),
+            metadata: Metadata::new(),
+            encoding: Encoding::Identity,
+            waits_for_ready: false,
+        };
+        let on_answer = OnAnswer::new(move |answer| tell.send(answer.status.code).unwrap());
+        let mut calls = Calls::new(Arc::new(CallLimit::new(1)));
+        calls.add(Pending::new(
+            head,
+            Work::Unary(Vec::new(), on_answer),
+            deadline_ns,
+        ));
+        let (ticket, _) = calls.next_waiting().expect("it was added");
+        let mut talk = Talk::new(1);
+        let stream = StreamKey { index: 0, id: 1 };
+        talk.enter(stream, ticket, Receiving::Unary(Response::default()));
+        let mut connection = Connection::new(Side::Client, &ConnectionConfig::trusted());
+        let mut hearing = Hearing {
+            talk: &mut talk,
+            calls: &mut calls,
+        };
+        hearing.reset(&mut connection.sender, stream, code, Initiator::Peer);
+        told.try_recv().expect("a reset ends the call")
+    }
+
+    #[test]
+    fn a_server_that_cancels_a_call_at_its_deadline_keeps_the_deadline() {
+        for (deadline_ns, code, status) in [
+            (Some(0), ErrorCode::CANCEL, Code::DeadlineExceeded),
+            (Some(u64::MAX), ErrorCode::CANCEL, Code::Cancelled),
+            (None, ErrorCode::CANCEL, Code::Cancelled),
+            (Some(0), ErrorCode::INTERNAL_ERROR, Code::Internal),
+        ] {
+            let ended_with = code_of_reset(deadline_ns, code);
+            assert_eq!(ended_with, status, "{deadline_ns:?} {code}");
+        }
     }
 }

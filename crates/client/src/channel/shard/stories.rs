@@ -1,10 +1,9 @@
 //! A channel's shard in virtual time, before a server that is made by hand.
 
 use super::{ChannelShard, Server};
-use crate::channel::calls::{Mail, Pending, RequestHead, Work};
-use crate::channel::gate::Gate;
-use crate::channel::on_answer::OnAnswer;
-use crate::channel::{ChannelOptions, Keepalive};
+use crate::channel::ChannelOptions;
+use crate::channel::calls::{Mail, OnAnswer, Pending, RequestHead, Work};
+use crate::channel::shared::CallLimit;
 use crate::encoding::Encoding;
 use crate::metadata::Metadata;
 use bookend_io::simulated::{End, Simulated};
@@ -26,15 +25,15 @@ struct Story {
 
 impl Story {
     /// A channel that has connected, to a server that has greeted.
-    fn with(keepalive: Option<Keepalive>) -> Self {
+    fn with(keepalive_time: Option<Duration>) -> Self {
         let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
         let server = Server::find("127.0.0.1:1").expect("an address");
         let options = ChannelOptions {
-            keepalive,
+            keepalive_time,
             ..ChannelOptions::default()
         };
-        let gate = Arc::new(Gate::new(9));
-        let shard = ChannelShard::new(server, options, mailbox.clone(), gate);
+        let limit = Arc::new(CallLimit::new(9));
+        let shard = ChannelShard::new(server, options, mailbox.clone(), limit);
         let mut channel = Simulated::new(shard, SECOND_NS);
         let id = channel.connect().expect("it connects at once");
         let mut story = Story {
@@ -113,8 +112,8 @@ impl Story {
     }
 }
 
-fn keepalive(seconds: u64) -> Option<Keepalive> {
-    Some(Keepalive::after(Duration::from_secs(seconds)))
+fn keepalive(seconds: u64) -> Option<Duration> {
+    Some(Duration::from_secs(seconds))
 }
 
 #[test]
