@@ -4,7 +4,7 @@ use crate::failure::{Failure, complain};
 use crate::record::RECORDS;
 use bookend_load::contract::exit;
 use bookend_load::output;
-use bookend_verdicts::claims::Ledger;
+use bookend_verdicts::claims::JudgedSuites;
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;
@@ -36,7 +36,8 @@ pub struct ClaimsArguments {
 /// # Errors
 /// [`Failure`] when claims, tables or records cannot be read, or the page cannot be written.
 pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
-    let ledger = Ledger::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
+    let ledger =
+        JudgedSuites::read(&arguments.suites, &arguments.records).map_err(Failure::usage)?;
     let page = ledger.markdown();
     if !arguments.check {
         output::write(&page, Some(&arguments.output)).map_err(Failure::nothing_measured)?;

@@ -1,6 +1,6 @@
 //! `bookend claims`: the committed page is what the committed claims, tables and records give.
 
-use bookend_verdicts::claims::{Ledger, Verdict};
+use bookend_verdicts::claims::{ClaimVerdict, JudgedSuites};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -26,7 +26,7 @@ fn the_page_is_what_claims_and_records_give() {
 
 #[test]
 fn the_readme_counts_the_verdicts_as_they_are() {
-    let ledger = Ledger::read(&root().join("suites"), &root().join("records"));
+    let ledger = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let suites = ledger.unwrap().suites.into_iter();
     for suite in suites.filter(|one| !one.claims.are_expectations) {
@@ -35,7 +35,7 @@ fn the_readme_counts_the_verdicts_as_they_are() {
             let same = judgements.iter().filter(|one| one.verdict == verdict);
             same.count()
         };
-        let [held, not, unknown] = Verdict::ALL.map(count);
+        let [held, not, unknown] = ClaimVerdict::ALL.map(count);
         let counts = format!("| {} | {held} | {not} | {unknown} |", judgements.len());
         let page = format!("| [{0}](suites/{0}/RESULTS.md) |", suite.suite);
         let row = readme.lines().find(|line| line.starts_with(&page));

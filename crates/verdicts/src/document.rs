@@ -1,11 +1,7 @@
-//! A published document as a whole: every rule on every row, and which rules could look at all.
+//! A published document: its tables, with every figure as the range that its digits leave open, and
+//! the circumstances that it states.
 
-mod across;
-mod time_out;
-
-use crate::printed::PrintedRow;
-use bookend_results::audit::{Finding, Rounding, RowFigures, Rule, Span, finding};
-use bookend_results::table::{precise_latency_text, significant_text};
+use bookend_results::audit::{Rounding, RowFigures, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -52,159 +48,122 @@ impl fmt::Display for Place {
     }
 }
 
-/// A rule that a printed row breaks.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DocumentFinding {
-    /// Where the row stands.
+/// A row of a published table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrintedRow {
+    /// Where it stands in the document.
     pub place: Place,
-    /// Our subject that repeats it; empty where none does.
+    /// Which of our cells repeats it: subject, case and instrument; empty where none does.
     pub subject: String,
-    /// Our case that repeats it; empty where none does.
+    /// See `subject`.
     pub case: String,
-    /// The rule and its evidence.
-    pub finding: Finding,
+    /// See `subject`.
+    pub instrument: String,
+    /// Figures by the name of their column, in base units: nanoseconds, bytes, calls a second,
+    /// shares of one CPU, counts.
+    pub figures: BTreeMap<String, Span>,
+    /// The histogram that is printed with it, in ascending order.
+    pub histogram: Vec<PrintedBucket>,
 }
 
-/// How many rows a rule could look at, and how many broke it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coverage {
-    /// The rule.
-    pub rule: Rule,
-    /// Rows with the figures that it needs.
-    pub rows: usize,
-    /// Rows among them that broke it.
-    pub broken: usize,
+/// A line of a printed histogram: calls that took at most `upper_ns` and longer than the line
+/// before says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrintedBucket {
+    /// Upper end, nanoseconds.
+    pub upper_ns: Span,
+    /// Calls.
+    pub count: f64,
+}
+
+impl PrintedRow {
+    /// A figure by the name of its column.
+    pub fn figure(&self, name: &str) -> Option<Span> {
+        self.figures.get(name).copied()
+    }
+
+    /// CPU of the server, 1.0 = one CPU.
+    pub fn server_cpu(&self) -> Option<Span> {
+        ["server_cpu_mean", "server_cpu_max", "cpu"]
+            .iter()
+            .find_map(|name| self.figure(name))
+    }
+
+    /// CPU of the client, 1.0 = one CPU.
+    pub fn client_cpu(&self) -> Option<Span> {
+        ["client_cpu_mean", "client_cpu_max"]
+            .iter()
+            .find_map(|name| self.figure(name))
+    }
+
+    /// Calls that failed; 0 where successes are counted and no failure is.
+    pub fn failures(&self) -> Option<Span> {
+        let failed = self.figures.iter();
+        let failed = failed.filter(|(name, _)| name.starts_with("errors"));
+        let sum = failed.fold(Span::exact(0.0), |sum, (_, &count)| sum.plus(count));
+        (sum.value > 0.0 || self.figures.contains_key("ok")).then_some(sum)
+    }
+
+    /// Rate times mean latency, in calls, where both are printed: over all calls, if the mean is.
+    pub fn calls_in_flight(&self) -> Option<Span> {
+        let mean = self.figure("latency_mean");
+        let mean_ns = mean.or_else(|| self.figure("latency_mean_all"))?;
+        let seconds = mean_ns.times(Span::exact(1e-9));
+        Some(self.figure("requests_per_second")?.times(seconds))
+    }
+
+    /// Streams in flight in all.
+    pub fn streams(&self) -> Option<f64> {
+        self.figure("concurrency").map(|streams| streams.value)
+    }
+
+    /// Requests per CPU-second of the server.
+    pub fn requests_per_cpu_second(&self) -> Option<Span> {
+        self.figure("requests_per_second")?.over(self.server_cpu()?)
+    }
+
+    /// Whether every call makes its own connection.
+    pub fn is_connection_per_call(&self) -> bool {
+        self.case.split(' ').any(|word| word == "per-call")
+    }
+
+    /// What the rules for any row look at.
+    pub(crate) fn row_figures(&self, conditions: &Conditions) -> RowFigures {
+        // A mean that may count failed calls says nothing about the percentiles of the others.
+        let failed = self.failures().is_some_and(|failed| failed.value > 0.0);
+        let mean_of_all = self.figure("latency_mean_all").filter(|_| !failed);
+        RowFigures {
+            // With a fixed number of calls the streams run dry at the end, whoever is to blame.
+            streams: self.streams().filter(|_| self.figure("calls").is_none()),
+            window_seconds: None,
+            requests_per_second: self.figure("requests_per_second"),
+            mean_ns: self.figure("latency_mean").or(mean_of_all),
+            latency_slack: 0.0,
+            min_ns: self.figure("latency_min"),
+            max_ns: self.figure("latency_max"),
+            percentiles_ns: self.percentiles_ns(),
+            cpu: self.server_cpu(),
+            cpu_limit: conditions.server_cpus,
+            memory_bytes: self.figure("memory_mean"),
+            memory_limit_bytes: conditions.server_memory_bytes,
+        }
+    }
+
+    /// Latencies by percentile, in ascending order of percent.
+    pub(crate) fn percentiles_ns(&self) -> Vec<(f64, Span)> {
+        let percent = |name: &str| {
+            let digits = name.strip_prefix("latency_p")?;
+            digits.replace('_', ".").parse::<f64>().ok()
+        };
+        let figures = self.figures.iter();
+        let mut all: Vec<(f64, Span)> = figures
+            .filter_map(|(name, &value)| Some((percent(name)?, value)))
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    }
 }
 
 /// What a rule says of a row: nothing where its figures are not printed, `Ok` where they can be
 /// true, else the evidence.
-pub(super) type Checked = Option<Result<(), String>>;
-
-/// A rule of printed rows. The document is there for those that compare rows.
-type PrintedRule = fn(&PrintedRow, &Document) -> Checked;
-
-/// The rules that only printed rows are put to, besides those of any row.
-const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
-    (Rule::CpuAboveMachine, cpu_above_machine),
-    (Rule::MeanAbovePercentile, mean_above_percentile),
-    (Rule::RatioDiffers, across::ratio_differs),
-    (Rule::KibPrintedAsMib, across::kib_printed_as_mib),
-    (Rule::ClientAtItsLimit, client_at_its_limit),
-    (Rule::ClocksDiffer, across::clocks_differ),
-    (Rule::TotalIsTimeOut, time_out::total_is_time_out),
-    (Rule::MeanIncludesFailures, time_out::mean_includes_failures),
-    (Rule::RateIncludesFailures, time_out::rate_includes_failures),
-    (Rule::HistogramDiffers, time_out::histogram_differs),
-];
-
-/// A client above this share of its CPUs has no room left: what it does besides making calls
-/// (collecting garbage, printing) must fit in the rest.
-const CLIENT_LIMIT: f64 = 0.9;
-
-/// A mean above a percentile from this one on deserves a mark.
-const HIGH_PERCENTILE: f64 = 75.0;
-
-/// Everything in `document` that cannot be true, in the order of its rows, and what was looked at.
-pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverage>) {
-    let mut looked: BTreeMap<Rule, (usize, usize)> = BTreeMap::new();
-    let mut findings = Vec::new();
-    for row in &document.rows {
-        for (rule, evidence) in checks(row, document) {
-            let (rows, broken) = looked.entry(rule).or_default();
-            *rows += 1;
-            if let Some(evidence) = evidence {
-                *broken += 1;
-                findings.push(DocumentFinding {
-                    place: row.place.clone(),
-                    subject: row.subject.clone(),
-                    case: row.case.clone(),
-                    finding: finding(rule, evidence),
-                });
-            }
-        }
-    }
-    let coverage = |(rule, (rows, broken))| Coverage { rule, rows, broken };
-    (findings, looked.into_iter().map(coverage).collect())
-}
-
-/// Each rule that can look at the row, with the evidence where it is broken.
-fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> {
-    if let Some(name) = implausible(row) {
-        return vec![(Rule::NotANumber, Some(format!("{name} is no figure")))];
-    }
-    let figures: RowFigures = row.row_figures(&document.conditions);
-    let mut found: BTreeMap<Rule, String> = BTreeMap::new();
-    for finding in figures.findings() {
-        found.insert(finding.rule, finding.evidence);
-    }
-    let mut checks: Vec<(Rule, Option<String>)> = figures
-        .applicable()
-        .into_iter()
-        .map(|rule| (rule, found.remove(&rule)))
-        .collect();
-    for (rule, check) in PRINTED_RULES {
-        if let Some(checked) = check(row, document) {
-            checks.push((rule, checked.err()));
-        }
-    }
-    checks
-}
-
-fn implausible(row: &PrintedRow) -> Option<&str> {
-    let mut figures = row.figures.iter();
-    figures.find_map(|(name, span)| (!span.is_plausible()).then_some(name.as_str()))
-}
-
-fn cpu_above_machine(row: &PrintedRow, document: &Document) -> Checked {
-    let machine = document.conditions.machine_cpus?;
-    let ends = [("server", row.server_cpu()), ("client", row.client_cpu())];
-    let known = ends.into_iter().filter_map(|(end, cpu)| Some((end, cpu?)));
-    let mut known = known.peekable();
-    known.peek()?;
-    let above = known.find(|(_, cpu)| cpu.low > machine);
-    Some(match above {
-        None => Ok(()),
-        Some((end, cpu)) => Err(format!(
-            "the {end} used {} CPUs of a machine that has {machine}",
-            significant_text(cpu.value)
-        )),
-    })
-}
-
-fn client_at_its_limit(row: &PrintedRow, document: &Document) -> Checked {
-    let limit = document.conditions.client_cpus?;
-    let used = row.client_cpu()?;
-    if used.low < limit * CLIENT_LIMIT {
-        return Some(Ok(()));
-    }
-    let percent = |cpus: f64| cpus * 100.0;
-    Some(Err(format!(
-        "the client used {:.0} % of its {:.0} %, the server {} %: the rate is a lower bound",
-        percent(used.value),
-        percent(limit),
-        row.server_cpu()
-            .map_or("?".to_owned(), |cpu| format!("{:.0}", percent(cpu.value))),
-    )))
-}
-
-/// The highest percentile that the mean is above.
-fn mean_above_percentile(row: &PrintedRow, _: &Document) -> Checked {
-    let mean = row.figure("latency_mean")?;
-    let mut high = row.percentiles_ns();
-    high.retain(|(percent, _)| *percent >= HIGH_PERCENTILE);
-    high.first()?;
-    let below = |(_, value): &&(f64, Span)| mean.low > value.high;
-    let Some((percent, value)) = high.iter().rfind(below) else {
-        return Some(Ok(()));
-    };
-    let share = percent / 100.0;
-    let rest = (mean.value - share * value.value) / (1.0 - share);
-    Some(Err(format!(
-        "the mean of {} is above p{percent}, {}: the slowest {:.0} % must take {} or more on \
-         average",
-        precise_latency_text(mean.value),
-        precise_latency_text(value.value),
-        100.0 - percent,
-        precise_latency_text(rest)
-    )))
-}
+pub(crate) type Checked = Option<Result<(), String>>;

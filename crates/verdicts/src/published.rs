@@ -24,14 +24,14 @@ pub const KEY_COLUMNS: [&str; 6] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedTable {
     /// What it has figures of, in the order of the file.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PublishedColumn>,
     /// Its rows, in the printed order.
     pub rows: Vec<PublishedRow>,
 }
 
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct PublishedColumn {
     /// What it has: `latency_mean`. Where our measurements have the same, under our name.
     pub name: String,
     /// The unit of its numbers.
@@ -126,7 +126,7 @@ impl PublishedRow {
     }
 }
 
-fn columns(heading: &str) -> Result<Vec<Column>, PublishedError> {
+fn columns(heading: &str) -> Result<Vec<PublishedColumn>, PublishedError> {
     let titles: Vec<&str> = heading.split(',').collect();
     let Some((keys, figures)) = titles.split_at_checked(KEY_COLUMNS.len()) else {
         return Err(PublishedError::Heading);
@@ -136,21 +136,23 @@ fn columns(heading: &str) -> Result<Vec<Column>, PublishedError> {
     }
     let pairs = figures.chunks(2);
     pairs
-        .map(|pair| column(pair[0], pair[1]).ok_or(PublishedError::Column(pair[1].to_owned())))
+        .map(|pair| {
+            column(pair[0], pair[1]).ok_or(PublishedError::PublishedColumn(pair[1].to_owned()))
+        })
         .collect()
 }
 
 /// `latency_mean` and `latency_mean [ns]`.
-fn column(printed: &str, number: &str) -> Option<Column> {
+fn column(printed: &str, number: &str) -> Option<PublishedColumn> {
     let unit = number.strip_prefix(printed)?.strip_prefix(" [")?;
     let unit = unit.strip_suffix(']')?;
-    Some(Column {
+    Some(PublishedColumn {
         name: printed.to_owned(),
         unit: Unit::ALL.into_iter().find(|one| one.symbol() == unit)?,
     })
 }
 
-fn row(columns: &[Column], line: &str) -> Option<PublishedRow> {
+fn row(columns: &[PublishedColumn], line: &str) -> Option<PublishedRow> {
     let fields: Vec<&str> = line.split(',').collect();
     if fields.len() != KEY_COLUMNS.len() + 2 * columns.len() {
         return None;
@@ -204,7 +206,7 @@ pub enum PublishedError {
     /// The first line does not begin with the [`KEY_COLUMNS`], or pairs do not follow.
     Heading,
     /// The second column of a pair does not repeat the first with a unit.
-    Column(String),
+    PublishedColumn(String),
     /// The line of that number, counted from 1, is not a row.
     Line(usize),
 }
@@ -218,7 +220,7 @@ impl fmt::Display for PublishedError {
                 "the first line must be {}, then two columns a figure",
                 KEY_COLUMNS.join(",")
             ),
-            Self::Column(column) => write!(
+            Self::PublishedColumn(column) => write!(
                 f,
                 "the column `{column}` must repeat the one before it with a unit: {}",
                 Unit::ALL

@@ -7,8 +7,8 @@ mod table_rows;
 use bookend_results::audit::Span;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::Record;
-use bookend_verdicts::PrintedRow;
-use bookend_verdicts::claims::{Judgement, Ledger, SuiteClaims, SuiteLedger, Verdict};
+use bookend_verdicts::claims::{ClaimVerdict, JudgedSuite, JudgedSuites, Judgement, SuiteClaims};
+use bookend_verdicts::document::PrintedRow;
 use bookend_verdicts::document::{Document, Place};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -89,14 +89,14 @@ fn printed(rates: [f64; 2]) -> Document {
     }
 }
 
-fn verdict_of(text: &str, document: Document, record: Option<Record>) -> (Verdict, String) {
+fn verdict_of(text: &str, document: Document, record: Option<Record>) -> (ClaimVerdict, String) {
     let claims = parse(text).expect("well-formed");
-    let ledger = SuiteLedger::new("invented", claims, document, record);
+    let ledger = JudgedSuite::new("invented", claims, document, record);
     let judgements: Vec<Judgement<'_>> = ledger.judgements();
     (judgements[0].verdict, judgements[0].why.clone())
 }
 
-fn judged(held: &str, record: Option<Record>) -> (Verdict, String) {
+fn judged(held: &str, record: Option<Record>) -> (ClaimVerdict, String) {
     let text = ten_times(&format!("{MEASURE}\nheld = {held}"));
     verdict_of(&text, printed([1000.0, 100.0]), record)
 }
@@ -109,7 +109,7 @@ fn a_claim_holds_when_the_whole_interval_is_within() {
         "{ at_least = 8.0, at_most = 12.5 }",
         Some(recorded(&NEAR_TEN)),
     );
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
     assert!(
         why.starts_with("Ours: 10 (9.86 to 10.1) at C=1 S=100, within 8 to 12.5."),
         "{why}"
@@ -174,7 +174,7 @@ fn the_same_figure_in_all_rounds_is_taken_as_it_is_to_the_last_digit() {
             row.outcome.window_mut().expect("measured").threads = threads;
         }
         let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
-        assert_eq!(verdict, Verdict::Held, "{why}");
+        assert_eq!(verdict, ClaimVerdict::Held, "{why}");
     }
 }
 
@@ -183,9 +183,9 @@ fn a_quotient_says_once_of_what_it_is() {
     let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
     let claims = parse(&text).expect("well-formed");
     let record = Some(recorded(&NEAR_TEN));
-    let suite = SuiteLedger::new("invented", claims, printed([1000.0, 100.0]), record);
+    let suite = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
     let summary = suite.summary();
-    let page = Ledger {
+    let page = JudgedSuites {
         suites: vec![suite],
     }
     .markdown();
@@ -202,26 +202,26 @@ fn a_quotient_says_once_of_what_it_is() {
 fn it_does_not_hold_when_the_whole_interval_is_outside() {
     for held in ["{ at_least = 11.0 }", "{ at_most = 9.0 }"] {
         let (verdict, why) = judged(held, Some(recorded(&NEAR_TEN)));
-        assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+        assert_eq!(verdict, ClaimVerdict::DidNotHold, "{why}");
     }
 }
 
 #[test]
 fn nobody_can_tell_when_the_interval_lies_on_both_sides() {
     let (verdict, why) = judged("{ at_least = 10.0 }", Some(recorded(&NEAR_TEN)));
-    assert_eq!(verdict, Verdict::CannotTell);
+    assert_eq!(verdict, ClaimVerdict::CannotTell);
     assert!(why.contains("the interval lies on both sides"), "{why}");
 }
 
 #[test]
 fn one_round_has_no_interval_and_no_record_no_figure() {
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(recorded(&[10.0])));
-    assert_eq!(verdict, Verdict::CannotTell);
+    assert_eq!(verdict, ClaimVerdict::CannotTell);
     assert!(why.contains("one round"), "{why}");
     let (verdict, why) = judged("{ at_least = 1.0 }", None);
     assert_eq!(
         (verdict, why.as_str()),
-        (Verdict::CannotTell, "No record yet.")
+        (ClaimVerdict::CannotTell, "No record yet.")
     );
 }
 
@@ -235,7 +235,7 @@ fn a_cell_that_failed_is_named_with_its_reason() {
         }
     }
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
-    assert_eq!(verdict, Verdict::CannotTell);
+    assert_eq!(verdict, ClaimVerdict::CannotTell);
     assert!(
         why.contains("rust-pajamax at C=1 S=100: failed, it ended with status 1"),
         "{why}"
@@ -249,8 +249,8 @@ fn a_case_that_is_not_recorded_leaves_the_others_to_refute_but_not_to_confirm() 
         let text = ten_times(&format!("{both}\nheld = {held}"));
         verdict_of(&text, printed([1000.0, 100.0]), Some(recorded(&NEAR_TEN))).0
     };
-    assert_eq!(verdict("{ at_least = 8.0 }"), Verdict::CannotTell);
-    assert_eq!(verdict("{ at_least = 12.0 }"), Verdict::DidNotHold);
+    assert_eq!(verdict("{ at_least = 8.0 }"), ClaimVerdict::CannotTell);
+    assert_eq!(verdict("{ at_least = 12.0 }"), ClaimVerdict::DidNotHold);
 }
 
 #[test]
@@ -261,9 +261,9 @@ fn what_the_audit_refutes_does_not_hold_whatever_we_measure() {
     ));
     let judge = |rates| verdict_of(&text, printed(rates), Some(recorded(&NEAR_TEN)));
     let (verdict, why) = judge([1200.0, 100.0]);
-    assert_eq!(verdict, Verdict::DidNotHold);
+    assert_eq!(verdict, ClaimVerdict::DidNotHold);
     assert!(why.contains("ratio-differs: printed 10"), "{why}");
-    assert_eq!(judge([1000.0, 100.0]).0, Verdict::Held);
+    assert_eq!(judge([1000.0, 100.0]).0, ClaimVerdict::Held);
 }
 
 #[test]
@@ -272,11 +272,11 @@ fn a_claim_about_the_document_needs_no_record() {
         let more = format!("judged_by = \"document\"\n{figures}\nheld = {{ at_least = 9.9 }}");
         verdict_of(&ten_times(&more), printed([1000.0, 100.0]), None)
     };
-    assert_eq!(judged_by(MEASURE).0, Verdict::Held);
+    assert_eq!(judged_by(MEASURE).0, ClaimVerdict::Held);
     let (verdict, why) = judged_by("formula = \"(95 / 2.0) / (10 / 2.0)\"");
-    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
     let (verdict, why) = judged_by("formula = \"95 / 10\"");
-    assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+    assert_eq!(verdict, ClaimVerdict::DidNotHold, "{why}");
     assert!(
         why.starts_with("Its own figures: 9.50; held would be at least 9.90."),
         "{why}"
@@ -300,7 +300,7 @@ fn the_median_case_is_the_smaller_of_two_in_the_middle() {
     });
     let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
     let (verdict, why) = verdict_of(&ten_times(&more), Document::default(), Some(record));
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
     assert!(why.contains("as the middle of 4 cases"), "{why}");
 }
 
@@ -319,7 +319,7 @@ fn growth_from_case_to_case_is_paired_by_round() {
     });
     let record = Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new());
     let (verdict, why) = verdict_of(&ten_times(more), Document::default(), Some(record));
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
     assert!(why.contains("C=1 S=1 to C=1 S=100"), "{why}");
 }
 
@@ -335,7 +335,7 @@ fn rates(cases: &[(&str, [f64; 7])]) -> Record {
     Record::of_run(&run(), &rows.collect::<Vec<Row>>(), BTreeMap::new())
 }
 
-fn judged_rates(take: &str, held: &str, record: Record) -> (Verdict, String) {
+fn judged_rates(take: &str, held: &str, record: Record) -> (ClaimVerdict, String) {
     let more = format!(
         "ours = {{ metric = \"requests_per_second\", of = \"rust-tonic\", cases = [\"C=1 S=1\", \
          \"C=1 S=100\"], take = \"{take}\" }}\nheld = {held}"
@@ -350,19 +350,19 @@ fn the_largest_of_several_cases_is_that_of_each_round() {
     let wild = ("C=1 S=100", [1.0, 9.0, 1.0, 9.0, 2.9, 9.0, 1.0]);
     let record = || rates(&[calm, wild]);
     let (verdict, why) = judged_rates("largest", "{ at_most = 5000 }", record());
-    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
     assert!(why.contains(" as the largest of 2 cases;"), "{why}");
     let (verdict, why) = judged_rates("largest", "{ at_most = 10000 }", record());
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
     let (verdict, why) = judged_rates("least", "{ at_most = 3500 }", record());
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
 }
 
 #[test]
 fn without_one_of_the_cases_nobody_knows_the_largest() {
     let record = rates(&[("C=1 S=1", [3.0; 7])]);
     let (verdict, why) = judged_rates("largest", "{ at_least = 5000 }", record);
-    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
     assert!(
         why.contains("no record of rust-tonic at C=1 S=100"),
         "{why}"
@@ -376,13 +376,13 @@ fn one_of_several_cases_refutes_only_where_that_is_no_chance() {
     let second = ("C=1 S=100", [0.5; 7]);
     let record = || rates(&[first, second]);
     let (verdict, why) = judged_rates("each", "{ at_most = 990 }", record());
-    assert_eq!(verdict, Verdict::CannotTell, "{why}");
+    assert_eq!(verdict, ClaimVerdict::CannotTell, "{why}");
     assert!(
         why.contains("One of 2 cases can be as far off by chance."),
         "{why}"
     );
     let (verdict, why) = judged_rates("each", "{ at_most = 980 }", record());
-    assert_eq!(verdict, Verdict::DidNotHold, "{why}");
+    assert_eq!(verdict, ClaimVerdict::DidNotHold, "{why}");
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_round_in_which_a_cell_failed_is_not_left_out() {
     let error = "it ended with status 1".to_owned();
     row.outcome = Outcome::failed(error);
     let (verdict, why) = judged("{ at_least = 1.0 }", Some(record));
-    assert_eq!(verdict, Verdict::CannotTell);
+    assert_eq!(verdict, ClaimVerdict::CannotTell);
     assert!(why.contains("failed in 1 of 7 rounds, it ended"), "{why}");
 }
 
@@ -406,7 +406,7 @@ fn a_model_says_what_a_run_must_come_to() {
                 cases = [\"C=1 S=100\"] }\nheld = { at_least = 0.99, at_most = 1.01 }";
     let text = ten_times(more).replace("[[claims]]", &format!("{model}\n[[claims]]"));
     let (verdict, why) = verdict_of(&text, Document::default(), Some(recorded(&NEAR_TEN)));
-    assert_eq!(verdict, Verdict::Held, "{why}");
+    assert_eq!(verdict, ClaimVerdict::Held, "{why}");
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn the_summary_has_a_line_for_every_claim() {
     let text = ten_times(&format!("{MEASURE}\nheld = {{ at_least = 8.0 }}"));
     let claims = parse(&text).expect("well-formed");
     let record = Some(recorded(&NEAR_TEN));
-    let ledger = SuiteLedger::new("invented", claims, printed([1000.0, 100.0]), record);
+    let ledger = JudgedSuite::new("invented", claims, printed([1000.0, 100.0]), record);
     let last = ledger.summary().lines().last().map(str::to_owned);
     let expected =
         "| ten times | 10 | rust-pajamax over rust-tonic: 10 (9.86 to 10.1) at C=1 S=100 | held |";

@@ -1,16 +1,17 @@
 //! What the audit finds in the published documents, from nothing but their tables.
 
 use bookend_results::audit::{Rule, Span};
-use bookend_verdicts::claims::SuiteLedger;
-use bookend_verdicts::document::{Document, audit_document};
+use bookend_verdicts::audit::audit_document;
+use bookend_verdicts::claims::JudgedSuite;
+use bookend_verdicts::document::Document;
 use std::path::{Path, PathBuf};
 
 fn suites() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")
 }
 
-fn ledger(suite: &str) -> SuiteLedger {
-    SuiteLedger::read(&suites(), Path::new("no-records"), suite)
+fn ledger(suite: &str) -> JudgedSuite {
+    JudgedSuite::read(&suites(), Path::new("no-records"), suite)
         .unwrap_or_else(|error| panic!("{suite}: {error}"))
 }
 

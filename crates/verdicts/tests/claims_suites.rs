@@ -4,7 +4,7 @@
 use bookend_results::measurement::CellId;
 use bookend_results::suite::{Overrides, Selection, Suite};
 use bookend_verdicts::claims::{
-    Claim, Derivation, Ledger, Over, Quantity, SubjectName, SuiteLedger,
+    Claim, Derivation, JudgedSuite, JudgedSuites, Over, Quantity, SubjectName,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn ledger() -> Ledger {
-    let ledger = Ledger::read(&root().join("suites"), &root().join("records"));
+fn ledger() -> JudgedSuites {
+    let ledger = JudgedSuites::read(&root().join("suites"), &root().join("records"));
     ledger.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -133,7 +133,7 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
         .suites
         .iter()
         .filter(|one| one.claims.are_expectations);
-    let ours: Vec<&SuiteLedger> = ours.collect();
+    let ours: Vec<&JudgedSuite> = ours.collect();
     assert_eq!(ours.len(), 1);
     for one in ours {
         assert!(one.document.rows.is_empty(), "{} has a table", one.suite);
@@ -155,7 +155,7 @@ fn what_nobody_has_published_is_called_an_expectation_and_names_its_source() {
 #[test]
 fn models_predict_the_published_runs() {
     let java = ledger();
-    let java: &SuiteLedger = java.suite("java-executors").expect("the suite");
+    let java: &JudgedSuite = java.suite("java-executors").expect("the suite");
     for model in &java.claims.models {
         let mut rows = java.document.rows.iter();
         let row = rows

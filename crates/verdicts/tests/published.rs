@@ -2,7 +2,7 @@
 
 use bookend_verdicts::published::{PublishedRow, PublishedTable, Unit};
 
-use bookend_results::suite::{Case, Suite};
+use bookend_results::suite::Suite;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

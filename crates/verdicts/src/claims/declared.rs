@@ -1,16 +1,13 @@
 //! From the letters of `claims.toml` to checked claims.
 
-mod quantity;
-
+use super::claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation, SuiteClaims};
+use super::declared_quantity::{self as quantity, Checked, DeclaredQuantity, suggestion};
 use super::formula;
-use super::model::{Model, Rejection};
-use super::quantity::{Quantity, SubjectName};
-use super::{Claim, Condition, DeclaredModel, Derivation, JudgedBy, Refutation, SuiteClaims};
+use super::model::{DeclaredModel, Model, Rejection};
 use crate::document::Conditions;
 use bookend_results::audit::{Rounding, Rule};
-use bookend_results::declaration::{DeclarationError, Source, nearest_word};
+use bookend_results::declaration::{DeclarationError, Source};
 use bookend_results::suite::{parse_duration, parse_size};
-use quantity::DeclaredQuantity;
 use serde::Deserialize;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -19,8 +16,6 @@ use toml::Spanned;
 
 /// Calls of a model: ten times the largest published run. What a prediction takes grows with them.
 const MODEL_CALLS_MAX: u64 = 1_000_000;
-
-pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,7 +109,18 @@ struct DeclaredRefutation {
     cases: Option<Vec<String>>,
 }
 
-pub(super) fn parse(file: &Path, text: &str) -> Checked<SuiteClaims> {
+impl SuiteClaims {
+    /// Checks the text of a `claims.toml`.
+    ///
+    /// # Errors
+    /// When it is not TOML, has an unknown word, or a claim cannot be judged; the error names
+    /// file and line.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, DeclarationError> {
+        parse(file, text)
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Checked<SuiteClaims> {
     let source = Source { file, text };
     let declared: DeclaredFile = source.parse()?;
     let models = models(source, declared.models)?;
@@ -294,7 +300,7 @@ fn formula(source: Source<'_>, text: &Spanned<String>) -> Checked<Derivation> {
     }
 }
 
-fn condition(source: Source<'_>, declared: &Spanned<DeclaredCondition>) -> Checked<Condition> {
+fn condition(source: Source<'_>, declared: &Spanned<DeclaredCondition>) -> Checked<HeldCondition> {
     let DeclaredCondition { at_least, at_most } = declared.as_ref();
     let is_range = match (at_least, at_most) {
         (Some(least), Some(most)) => least <= most,
@@ -304,7 +310,7 @@ fn condition(source: Source<'_>, declared: &Spanned<DeclaredCondition>) -> Check
         let message = "give `at_least`, `at_most`, or both in this order";
         return Err(source.invalid(declared.span(), message.to_owned()));
     }
-    Ok(Condition {
+    Ok(HeldCondition {
         at_least: *at_least,
         at_most: *at_most,
     })
@@ -328,12 +334,4 @@ fn refutation(
         subject: declared.of,
         cases: declared.cases,
     }))
-}
-
-/// `, did you mean ...?`, where a name is near enough.
-pub(super) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest_word(word, known) {
-        Some(nearest) => format!(", did you mean `{nearest}`?"),
-        None => String::new(),
-    }
 }

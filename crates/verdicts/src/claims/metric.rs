@@ -3,7 +3,7 @@
 //! Names are those of the columns of published tables, so that one word means the same thing on
 //! both sides.
 
-use crate::PrintedRow;
+use crate::document::PrintedRow;
 use crate::published::Unit;
 use bookend_results::audit::Span;
 use bookend_results::latency;

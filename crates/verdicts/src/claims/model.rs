@@ -7,6 +7,7 @@
 //! gave up, so a worker serves what has been queued. Of what happens in one moment, workers come
 //! first: they take from the queue before new calls look for a place in it.
 
+use super::subject_name::SubjectName;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZeroU64;
@@ -58,7 +59,7 @@ impl Model {
     /// Runs it. What this takes grows with the number of calls.
     pub fn predict(&self) -> Prediction {
         let mut server = Server::new(self);
-        let mut ledger = Ledger::default();
+        let mut ledger = JudgedSuites::default();
         let callers = self.concurrency.min(self.calls);
         let mut free_at_us: BinaryHeap<Reverse<u64>> = (0..callers).map(|_| Reverse(0)).collect();
         for _ in 0..self.calls {
@@ -150,7 +151,7 @@ impl<'a> Server<'a> {
 
 /// The calls that have ended.
 #[derive(Default)]
-struct Ledger {
+struct JudgedSuites {
     ok: u64,
     failures: u64,
     last_us: u64,
@@ -158,7 +159,7 @@ struct Ledger {
     waited_ok_us: u64,
 }
 
-impl Ledger {
+impl JudgedSuites {
     fn add(&mut self, began_us: u64, ended: Ended) {
         self.last_us = self.last_us.max(began_us + ended.waited_us);
         self.waited_us += ended.waited_us;
@@ -180,6 +181,23 @@ impl Ledger {
             mean_of_ok_seconds: mean_seconds(self.waited_ok_us, self.ok),
         }
     }
+}
+
+/// A model of a published run, and of ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeclaredModel {
+    /// Its name.
+    pub id: String,
+    /// What is modelled, for a reader.
+    pub about: String,
+    /// With the document's figures.
+    pub published: Model,
+    /// With those of our run.
+    pub ours: Model,
+    /// Whose run it is.
+    pub subject: SubjectName,
+    /// Under which case.
+    pub case: String,
 }
 
 #[cfg(test)]

@@ -1,18 +1,43 @@
 //! docs/measure/claims.md: every claim with its figures, and what the audit and the models say.
 
+use super::claim::Derivation;
+use super::error::ClaimsError;
+use super::judged::{JudgedSuite, JudgedSuites};
 use super::metric::unit_text;
-use super::model::{Model, Prediction, Rejection};
+use super::model::{DeclaredModel, Model, Prediction, Rejection};
 use super::quantity::Quantity;
-use super::verdict::{Judgement, Verdict};
-use super::{DeclaredModel, Derivation, Ledger, SuiteLedger};
-use crate::PrintedRow;
+use super::verdict::{ClaimVerdict, Judgement};
+use crate::document::PrintedRow;
 use crate::published::Unit;
 use bookend_results::audit::Rule;
 use bookend_results::suite::FULL_ROUNDS_MIN;
 use std::fmt::Write as _;
+use std::path::Path;
+
+impl JudgedSuites {
+    /// docs/measure/claims.md.
+    pub fn markdown(&self) -> String {
+        markdown(self)
+    }
+}
+
+impl JudgedSuite {
+    /// The claims and their verdicts as a short table, for the conclusion of a report.
+    pub fn summary(&self) -> String {
+        summary_of(self)
+    }
+}
+
+/// The conclusion of one suite's report, read from its folder: see [`JudgedSuite::summary`].
+///
+/// # Errors
+/// As [`JudgedSuites::read`].
+pub fn summary(suites: &Path, records: &Path, suite: &str) -> Result<String, ClaimsError> {
+    Ok(JudgedSuite::read(suites, records, suite)?.summary())
+}
 
 /// The page as a whole.
-pub(super) fn markdown(ledger: &Ledger) -> String {
+fn markdown(ledger: &JudgedSuites) -> String {
     let mut page = String::from(INTRODUCTION);
     let judged = ledger.suites.iter();
     let judged: Vec<Judged<'_>> = judged.map(|one| (one, one.judgements())).collect();
@@ -26,7 +51,7 @@ pub(super) fn markdown(ledger: &Ledger) -> String {
 }
 
 /// A document with the verdicts on its claims.
-type Judged<'a> = (&'a SuiteLedger, Vec<Judgement<'a>>);
+type Judged<'a> = (&'a JudgedSuite, Vec<Judgement<'a>>);
 
 const INTRODUCTION: &str = "\
 # Claims
@@ -72,7 +97,7 @@ fn overview(judged: &[Judged<'_>]) -> String {
             let same = judgements.iter().filter(|one| one.verdict == verdict);
             same.count()
         };
-        let [held, not, unknown] = Verdict::ALL.map(count);
+        let [held, not, unknown] = ClaimVerdict::ALL.map(count);
         line(
             &mut text,
             &[
@@ -88,7 +113,7 @@ fn overview(judged: &[Judged<'_>]) -> String {
     text
 }
 
-fn section(suite: &SuiteLedger, judgements: &[Judgement<'_>]) -> String {
+fn section(suite: &JudgedSuite, judgements: &[Judgement<'_>]) -> String {
     let mut text = format!("\n## {}\n\n{}\n\n", suite.claims.title, provenance(suite));
     text.push_str("| claim | published | its own table | ours | verdict | why |\n");
     text.push_str("|---|---|---|---|---|---|\n");
@@ -101,7 +126,7 @@ fn section(suite: &SuiteLedger, judgements: &[Judgement<'_>]) -> String {
     text
 }
 
-fn provenance(suite: &SuiteLedger) -> String {
+fn provenance(suite: &JudgedSuite) -> String {
     let name = &suite.suite;
     let ours = match &suite.record {
         None => "There is no record of a full run yet.".to_owned(),
@@ -179,7 +204,7 @@ fn claim_fields(one: &Judgement<'_>) -> Vec<String> {
 }
 
 /// The short table of a report's conclusion.
-pub(super) fn summary(suite: &SuiteLedger) -> String {
+fn summary_of(suite: &JudgedSuite) -> String {
     let mut text = String::from("| claim | published | ours | verdict |\n|---|---|---|---|\n");
     for one in suite.judgements() {
         let quotient = one.claim.ours.as_ref().and_then(Quantity::over_text);
@@ -194,7 +219,7 @@ pub(super) fn summary(suite: &SuiteLedger) -> String {
     text
 }
 
-fn models(suite: &SuiteLedger) -> String {
+fn models(suite: &JudgedSuite) -> String {
     if suite.claims.models.is_empty() {
         return String::new();
     }
@@ -240,7 +265,7 @@ fn parameters(model: &Model) -> String {
 }
 
 /// The row of the document that a model is about.
-fn printed_fields(suite: &SuiteLedger, model: &DeclaredModel) -> Vec<String> {
+fn printed_fields(suite: &JudgedSuite, model: &DeclaredModel) -> Vec<String> {
     let mut rows = suite.document.rows.iter();
     let row = rows.find(|row| row.subject == model.subject.subject && row.case == model.case);
     let figure = |name: &str| row.and_then(|row| row.figure(name));
@@ -259,7 +284,7 @@ fn printed_fields(suite: &SuiteLedger, model: &DeclaredModel) -> Vec<String> {
     ]
 }
 
-fn findings(suite: &SuiteLedger) -> String {
+fn findings(suite: &JudgedSuite) -> String {
     let mut text = String::from("\n### What the audit finds in its tables\n\n");
     if suite.findings.is_empty() {
         text.push_str("Nothing.\n");
@@ -288,7 +313,7 @@ fn findings(suite: &SuiteLedger) -> String {
 }
 
 /// Little's law on every row that prints enough for it.
-fn in_flight(suite: &SuiteLedger) -> String {
+fn in_flight(suite: &JudgedSuite) -> String {
     let rows = suite.document.rows.iter();
     let known = rows.filter_map(|row| Some((row, row.calls_in_flight()?, row.streams()?)));
     let mut known = known.peekable();

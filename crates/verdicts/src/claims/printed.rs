@@ -1,9 +1,8 @@
 //! From the published tables of a suite's folder to what the audit looks at.
 
-use super::ClaimsError;
-use crate::document::{Conditions, Document, Place};
-use crate::published::{Column, PublishedRow, PublishedTable, Unit};
-use crate::{Bucket, PrintedRow};
+use super::error::ClaimsError;
+use crate::document::{Conditions, Document, Place, PrintedBucket, PrintedRow};
+use crate::published::{PublishedColumn, PublishedRow, PublishedTable, Unit};
 use bookend_results::audit::{Rounding, Span};
 use std::path::Path;
 
@@ -65,7 +64,7 @@ fn printed(table: &PublishedTable, row: &PublishedRow, conditions: Conditions) -
 /// Latencies and rates are known as far as their digits go, counts exactly.
 fn span(
     table: &PublishedTable,
-    column: &Column,
+    column: &PublishedColumn,
     row: &PublishedRow,
     latency_rounding: Rounding,
 ) -> Option<Span> {
@@ -101,12 +100,12 @@ fn is_digit(c: &char) -> bool {
     c.is_ascii_digit() || *c == '.'
 }
 
-fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<Bucket> {
+fn histogram(row: &PrintedRow, lines: &[PrintedRow]) -> Vec<PrintedBucket> {
     let own = |line: &&PrintedRow| {
         line.place.subject == row.place.subject && line.place.label == row.place.label
     };
     let bucket = |line: &PrintedRow| {
-        Some(Bucket {
+        Some(PrintedBucket {
             upper_ns: line.figure(UPPER_BOUND)?,
             count: line.figure(COUNT)?.value,
         })

@@ -1,8 +1,8 @@
 //! What a claim measures, worked out from printed rows or from recorded ones.
 
-use super::DeclaredModel;
 use super::metric::Metric;
-use super::model::Prediction;
+use super::model::{DeclaredModel, Prediction};
+use super::subject_name::SubjectName;
 use crate::document::Document;
 use crate::published::Unit;
 use bookend_results::audit::Span;
@@ -11,7 +11,6 @@ use bookend_results::profile::Profile;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The instrument of a cell when a claim names none and several made load.
 const DEFAULT_INSTRUMENT: &str = "bookend-load";
@@ -29,25 +28,6 @@ pub struct Quantity {
     pub cases: Vec<String>,
     /// Which of the cases count.
     pub take: Take,
-}
-
-/// A subject and, where it matters, who made the load or, for a client, who answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubjectName {
-    /// `rust-tonic`, `java-grpc/virtual`.
-    pub subject: String,
-    /// `ghz`. `None`: the only one, or our own.
-    pub instrument: Option<String>,
-}
-
-impl fmt::Display for SubjectName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.subject)?;
-        match &self.instrument {
-            Some(instrument) => write!(f, " via {instrument}"),
-            None => Ok(()),
-        }
-    }
 }
 
 /// What a figure is divided by.

@@ -1,10 +1,11 @@
 //! Held, did not hold, cannot tell here: the verdict on a claim, and why.
 
+use super::claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation};
+use super::judged::JudgedSuite;
 use super::marked::Marked;
 use super::metric::unit_text;
 use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
-use super::{Claim, Condition, Derivation, JudgedBy, Refutation, SuiteLedger};
-use crate::document::DocumentFinding;
+use crate::audit::DocumentFinding;
 use crate::published::Unit;
 use bookend_results::audit::Span;
 use bookend_results::statistics::Interval;
@@ -12,7 +13,7 @@ use std::fmt;
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The whole interval lies within what counts as held.
     Held,
     /// A whole interval lies outside of it, widened for the number of cases, or the document
@@ -22,12 +23,12 @@ pub enum Verdict {
     CannotTell,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// Every verdict, in the order of reports.
     pub const ALL: [Self; 3] = [Self::Held, Self::DidNotHold, Self::CannotTell];
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ClaimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Held => "held",
@@ -47,17 +48,22 @@ pub struct Judgement<'a> {
     /// What ours are, as text; empty where nothing was asked.
     pub ours: String,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// One or a few sentences, built from the figures.
     pub why: String,
 }
 
+impl JudgedSuite {
+    /// Every claim with its verdict, in the order of the document.
+    pub fn judgements(&self) -> Vec<Judgement<'_>> {
+        let marked = self.record.as_ref().map(Marked::of).unwrap_or_default();
+        let judge = |claim| judge(claim, self, &marked);
+        self.claims.claims.iter().map(judge).collect()
+    }
+}
+
 /// Judges a claim.
-pub(super) fn judge<'a>(
-    claim: &'a Claim,
-    ledger: &SuiteLedger,
-    marked: &Marked<'_>,
-) -> Judgement<'a> {
+fn judge<'a>(claim: &'a Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Judgement<'a> {
     let recomputed = claim
         .recomputed
         .as_ref()
@@ -96,7 +102,7 @@ pub(super) fn judge<'a>(
 }
 
 /// What makes a reader doubt the rounds that a verdict rests on, if it rests on rounds.
-fn doubt(claim: &Claim, ledger: &SuiteLedger, marked: &Marked<'_>) -> Option<String> {
+fn doubt(claim: &Claim, ledger: &JudgedSuite, marked: &Marked<'_>) -> Option<String> {
     let is_settled = refuting(claim.refuted_by.as_ref(), &ledger.findings).is_some();
     let is_judged = claim.held.is_some() && claim.cannot_tell.is_none() && !is_settled;
     let quantity = claim.ours.as_ref()?;
@@ -105,7 +111,7 @@ fn doubt(claim: &Claim, ledger: &SuiteLedger, marked: &Marked<'_>) -> Option<Str
         .then(|| marked.sentence(quantity, &record.rows))?
 }
 
-fn of_document(derivation: &Derivation, ledger: &SuiteLedger) -> Worked {
+fn of_document(derivation: &Derivation, ledger: &JudgedSuite) -> Worked {
     match derivation {
         Derivation::Formula(span) => Worked {
             unit: Unit::Number,
@@ -140,21 +146,21 @@ fn verdict(
     claim: &Claim,
     recomputed: Option<&Worked>,
     ours: Option<&Worked>,
-    ledger: &SuiteLedger,
-) -> (Verdict, String) {
+    ledger: &JudgedSuite,
+) -> (ClaimVerdict, String) {
     if let Some(finding) = refuting(claim.refuted_by.as_ref(), &ledger.findings) {
         let reason = format!(
             "Its own table refutes it ({}): {}.",
             finding.place, finding.finding
         );
-        return (Verdict::DidNotHold, reason);
+        return (ClaimVerdict::DidNotHold, reason);
     }
     if let Some(reason) = &claim.cannot_tell {
-        return (Verdict::CannotTell, reason.clone());
+        return (ClaimVerdict::CannotTell, reason.clone());
     }
     let judged = match claim.judged_by {
         JudgedBy::Records if ledger.record.is_none() => {
-            return (Verdict::CannotTell, "No record yet.".to_owned());
+            return (ClaimVerdict::CannotTell, "No record yet.".to_owned());
         }
         JudgedBy::Records => ours,
         JudgedBy::Document => recomputed,
@@ -164,7 +170,7 @@ fn verdict(
         (_, None) if claim.refuted_by.is_some() => unrefuted(claim.refuted_by.as_ref(), ledger),
         // A checked claim has both; a reader shall see what lacks rather than nothing.
         _ => (
-            Verdict::CannotTell,
+            ClaimVerdict::CannotTell,
             "Nothing says what counts as held.".to_owned(),
         ),
     }
@@ -185,17 +191,17 @@ fn refuting<'a>(
 }
 
 /// The verdict on a claim that nothing but a rule can settle, where the rule found nothing.
-fn unrefuted(refutation: Option<&Refutation>, ledger: &SuiteLedger) -> (Verdict, String) {
+fn unrefuted(refutation: Option<&Refutation>, ledger: &JudgedSuite) -> (ClaimVerdict, String) {
     let rule = refutation.map(|one| one.rule);
     let mut coverage = ledger.coverage.iter();
     match coverage.find(|one| Some(one.rule) == rule) {
         Some(one) => {
             let reason = format!("`{}` finds nothing in the {} rows.", one.rule, one.rows);
-            (Verdict::Held, reason)
+            (ClaimVerdict::Held, reason)
         }
         None => {
             let reason = "The document prints too little for the rule to look.".to_owned();
-            (Verdict::CannotTell, reason)
+            (ClaimVerdict::CannotTell, reason)
         }
     }
 }
@@ -218,7 +224,7 @@ impl Worked {
         }
     }
 
-    fn judge(&self, condition: Condition, judged_by: JudgedBy) -> (Verdict, String) {
+    fn judge(&self, condition: HeldCondition, judged_by: JudgedBy) -> (ClaimVerdict, String) {
         let estimates = &self.evaluation.estimates;
         let judged: Vec<Option<bool>> = estimates.iter().map(|one| condition.holds(one)).collect();
         let whose = match judged_by {
@@ -229,7 +235,7 @@ impl Worked {
         if let Some(index) = judged.iter().position(|one| *one == Some(false)) {
             let refuting = self.estimate_text(&estimates[index]);
             return (
-                Verdict::DidNotHold,
+                ClaimVerdict::DidNotHold,
                 format!("{whose}: {refuting}; held would be {held}."),
             );
         }
@@ -239,16 +245,19 @@ impl Worked {
                 several => format!(", and {} more", several - 1),
             };
             return (
-                Verdict::CannotTell,
+                ClaimVerdict::CannotTell,
                 format!("Cannot tell: {missing}{more}."),
             );
         }
         match judged.iter().position(Option::is_none) {
             None if estimates.is_empty() => (
-                Verdict::CannotTell,
+                ClaimVerdict::CannotTell,
                 "Cannot tell: no case to look at.".to_owned(),
             ),
-            None => (Verdict::Held, format!("{whose}: {}, {held}.", self.text())),
+            None => (
+                ClaimVerdict::Held,
+                format!("{whose}: {}, {held}.", self.text()),
+            ),
             Some(index) => {
                 let one = &estimates[index];
                 let unclear = self.estimate_text(one);
@@ -263,7 +272,7 @@ impl Worked {
                     ),
                     None => format!("{whose}: {unclear}, from one round, which has no interval."),
                 };
-                (Verdict::CannotTell, reason)
+                (ClaimVerdict::CannotTell, reason)
             }
         }
     }
@@ -322,7 +331,7 @@ impl Worked {
     }
 
     /// What counts as held: a clause that follows a figure.
-    fn condition_text(&self, condition: Condition) -> String {
+    fn condition_text(&self, condition: HeldCondition) -> String {
         let number = |value| self.number(value);
         match (condition.at_least, condition.at_most) {
             (Some(least), Some(most)) if least == most => format!("exactly {}", number(least)),
@@ -339,7 +348,7 @@ fn equal_text(rounds: Option<usize>) -> String {
     rounds.map_or_else(String::new, |rounds| format!(" in each of {rounds} rounds"))
 }
 
-impl Condition {
+impl HeldCondition {
     /// Whether the whole interval is within, or the whole joint interval without: a claim about
     /// several cases holds in all of them, so the more there are the likelier it is that one is
     /// outside by chance. `None`: neither, or there is none.

@@ -2,8 +2,10 @@
 //! instruments, calibration.
 
 use super::figures::Cells;
+use super::page::Page;
+use super::presentation::{Look, ResultColumn};
 use super::rows::{NONE, OURS, cells_below, figures};
-use super::{Look, Page, ResultColumn, grid, text};
+use super::{grid, text};
 use bookend_results::table::Cell;
 
 /// The table of all cells that no other table shows. Empty when there is none.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// A style of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FigureFormat {
     /// `43420`
     Rate,
     /// `41124.74`
@@ -36,22 +36,22 @@ pub enum Format {
     Ratio,
 }
 
-const ALL: [(&str, Format); 12] = [
-    ("rate", Format::Rate),
-    ("rate-cents", Format::RateCents),
-    ("kilo", Format::Kilo),
-    ("percent", Format::Percent),
-    ("percent-whole", Format::PercentWhole),
-    ("latency", Format::Latency),
-    ("latency-precise", Format::LatencyPrecise),
-    ("seconds-micro", Format::SecondsMicro),
-    ("seconds", Format::Seconds),
-    ("memory", Format::Memory),
-    ("count", Format::Count),
-    ("ratio", Format::Ratio),
+const ALL: [(&str, FigureFormat); 12] = [
+    ("rate", FigureFormat::Rate),
+    ("rate-cents", FigureFormat::RateCents),
+    ("kilo", FigureFormat::Kilo),
+    ("percent", FigureFormat::Percent),
+    ("percent-whole", FigureFormat::PercentWhole),
+    ("latency", FigureFormat::Latency),
+    ("latency-precise", FigureFormat::LatencyPrecise),
+    ("seconds-micro", FigureFormat::SecondsMicro),
+    ("seconds", FigureFormat::Seconds),
+    ("memory", FigureFormat::Memory),
+    ("count", FigureFormat::Count),
+    ("ratio", FigureFormat::Ratio),
 ];
 
-impl Format {
+impl FigureFormat {
     /// The figure, given in its base unit.
     pub fn text(self, value: f64) -> String {
         match self {
@@ -72,7 +72,7 @@ impl Format {
     }
 }
 
-impl FromStr for Format {
+impl FromStr for FigureFormat {
     type Err = NoFormat;
 
     fn from_str(name: &str) -> Result<Self, NoFormat> {
@@ -117,9 +117,9 @@ mod tests {
             ("ratio", 9.5, "9.50"),
         ];
         for (name, value, expected) in known {
-            let format: Format = name.parse().expect("a format");
+            let format: FigureFormat = name.parse().expect("a format");
             assert_eq!(format.text(value), expected, "{name}");
         }
-        assert!("pretty".parse::<Format>().is_err());
+        assert!("pretty".parse::<FigureFormat>().is_err());
     }
 }

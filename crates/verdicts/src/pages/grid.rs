@@ -2,8 +2,9 @@
 //! not published stands below what was, under the same case.
 
 use super::figures::Cells;
+use super::page::Page;
+use super::presentation::ResultTable;
 use super::rows::{Line, OURS, figures, lines};
-use super::{Page, ResultTable};
 use crate::published::PublishedRow;
 use bookend_results::suite::Case;
 use bookend_results::table::layout::{Layout, column};

@@ -1,9 +1,10 @@
 //! The look of a Markdown table: a published row, and a line for each cell below it.
 
 use super::figures::Cells;
+use super::page::Page;
+use super::presentation::ResultTable;
 use super::rows::{NONE, OURS, lines};
 use super::text;
-use super::{Page, ResultTable};
 
 pub(super) fn table(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
     let mut headings: Vec<String> = keys(table).cloned().collect();

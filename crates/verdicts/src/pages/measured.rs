@@ -1,7 +1,7 @@
 //! The page of a suite that no published table stands behind: its report, and what came of its
 //! claims.
 
-use super::page::{day_of, record_of};
+use super::sections::{day_of, record_of};
 use super::text::section;
 use bookend_results::export::Report;
 use bookend_results::record::Record;

@@ -4,7 +4,8 @@
 //! was started for it (a client under test, a fixed number of calls) and else all cells of a
 //! round.
 
-use super::{Page, text};
+use super::page::Page;
+use super::text;
 use bookend_results::measurement::Row;
 use bookend_results::statistics::median;
 use bookend_results::suite::Side;

@@ -1,181 +1,89 @@
-//! The sections of a page, in the order of the original documents.
+//! Everything that the page of a suite is made of.
 
-use super::figures::Cells;
-use super::text::{fenced, lines as text_lines, section};
-use super::{Look, Page, ResultTable, besides, grid, lines, notes, profiled, summary};
-use bookend_results::export::Report;
-use bookend_results::profile::{Profile, estimates, notes as profile_notes, split_table};
-use bookend_results::record::{Facts, file_of, profile_folder};
-use bookend_results::suite::{Extent, Plan};
-use bookend_results::table::{marks, skipped_lines};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use super::error::PageError;
+use super::presentation::{Presentation, ResultTable};
+use crate::published::{PublishedRow, PublishedTable};
+use bookend_results::measurement::CellId;
+use bookend_results::profile::Profile;
+use bookend_results::record::Record;
+use bookend_results::suite::Suite;
+use std::path::Path;
 
-pub(super) fn text(page: &Page<'_>) -> String {
-    let cells = Cells::of(page.record);
-    let presentation = &page.presentation;
-    let mut text = format!("# {}\n\n{}", presentation.title, origin(page));
-    text.push_str(&section("Environment", &environment(page)));
-    text.push_str(&section("Parameters", &parameters(page)));
-    text.push_str(&section("Commands", &commands(page)));
-    text.push_str(&section("Results", &results(page, &cells)));
-    let besides = besides::table(page, &cells);
-    text.push_str(&section("Measured besides", &besides));
-    text.push_str(&section("Noted besides", &notes::table(page)));
-    text.push_str(&section("Where the time goes", &where_time_goes(page)));
-    let doubts = [marks(&cells.table), skipped_lines(&cells.table)].concat();
-    if !doubts.is_empty() {
-        text.push_str(&section("Marks", &fenced(&text_lines(&doubts))));
+/// Everything that a page is made of.
+#[derive(Clone, Debug)]
+pub struct Page<'a> {
+    pub(super) record: &'a Record,
+    pub(super) presentation: Presentation,
+    pub(super) published: PublishedTable,
+    pub(super) histogram: Option<PublishedTable>,
+    pub(super) published_profile: Option<PublishedTable>,
+    pub(super) verdicts: String,
+    pub(super) profile: Option<Profile>,
+}
+
+impl<'a> Page<'a> {
+    /// Reads what stands beside the record in the suite's folder.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or they contradict each other.
+    pub fn read(folder: &Path, record: &'a Record) -> Result<Self, PageError> {
+        let presentation = Presentation::read(folder).map_err(PageError::Declaration)?;
+        let suite = Suite::read(folder).map_err(PageError::Declaration)?;
+        let Some(file) = suite.published.as_ref() else {
+            return Err(PageError::NothingPublished(suite.name));
+        };
+        let published = read_table(&suite.path(file))?;
+        presentation.check(&published)?;
+        let read = |file: &Option<String>| {
+            let file = file.as_ref();
+            file.map(|file| read_table(&suite.path(file))).transpose()
+        };
+        Ok(Self {
+            histogram: read(&presentation.histogram)?,
+            published_profile: read(&presentation.profile)?,
+            record,
+            presentation,
+            published,
+            verdicts: String::new(),
+            profile: None,
+        })
     }
-    text.push_str(&section("Conclusion", &conclusion(page)));
-    text
-}
 
-/// What the page is made of, and the command that makes it again.
-fn origin(page: &Page<'_>) -> String {
-    let facts = &page.record.facts;
-    let (day, suite) = (day_of(facts), &facts.suite);
-    format!(
-        "Published figures and what was measured here on {day}, side by side. Made by \
-         `bookend results {suite}`\nfrom `{}` and the published table beside this page; every \
-         figure is defined in\n[docs/measure/metrics.md](../../docs/measure/metrics.md).\n",
-        record_of(facts).display()
-    )
-}
-
-/// The day on which the run began.
-pub(super) fn day_of(facts: &Facts) -> String {
-    let started = facts.started.to_string();
-    started.split('T').next().unwrap_or_default().to_owned()
-}
-
-/// Where the record stands in the project.
-pub(super) fn record_of(facts: &Facts) -> PathBuf {
-    file_of(Path::new("records"), &facts.suite, facts.extent)
-}
-
-/// What the document says of it with ours beside it, then all of ours.
-fn where_time_goes(page: &Page<'_>) -> String {
-    let published = profiled::table(page);
-    let own = page
-        .profile
-        .as_ref()
-        .map(|profile| own_profile(page, profile));
-    let parts = [Some(published), own].into_iter().flatten();
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    parts.join("\n")
-}
-
-/// Samples by layer, and the ratio of costs that follows from work which all do alike.
-fn own_profile(page: &Page<'_>, profile: &Profile) -> String {
-    let folder = profile_folder(Path::new("../../records"), &page.record.facts.suite);
-    format!(
-        "Percent of the samples of a profile; a pass of its own, so no figure above is from it. The \
-         flame\ngraphs are in [{0}]({0}).\n\n{1}",
-        folder.display(),
-        fenced(&format!(
-            "{}\n{}{}",
-            split_table(profile),
-            text_lines(&estimates(profile)),
-            text_lines(&profile_notes(profile))
-        ))
-    )
-}
-
-fn environment(page: &Page<'_>) -> String {
-    let facts = &page.record.facts;
-    let versions = facts.versions.iter();
-    let versions: Vec<String> = versions
-        .map(|(name, version)| format!("{name}: {}", version.trim()))
-        .collect();
-    format!(
-        "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&text_lines(&page.presentation.environment)),
-        fenced(&format!("{}{}", facts.machine, text_lines(&versions)))
-    )
-}
-
-fn parameters(page: &Page<'_>) -> String {
-    let run = page.record.run();
-    let report = Report::new(&run, &page.record.rows);
-    let mut own = report.parameters();
-    own.extend(waits(&run.new.plan));
-    own.extend(report.notes().iter().map(|note| format!("note: {note}")));
-    format!(
-        "Published:\n\n{}\nHere:\n\n{}",
-        fenced(&text_lines(&page.presentation.parameters)),
-        fenced(&text_lines(&own))
-    )
-}
-
-/// What calls wait for, where the suite says it.
-fn waits(plan: &Plan) -> Vec<String> {
-    let deadline = plan
-        .deadline_ms
-        .map(|ms| format!("deadline of a call: {ms} ms"));
-    let backends = plan
-        .subjects
-        .iter()
-        .filter_map(|subject| subject.backend.as_ref());
-    let backends: BTreeSet<&String> = backends.collect();
-    let backends = backends.into_iter().map(|name| format!("backend: {name}"));
-    let processes = plan.server_processes;
-    let processes = processes.map(|most| format!("server: at most {most} processes and threads"));
-    deadline
-        .into_iter()
-        .chain(backends)
-        .chain(processes)
-        .collect()
-}
-
-fn commands(page: &Page<'_>) -> String {
-    let mut text = format!(
-        "All of it here, as it was recorded:\n\n{}",
-        fenced(&page.record.facts.command)
-    );
-    for command in &page.presentation.commands {
-        let both = format!(
-            "published  {}\nhere       {}",
-            command.published, command.here
-        );
-        text.push_str(&format!("\n{}:\n\n{}", command.what, fenced(&both)));
+    /// The same with where the CPU time went, if that was recorded.
+    #[must_use]
+    pub fn with_profile(self, profile: Option<Profile>) -> Self {
+        Self { profile, ..self }
     }
-    text
-}
 
-fn results(page: &Page<'_>, cells: &Cells<'_>) -> String {
-    let mut text = String::new();
-    let quick = match page.record.facts.extent {
-        Extent::Quick => page.presentation.quick.as_str(),
-        Extent::Full => "",
-    };
-    for prose in [quick, page.presentation.reading.as_str()] {
-        if !prose.trim().is_empty() {
-            text.push_str(&format!("{}\n\n", prose.trim()));
-        }
+    /// The same with the verdicts on the document's claims, Markdown, below the conclusion.
+    #[must_use]
+    pub fn with_verdicts(self, verdicts: String) -> Self {
+        Self { verdicts, ..self }
     }
-    for table in &page.presentation.tables {
-        text.push_str(&format!(
-            "### {}\n\n{}\n",
-            table.title,
-            shaped(page, cells, table)
-        ));
-    }
-    text
-}
 
-fn shaped(page: &Page<'_>, cells: &Cells<'_>, table: &ResultTable) -> String {
-    match table.look {
-        Look::Table => lines::table(page, cells, table),
-        Look::Grid => fenced(&grid::table(page, cells, table)),
-        Look::Summary => summary::table(page, cells, table),
+    /// The rows of a table of the document that the page shows.
+    pub(super) fn rows_of<'b>(
+        &'b self,
+        table: &'b ResultTable,
+    ) -> impl Iterator<Item = &'b PublishedRow> + use<'b, 'a> {
+        let plan = &self.record.facts.plan;
+        let planned: Vec<CellId> = match self.presentation.planned_only {
+            true => plan.cells().into_iter().map(|cell| cell.id).collect(),
+            false => Vec::new(),
+        };
+        let is_planned = move |row: &&PublishedRow| {
+            let own = row.cell.as_ref();
+            own.is_some_and(|own| planned.contains(own))
+        };
+        let all = !self.presentation.planned_only;
+        let rows = self.published.of_table(&table.table);
+        rows.filter(move |row| all || is_planned(row))
     }
 }
 
-fn conclusion(page: &Page<'_>) -> String {
-    let prose = page.presentation.conclusion.trim();
-    match page.verdicts.trim() {
-        "" => format!("{prose}\n"),
-        verdicts => format!("{prose}\n\n{verdicts}\n"),
-    }
+fn read_table(file: &Path) -> Result<PublishedTable, PageError> {
+    PublishedTable::read(file).map_err(|error| PageError::Published {
+        file: file.to_owned(),
+        error,
+    })
 }

@@ -1,7 +1,9 @@
 //! `results.toml`: how the original document looks, so that its page can look the same.
 
-use super::{Format, Metric, RESULTS_FILE, ResultsError};
-use crate::published::{Column, PublishedTable};
+use super::error::{PageError, RESULTS_FILE};
+use super::format::FigureFormat;
+use super::metric::Metric;
+use crate::published::{PublishedColumn, PublishedTable};
 use bookend_results::declaration::{DeclarationError, Source, read_text};
 use serde::Deserialize;
 use std::path::Path;
@@ -17,7 +19,7 @@ pub struct Presentation {
     /// The parameters of the original, a line each.
     pub parameters: Vec<String>,
     /// Its command lines, and what makes the same here.
-    pub commands: Vec<Command>,
+    pub commands: Vec<PublishedCommand>,
     /// Its tables.
     pub tables: Vec<ResultTable>,
     /// File with the published histograms, relative to the suite's folder.
@@ -37,7 +39,7 @@ pub struct Presentation {
 /// A command line of the original.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Command {
+pub struct PublishedCommand {
     /// What it does.
     pub what: String,
     /// As published.
@@ -88,7 +90,7 @@ pub struct ResultColumn {
     /// What of ours stands in it. `None`: nothing of ours is the same.
     pub metric: Option<Metric>,
     /// How ours is written.
-    pub format: Format,
+    pub format: FigureFormat,
     /// In a summary, the section that begins with this line.
     pub section: Option<String>,
 }
@@ -109,7 +111,7 @@ struct Declared {
     planned_only: bool,
     conclusion: String,
     #[serde(default)]
-    commands: Vec<Command>,
+    commands: Vec<PublishedCommand>,
     tables: Vec<DeclaredTable>,
 }
 
@@ -176,25 +178,25 @@ impl Presentation {
     }
 
     /// Whether it shows what was published: every table, and no figure that is not there.
-    pub(super) fn check(&self, published: &PublishedTable) -> Result<(), ResultsError> {
+    pub(super) fn check(&self, published: &PublishedTable) -> Result<(), PageError> {
         for table in &self.tables {
             if published.of_table(&table.table).next().is_none() {
-                return Err(ResultsError::NoTable(table.table.clone()));
+                return Err(PageError::NoTable(table.table.clone()));
             }
             let known = |name: &String| {
-                let is = |column: &Column| column.name == *name;
+                let is = |column: &PublishedColumn| column.name == *name;
                 published.columns.iter().any(is)
             };
             let columns = table.columns.iter();
             let mut shown = columns.filter_map(|column| column.published.as_ref());
             if let Some(absent) = shown.find(|name| !known(name)) {
-                return Err(ResultsError::NoColumn(absent.clone()));
+                return Err(PageError::NoColumn(absent.clone()));
             }
         }
         let is_shown = |name: &String| self.tables.iter().any(|table| table.table == *name);
         let mut tables = published.rows.iter().map(|row| &row.table);
         match tables.find(|name| !is_shown(name)) {
-            Some(name) => Err(ResultsError::Unshown(name.clone())),
+            Some(name) => Err(PageError::Unshown(name.clone())),
             None => Ok(()),
         }
     }

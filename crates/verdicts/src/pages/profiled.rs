@@ -1,7 +1,8 @@
 //! The shares of published profiles, each with ours where a layer is the same.
 
+use super::page::Page;
 use super::rows::NONE;
-use super::{Page, text};
+use super::text;
 use crate::published::PublishedRow;
 use bookend_results::measurement::CellId;
 use bookend_results::profile::{PROFILE_METRIC, Profile};

@@ -2,7 +2,7 @@
 
 use super::figures::{CellFigures, Cells};
 use super::metric::{Metric, Plain};
-use super::{ResultColumn, ResultTable};
+use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
 use bookend_results::measurement::CellId;
 use bookend_results::statistics::Interval;

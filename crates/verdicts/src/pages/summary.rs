@@ -1,9 +1,10 @@
 //! The look of ghz: a block a row, a line a figure, with a histogram in it.
 
 use super::figures::{CellFigures, Cells};
+use super::page::Page;
+use super::presentation::ResultTable;
 use super::rows::{Line, NONE, OURS, cells_below, lines};
 use super::text;
-use super::{Page, ResultTable};
 use crate::published::PublishedRow;
 use hdrhistogram::Histogram;
 

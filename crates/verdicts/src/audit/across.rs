@@ -1,9 +1,7 @@
 //! Rules that hold one printed row against others of its document.
 
-use super::{Checked, Document};
-use crate::printed::PrintedRow;
-use bookend_results::audit::Span;
-use bookend_results::audit::count;
+use crate::document::{Checked, Document, PrintedRow};
+use bookend_results::audit::{Span, count};
 use bookend_results::table::{memory_text, significant_text};
 
 /// Memory does not shrink so far when there is more to do: a program's own text and stacks alone

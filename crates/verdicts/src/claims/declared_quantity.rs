@@ -1,13 +1,16 @@
 //! From a table such as `{ metric = "latency_p99", of = "go-grpc" }` to a checked [`Quantity`].
 
-use super::{Checked, Quantity, SubjectName, suggestion};
-use crate::claims::DeclaredModel;
-use crate::claims::metric::Metric;
-use crate::claims::quantity::{Over, Take};
-use bookend_results::declaration::Source;
+use super::metric::Metric;
+use super::model::DeclaredModel;
+use super::quantity::{Over, Quantity, Take};
+use super::subject_name::SubjectName;
+use bookend_results::declaration::{DeclarationError, Source, nearest_word};
 use bookend_results::suite::Case;
 use serde::Deserialize;
 use toml::Spanned;
+
+/// What was declared, or where it is wrong.
+pub(super) type Checked<T> = Result<T, DeclarationError>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,5 +103,13 @@ pub(super) fn case(source: Source<'_>, text: &Spanned<String>) -> Checked<String
     match text.as_ref().parse::<Case>() {
         Ok(case) => Ok(case.to_string()),
         Err(error) => Err(source.invalid(text.span(), error.to_string())),
+    }
+}
+
+/// `, did you mean ...?`, where a name is near enough.
+pub(super) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest_word(word, known) {
+        Some(nearest) => format!(", did you mean `{nearest}`?"),
+        None => String::new(),
     }
 }

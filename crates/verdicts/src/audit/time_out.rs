@@ -1,7 +1,6 @@
 //! Rules for the summaries of a run of a fixed number of calls, some of which failed.
 
-use super::{Checked, Document};
-use crate::printed::PrintedRow;
+use crate::document::{Checked, Document, PrintedRow};
 use bookend_results::audit::Span;
 
 const NANOSECONDS: f64 = 1e9;

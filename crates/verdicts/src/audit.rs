@@ -1,0 +1,162 @@
+//! The audit of a published document: every rule on every row, and which rules could look at all.
+
+mod across;
+mod time_out;
+
+use crate::document::{Checked, Document, Place, PrintedRow};
+use bookend_results::audit::{Finding, RowFigures, Rule, Span, finding};
+use bookend_results::table::{precise_latency_text, significant_text};
+use std::collections::BTreeMap;
+
+/// A rule that a printed row breaks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentFinding {
+    /// Where the row stands.
+    pub place: Place,
+    /// Our subject that repeats it; empty where none does.
+    pub subject: String,
+    /// Our case that repeats it; empty where none does.
+    pub case: String,
+    /// The rule and its evidence.
+    pub finding: Finding,
+}
+
+/// How many rows a rule could look at, and how many broke it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// The rule.
+    pub rule: Rule,
+    /// Rows with the figures that it needs.
+    pub rows: usize,
+    /// Rows among them that broke it.
+    pub broken: usize,
+}
+
+/// A rule of printed rows. The document is there for those that compare rows.
+type PrintedRule = fn(&PrintedRow, &Document) -> Checked;
+
+/// The rules that only printed rows are put to, besides those of any row.
+const PRINTED_RULES: [(Rule, PrintedRule); 10] = [
+    (Rule::CpuAboveMachine, cpu_above_machine),
+    (Rule::MeanAbovePercentile, mean_above_percentile),
+    (Rule::RatioDiffers, across::ratio_differs),
+    (Rule::KibPrintedAsMib, across::kib_printed_as_mib),
+    (Rule::ClientAtItsLimit, client_at_its_limit),
+    (Rule::ClocksDiffer, across::clocks_differ),
+    (Rule::TotalIsTimeOut, time_out::total_is_time_out),
+    (Rule::MeanIncludesFailures, time_out::mean_includes_failures),
+    (Rule::RateIncludesFailures, time_out::rate_includes_failures),
+    (Rule::HistogramDiffers, time_out::histogram_differs),
+];
+
+/// A client above this share of its CPUs has no room left: what it does besides making calls
+/// (collecting garbage, printing) must fit in the rest.
+const CLIENT_LIMIT: f64 = 0.9;
+
+/// A mean above a percentile from this one on deserves a mark.
+const HIGH_PERCENTILE: f64 = 75.0;
+
+/// Everything in `document` that cannot be true, in the order of its rows, and what was looked at.
+pub fn audit_document(document: &Document) -> (Vec<DocumentFinding>, Vec<Coverage>) {
+    let mut looked: BTreeMap<Rule, (usize, usize)> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for row in &document.rows {
+        for (rule, evidence) in checks(row, document) {
+            let (rows, broken) = looked.entry(rule).or_default();
+            *rows += 1;
+            if let Some(evidence) = evidence {
+                *broken += 1;
+                findings.push(DocumentFinding {
+                    place: row.place.clone(),
+                    subject: row.subject.clone(),
+                    case: row.case.clone(),
+                    finding: finding(rule, evidence),
+                });
+            }
+        }
+    }
+    let coverage = |(rule, (rows, broken))| Coverage { rule, rows, broken };
+    (findings, looked.into_iter().map(coverage).collect())
+}
+
+/// Each rule that can look at the row, with the evidence where it is broken.
+fn checks(row: &PrintedRow, document: &Document) -> Vec<(Rule, Option<String>)> {
+    if let Some(name) = implausible(row) {
+        return vec![(Rule::NotANumber, Some(format!("{name} is no figure")))];
+    }
+    let figures: RowFigures = row.row_figures(&document.conditions);
+    let mut found: BTreeMap<Rule, String> = BTreeMap::new();
+    for finding in figures.findings() {
+        found.insert(finding.rule, finding.evidence);
+    }
+    let mut checks: Vec<(Rule, Option<String>)> = figures
+        .applicable()
+        .into_iter()
+        .map(|rule| (rule, found.remove(&rule)))
+        .collect();
+    for (rule, check) in PRINTED_RULES {
+        if let Some(checked) = check(row, document) {
+            checks.push((rule, checked.err()));
+        }
+    }
+    checks
+}
+
+fn implausible(row: &PrintedRow) -> Option<&str> {
+    let mut figures = row.figures.iter();
+    figures.find_map(|(name, span)| (!span.is_plausible()).then_some(name.as_str()))
+}
+
+fn cpu_above_machine(row: &PrintedRow, document: &Document) -> Checked {
+    let machine = document.conditions.machine_cpus?;
+    let ends = [("server", row.server_cpu()), ("client", row.client_cpu())];
+    let known = ends.into_iter().filter_map(|(end, cpu)| Some((end, cpu?)));
+    let mut known = known.peekable();
+    known.peek()?;
+    let above = known.find(|(_, cpu)| cpu.low > machine);
+    Some(match above {
+        None => Ok(()),
+        Some((end, cpu)) => Err(format!(
+            "the {end} used {} CPUs of a machine that has {machine}",
+            significant_text(cpu.value)
+        )),
+    })
+}
+
+fn client_at_its_limit(row: &PrintedRow, document: &Document) -> Checked {
+    let limit = document.conditions.client_cpus?;
+    let used = row.client_cpu()?;
+    if used.low < limit * CLIENT_LIMIT {
+        return Some(Ok(()));
+    }
+    let percent = |cpus: f64| cpus * 100.0;
+    Some(Err(format!(
+        "the client used {:.0} % of its {:.0} %, the server {} %: the rate is a lower bound",
+        percent(used.value),
+        percent(limit),
+        row.server_cpu()
+            .map_or("?".to_owned(), |cpu| format!("{:.0}", percent(cpu.value))),
+    )))
+}
+
+/// The highest percentile that the mean is above.
+fn mean_above_percentile(row: &PrintedRow, _: &Document) -> Checked {
+    let mean = row.figure("latency_mean")?;
+    let mut high = row.percentiles_ns();
+    high.retain(|(percent, _)| *percent >= HIGH_PERCENTILE);
+    high.first()?;
+    let below = |(_, value): &&(f64, Span)| mean.low > value.high;
+    let Some((percent, value)) = high.iter().rfind(below) else {
+        return Some(Ok(()));
+    };
+    let share = percent / 100.0;
+    let rest = (mean.value - share * value.value) / (1.0 - share);
+    Some(Err(format!(
+        "the mean of {} is above p{percent}, {}: the slowest {:.0} % must take {} or more on \
+         average",
+        precise_latency_text(mean.value),
+        precise_latency_text(value.value),
+        100.0 - percent,
+        precise_latency_text(rest)
+    )))
+}

@@ -1,0 +1,129 @@
+//! The published documents with what the audit finds in them and what we recorded.
+
+use super::claim::SuiteClaims;
+use super::error::ClaimsError;
+use super::printed;
+use crate::audit::{Coverage, DocumentFinding, audit_document};
+use crate::document::Document;
+use bookend_results::declaration::read_text;
+use bookend_results::profile::{self, Profile};
+use bookend_results::record::{Record, file_of, profile_folder};
+use bookend_results::suite::Extent;
+use std::io;
+use std::path::Path;
+
+/// The file in a suite's folder with the claims of its document.
+pub const CLAIMS_FILE: &str = "claims.toml";
+
+/// Every published document with its claims, its tables and our record.
+#[derive(Clone, Debug)]
+pub struct JudgedSuites {
+    /// By the name of their suite.
+    pub suites: Vec<JudgedSuite>,
+}
+
+/// One document.
+#[derive(Clone, Debug)]
+pub struct JudgedSuite {
+    /// Name of the suite that repeats it.
+    pub suite: String,
+    /// What it claims.
+    pub claims: SuiteClaims,
+    /// Its tables, and how it was measured.
+    pub document: Document,
+    /// What the audit finds in its tables.
+    pub findings: Vec<DocumentFinding>,
+    /// Which rules could look at which part of its tables.
+    pub coverage: Vec<Coverage>,
+    /// Our full run. `None`: it was not recorded yet.
+    pub record: Option<Record>,
+    /// Where the CPU time went in it, if that was kept.
+    pub profile: Option<Profile>,
+}
+
+impl JudgedSuites {
+    /// Reads every suite of `suites` that has claims, and its full record in `records`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is not what it should be.
+    pub fn read(suites: &Path, records: &Path) -> Result<Self, ClaimsError> {
+        let mut names = Vec::new();
+        for entry in read_folder(suites)? {
+            if suites.join(&entry).join(CLAIMS_FILE).is_file() {
+                names.push(entry);
+            }
+        }
+        names.sort();
+        let read = |name: &String| JudgedSuite::read(suites, records, name);
+        let suites = names.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { suites })
+    }
+
+    /// The document of a suite.
+    pub fn suite(&self, name: &str) -> Option<&JudgedSuite> {
+        self.suites.iter().find(|one| one.suite == name)
+    }
+}
+
+impl JudgedSuite {
+    /// Reads the claims of one suite, its published tables, and its full record if there is one.
+    ///
+    /// # Errors
+    /// As [`JudgedSuites::read`].
+    pub fn read(suites: &Path, records: &Path, suite: &str) -> Result<Self, ClaimsError> {
+        let folder = suites.join(suite);
+        let file = folder.join(CLAIMS_FILE);
+        let claims = read_text(&file).and_then(|text| SuiteClaims::parse(&file, &text));
+        let claims = claims.map_err(|error| ClaimsError::Declared(Box::new(error)))?;
+        let record = file_of(records, suite, Extent::Full);
+        let record = record.is_file().then(|| {
+            let unreadable = |error| ClaimsError::Record(record.clone(), Box::new(error));
+            Record::read(&record).map_err(unreadable)
+        });
+        let tables = printed::tables(&folder, &read_folder(&folder)?)?;
+        let document = printed::document(&tables, claims.conditions);
+        let profile = kept_profile(records, suite)?;
+        let ledger = Self::new(suite, claims, document, record.transpose()?);
+        Ok(Self { profile, ..ledger })
+    }
+
+    /// Puts the audit to the document, and names the cases of claims that name none.
+    pub fn new(
+        suite: &str,
+        mut claims: SuiteClaims,
+        document: Document,
+        record: Option<Record>,
+    ) -> Self {
+        claims.fill_cases(&document);
+        let (findings, coverage) = audit_document(&document);
+        Self {
+            suite: suite.to_owned(),
+            claims,
+            document,
+            findings,
+            coverage,
+            record,
+            profile: None,
+        }
+    }
+}
+
+fn kept_profile(records: &Path, suite: &str) -> Result<Option<Profile>, ClaimsError> {
+    let folder = profile_folder(records, suite);
+    match profile::read(&folder) {
+        Ok(profile) => Ok(Some(profile)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ClaimsError::Folder(folder, error.to_string())),
+    }
+}
+
+fn read_folder(folder: &Path) -> Result<Vec<String>, ClaimsError> {
+    let unreadable = |error: io::Error| ClaimsError::Folder(folder.to_owned(), error.to_string());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
