@@ -8,6 +8,7 @@ pub mod flags;
 pub mod metadata;
 pub mod options;
 pub mod output;
+mod pace;
 pub mod payload;
 pub mod plan;
 pub mod prepare;
@@ -26,4 +27,4 @@ pub use bookend_client::targets;
 /// The words that reports and exit statuses are made of.
 pub use bookend_contract as contract;
 /// How long calls in flight may take to end after the window.
-pub use worker::state::DRAIN_NS;
+pub use worker::DRAIN_NS;

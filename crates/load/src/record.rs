@@ -1,11 +1,24 @@
-//! What is recorded of a run: latencies, failures, calls a target, intervals.
+//! What is recorded of a run. Calls are counted in a [`CallSink`] as they end, into the [`Recorder`]
+//! of the phase; the [`Timeline`] shows whether the rate was steady; [`WorkerMeasurements`] is what a
+//! worker hands over when it ends.
 
-pub(crate) mod measurements;
-pub(crate) mod peer_table;
+mod call_sink;
+mod errors;
+mod latencies;
+mod measurements;
+mod peer_table;
 mod recorder;
 mod setup;
-pub(crate) mod timeline;
+mod timeline;
 
-pub use recorder::*;
+pub(crate) use call_sink::CallSink;
+pub use errors::ErrorCounts;
+pub(crate) use errors::count_text;
+pub use latencies::Latencies;
+pub(crate) use measurements::smaller;
+pub use measurements::{LateWarmupCalls, WorkerMeasurements};
+pub use peer_table::PeerTable;
+pub use recorder::{Recorder, TargetCounts};
 pub use setup::SetupLatencies;
 pub(crate) use setup::SetupTimes;
+pub use timeline::Timeline;

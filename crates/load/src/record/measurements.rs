@@ -1,9 +1,9 @@
 //! What one worker has measured.
 
-use crate::record::peer_table::PeerTable;
-use crate::record::timeline::Timeline;
-use crate::record::{Recorder, count_text};
-use crate::worker::load_connection::{LateWarmupCalls, LoadConnection};
+use super::errors::count_text;
+use super::peer_table::PeerTable;
+use super::recorder::Recorder;
+use super::timeline::Timeline;
 use bookend_io::IoStatistics;
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub struct WorkerMeasurements {
     /// Calls that ended before it.
     pub warmup: Recorder,
     /// Calls that ended OK in each interval of warm-up and window, whenever they were made.
-    pub(crate) timeline: Timeline,
-    /// Calls that ended after it.
+    pub timeline: Timeline,
+    /// Calls that ended after the window.
     pub drained: Recorder,
     /// Calls of the warm-up that ended in a window that is measured by number.
-    pub stragglers: LateWarmupCalls,
+    pub late_warmup: LateWarmupCalls,
     /// Calls that had neither been answered nor failed when the worker ended.
     pub unfinished: u64,
     /// Start of the window, nanoseconds of the drivers' clock.
@@ -30,8 +30,8 @@ pub struct WorkerMeasurements {
     pub driver: IoStatistics,
     /// Connections made in the whole run.
     pub connections_opened: u64,
-    /// Where they were made to.
-    pub(crate) peers: PeerTable,
+    /// The addresses they were made to.
+    pub peers: PeerTable,
     /// Why a connection could not be made or was of no use, the first time that happened.
     pub first_failure: Option<String>,
     /// Connections that the server ended with GOAWAY, by its code and debug data.
@@ -44,24 +44,29 @@ pub struct WorkerMeasurements {
     pub cancelled: bool,
 }
 
+/// Calls of the warm-up that ended where they do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateWarmupCalls {
+    /// Those that ended OK.
+    pub ok: u64,
+    /// Those that failed.
+    pub failed: u64,
+}
+
 impl WorkerMeasurements {
-    /// Calls that failed where failures are not told apart. Nobody knows which of them the server
-    /// has answered.
+    /// Calls that failed outside the window. It is unknown which of them the server has answered.
     pub(crate) fn failed_outside_window(&self) -> u64 {
-        self.warmup.errors.total() + self.drained.errors.total() + self.stragglers.failed
+        self.warmup.errors.total() + self.drained.errors.total() + self.late_warmup.failed
     }
 
-    /// What a connection that has ended tells of its server.
-    pub(crate) fn note_end_of(&mut self, link: &LoadConnection) {
-        if let Some(farewell) = &link.farewell {
-            self.note_goaway(farewell.text.clone());
-        }
-        self.streams_allowed = smaller(self.streams_allowed, link.streams_allowed);
+    /// A server's limit of streams has kept a call from being made.
+    pub(crate) fn note_stream_limit(&mut self, streams: Option<u32>) {
+        self.streams_allowed = smaller(self.streams_allowed, streams);
     }
 
     /// A server has ended a connection with GOAWAY.
-    pub(crate) fn note_goaway(&mut self, text: String) {
-        count_text(&mut self.goaways, text, 1);
+    pub(crate) fn note_goaway(&mut self, text: &str) {
+        count_text(&mut self.goaways, text.to_owned(), 1);
     }
 
     /// A connection could not be made or was of no use.
@@ -70,7 +75,7 @@ impl WorkerMeasurements {
     }
 }
 
-/// The smaller of two limits, either of which may not be there.
+/// The smaller of two limits, where there are any.
 pub(crate) fn smaller(one: Option<u32>, other: Option<u32>) -> Option<u32> {
     one.into_iter().chain(other).min()
 }

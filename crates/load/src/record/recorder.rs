@@ -1,97 +1,29 @@
-//! What one worker has measured.
+//! What is recorded of the calls of one phase.
 
-use crate::record::SetupLatencies;
-use bookend_wire::grpc::Code;
-use hdrhistogram::Histogram;
-use std::collections::BTreeMap;
+use super::errors::ErrorCounts;
+use super::latencies::Latencies;
+use super::setup::SetupLatencies;
 
-/// The longest latency that is told apart, nanoseconds: one hour. Longer ones are counted there.
-pub const LATENCY_MAX_NS: u64 = 3_600_000_000_000;
-/// Digits that the histogram keeps: a latency is known to one in a thousand.
-pub const LATENCY_DIGITS: u8 = 3;
-/// Error texts that are kept apart. A server can put anything into `grpc-message`, and nothing here
-/// may grow with the run.
-const ERROR_TEXTS_MAX: usize = 100;
-/// Where the texts beyond that are counted.
-const OTHER_TEXTS: &str = "other messages";
-
-/// An empty latency histogram.
-pub fn latency_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LATENCY_MAX_NS, LATENCY_DIGITS)
-        .expect("the bounds are constants that the crate allows")
-}
-
-/// Failed calls by code and by text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ErrorCounts {
-    /// Calls by gRPC code.
-    pub by_code: BTreeMap<Code, u64>,
-    /// Calls by code and text as grpc-go prints them.
-    pub by_text: BTreeMap<String, u64>,
-}
-
-impl ErrorCounts {
-    /// Counts `count` calls that ended with that status.
-    pub fn add(&mut self, code: Code, text: &str, count: u64) {
-        if count == 0 {
-            return;
-        }
-        *self.by_code.entry(code).or_default() += count;
-        let text = format!("rpc error: code = {} desc = {text}", code.name_in_go());
-        count_text(&mut self.by_text, text, count);
-    }
-
-    /// Takes over what another worker counted.
-    pub fn merge(&mut self, other: Self) {
-        for (code, count) in other.by_code {
-            *self.by_code.entry(code).or_default() += count;
-        }
-        for (text, count) in other.by_text {
-            count_text(&mut self.by_text, text, count);
-        }
-    }
-
-    /// Failed calls.
-    pub fn total(&self) -> u64 {
-        self.by_code.values().sum()
-    }
-}
-
-/// Counts what a server has said, text by text as far as there is room.
-pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
-    let is_new = !texts.contains_key(&text);
-    let is_full = texts.len() >= ERROR_TEXTS_MAX;
-    let text = if is_new && is_full {
-        OTHER_TEXTS.to_owned()
-    } else {
-        text
-    };
-    *texts.entry(text).or_default() += count;
-}
-
-/// Latencies and outcomes of the calls of one window. Its size does not depend on their number.
-#[derive(Clone, Debug)]
+/// Latencies and outcomes of the calls of one phase. Its size does not depend on their number.
+#[derive(Clone, Debug, Default)]
 pub struct Recorder {
-    histogram: Histogram<u64>,
-    /// Calls of one batch tend to have the same latency: they are recorded together.
+    latencies: Latencies,
+    /// Calls of one batch tend to have the same latency: a run of equal ones is recorded at once.
     run_latency_ns: u64,
     run_count: u64,
     /// Calls that were answered OK.
     pub ok: u64,
     /// Calls that failed.
     pub errors: ErrorCounts,
-    /// What calls with connections of their own were made of, where there were any.
+    /// The parts of calls with connections of their own, where there were any.
     pub setup: Option<SetupLatencies>,
-    latency_sum_ns: u128,
-    latency_min_ns: u64,
-    latency_max_ns: u64,
-    /// Whose calls are being recorded, and what had been recorded when that began.
+    /// The target whose calls are being recorded, and what had been recorded when that began.
     target: u32,
     before_target: TargetCounts,
     by_target: Vec<TargetCounts>,
 }
 
-/// What one target has done.
+/// The calls of one target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TargetCounts {
     /// Calls that were answered OK.
@@ -100,27 +32,8 @@ pub struct TargetCounts {
     pub failed: u64,
 }
 
-impl Default for Recorder {
-    fn default() -> Self {
-        Self {
-            histogram: latency_histogram(),
-            run_latency_ns: 0,
-            run_count: 0,
-            ok: 0,
-            errors: ErrorCounts::default(),
-            setup: None,
-            latency_sum_ns: 0,
-            latency_min_ns: u64::MAX,
-            latency_max_ns: 0,
-            target: 0,
-            before_target: TargetCounts::default(),
-            by_target: Vec::new(),
-        }
-    }
-}
-
 impl Recorder {
-    /// What is recorded from here on is that target's. Calls of one batch are of one.
+    /// What is recorded from here on belongs to that target. The calls of one batch have one.
     #[inline]
     pub fn at(&mut self, target: u32) {
         if target != self.target {
@@ -133,8 +46,7 @@ impl Recorder {
     fn settle_target(&mut self) {
         let target = self.target as usize;
         if self.by_target.len() <= target {
-            let none = TargetCounts::default();
-            self.by_target.resize(target + 1, none);
+            self.by_target.resize(target + 1, TargetCounts::default());
         }
         let now = TargetCounts {
             ok: self.ok,
@@ -145,7 +57,7 @@ impl Recorder {
         self.before_target = now;
     }
 
-    /// What each target has done, by number, as far as any of them did something.
+    /// The calls of each target, by number, up to the last target that had any.
     pub fn by_target(&mut self) -> &[TargetCounts] {
         self.settle_target();
         &self.by_target
@@ -170,75 +82,24 @@ impl Recorder {
 
     #[inline]
     fn flush(&mut self) {
-        let (latency_ns, count) = (self.run_latency_ns, std::mem::take(&mut self.run_count));
-        if count == 0 {
-            return;
+        let count = std::mem::take(&mut self.run_count);
+        if count > 0 {
+            self.latencies.record_n(self.run_latency_ns, count);
         }
-        self.latency_sum_ns += u128::from(latency_ns) * u128::from(count);
-        self.latency_min_ns = self.latency_min_ns.min(latency_ns);
-        self.latency_max_ns = self.latency_max_ns.max(latency_ns);
-        self.histogram.saturating_record_n(latency_ns, count);
     }
 
-    /// The finished record.
+    /// The latencies of all calls that were recorded.
     pub fn finish(mut self) -> Latencies {
         self.flush();
-        Latencies {
-            histogram: self.histogram,
-            sum_ns: self.latency_sum_ns,
-            min_ns: self.latency_min_ns,
-            max_ns: self.latency_max_ns,
-        }
-    }
-}
-
-/// Latencies of one or more workers.
-#[derive(Clone, Debug)]
-pub struct Latencies {
-    /// All of them, to three digits.
-    pub histogram: Histogram<u64>,
-    /// Their sum, exact, nanoseconds.
-    pub sum_ns: u128,
-    /// The smallest, exact, nanoseconds; `u64::MAX` where there is none.
-    pub min_ns: u64,
-    /// The largest, exact, nanoseconds.
-    pub max_ns: u64,
-}
-
-impl Default for Latencies {
-    fn default() -> Self {
-        Self {
-            histogram: latency_histogram(),
-            sum_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-        }
-    }
-}
-
-impl Latencies {
-    /// Records one.
-    pub fn record(&mut self, latency_ns: u64) {
-        self.sum_ns += u128::from(latency_ns);
-        self.min_ns = self.min_ns.min(latency_ns);
-        self.max_ns = self.max_ns.max(latency_ns);
-        self.histogram.saturating_record(latency_ns);
-    }
-
-    /// Takes over those of another worker.
-    pub fn merge(&mut self, other: &Self) {
-        self.histogram
-            .add(&other.histogram)
-            .expect("all workers' histograms have the same bounds");
-        self.sum_ns += other.sum_ns;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.latencies
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::latencies::LATENCY_MAX_NS;
+    use bookend_wire::grpc::Code;
 
     #[test]
     fn calls_of_a_batch_are_recorded_together_and_lose_nothing() {
@@ -282,16 +143,5 @@ mod tests {
         sum.merge(&second.finish());
         assert_eq!(sum.histogram.len(), 3);
         assert_eq!((sum.min_ns, sum.max_ns), (10, LATENCY_MAX_NS * 2));
-    }
-
-    #[test]
-    fn error_texts_are_bounded_and_no_error_is_lost() {
-        let mut errors = ErrorCounts::default();
-        for number in 0..1_000 {
-            errors.add(Code::Internal, &number.to_string(), 2);
-        }
-        assert_eq!(errors.by_text.len(), ERROR_TEXTS_MAX + 1);
-        assert_eq!(errors.by_text.values().sum::<u64>(), 2_000);
-        assert_eq!(errors.total(), 2_000);
     }
 }

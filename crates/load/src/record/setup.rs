@@ -1,16 +1,16 @@
-//! What a call with a connection of its own spends its time on.
+//! The parts of a call that has a connection of its own.
 
-use crate::record::Latencies;
+use super::latencies::Latencies;
 
 /// The parts of such calls, each a histogram of its own. Their total is the latency.
 #[derive(Clone, Debug, Default)]
 pub struct SetupLatencies {
-    /// From just before the connection is asked for until the transport is there.
+    /// From just before the connection is requested until the transport is established.
     pub connect: Latencies,
     /// From there until both ends have agreed on keys and on HTTP/2. Empty without TLS.
     pub tls: Latencies,
-    /// From just before the write that carries the request's last octet to the return of the read
-    /// that brings the head of the answer.
+    /// From just before the write that carries the request's last byte to the return of the read
+    /// that brings the head of the response.
     pub first_byte: Latencies,
 }
 
@@ -24,15 +24,15 @@ pub(crate) struct SetupTimes {
 }
 
 impl SetupLatencies {
-    pub(crate) fn record(&mut self, parts: SetupTimes) {
-        self.connect.record(parts.connect_ns);
-        if parts.tls_ns > 0 {
-            self.tls.record(parts.tls_ns);
+    pub(crate) fn record(&mut self, times: SetupTimes) {
+        self.connect.record(times.connect_ns);
+        if times.tls_ns > 0 {
+            self.tls.record(times.tls_ns);
         }
-        self.first_byte.record(parts.first_byte_ns);
+        self.first_byte.record(times.first_byte_ns);
     }
 
-    /// Takes over what another worker measured.
+    /// Adds what another worker measured.
     pub fn merge(&mut self, other: &Self) {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
@@ -46,15 +46,15 @@ mod tests {
 
     #[test]
     fn parts_add_up_over_workers_and_tls_is_there_only_where_it_was() {
-        let parts = |connect_ns, tls_ns| SetupTimes {
+        let times = |connect_ns, tls_ns| SetupTimes {
             connect_ns,
             tls_ns,
             first_byte_ns: 7,
         };
         let mut setup = SetupLatencies::default();
-        setup.record(parts(10, 0));
+        setup.record(times(10, 0));
         let mut other = SetupLatencies::default();
-        other.record(parts(30, 500));
+        other.record(times(30, 500));
         setup.merge(&other);
         assert_eq!(
             (setup.connect.sum_ns, setup.connect.histogram.len()),

@@ -1,24 +1,22 @@
-//! Connections of a worker: asked for, and what it means that one could not be made.
+//! Connections of a worker: how they are requested, and what it means that one failed.
 
-use crate::worker::source_addresses::ConnectToken;
-use crate::worker::state::WorkerState;
+use super::source_addresses::ConnectToken;
+use super::state::WorkerState;
 use bookend_io::{ConnectionId, IoContext};
-use bookend_wire::grpc::Code;
 use std::io;
 
 impl WorkerState {
-    /// Asks for a connection; the driver gives `number` back with it.
-    pub fn dial(&mut self, connection: usize, number: u32, io: &mut IoContext) -> ConnectionId {
+    /// Requests a connection. The driver hands back a [`ConnectToken`] with `number`.
+    pub fn connect(&mut self, connection: usize, number: u32, io: &mut IoContext) -> ConnectionId {
         let of_run = self.first_connection + connection;
         let endpoint = self.plan.targets.endpoint(of_run);
         let (target, token) = self.sources.target(&endpoint.target, number);
-        self.measured.peers.dial(connection, endpoint);
+        self.measured.peers.connect(connection, endpoint);
         io.connect(target, token.to_number())
     }
 
-    /// Asks once more for a connection that could not be made, if there is another address of this
-    /// machine that it can come from.
-    pub fn dial_from_elsewhere(
+    /// Requests a connection again that failed, if it can come from another address of this machine.
+    pub fn connect_from_elsewhere(
         &mut self,
         connection: usize,
         token: ConnectToken,
@@ -29,32 +27,28 @@ impl WorkerState {
         if !self.will_make_calls() || !self.sources.has_another(target, token, error) {
             return None;
         }
-        Some(self.dial(connection, token.number, io))
+        Some(self.connect(connection, token.number, io))
     }
 
-    /// What has happened to a connection. Where there are several targets, which one it was.
+    /// What has happened to a connection, with its address where there are several targets.
     pub fn explain(&self, connection: usize, text: &str) -> String {
         let several = self.plan.targets.count() > 1;
         self.measured.peers.explain(connection, several, text)
     }
 
-    /// A target of which nothing has come: its name may have other addresses by now.
+    /// A target has answered nothing on a connection: its name may have other addresses by now.
     pub fn lose_target(&self, connection: usize) {
         let address = self.measured.peers.address(connection);
         self.plan.targets.lost(address);
     }
 
-    /// A connection that could not be made costs one error: the call that asked for it. Where all
-    /// calls have been made, none did.
-    pub fn count_attempt(&mut self, connection: usize, text: &str) {
-        let all_made = self.calls.is_some_and(|calls| self.counted_made >= calls);
-        if self.makes_calls() && !(self.by_number() && all_made) {
-            self.recorder.at(self.measured.peers.entry(connection));
-            self.recorder.errors.add(Code::Unavailable, text, 1);
-            if self.by_number() {
-                self.counted_made += 1;
-                self.counted_done += 1;
-            }
+    /// A connection that failed costs one error, that of the call which needed it. Where all calls
+    /// have been made, none did.
+    pub fn count_failed_connection(&mut self, connection: usize, text: &str) {
+        if self.pace.has_calls_left() {
+            self.calls.at_peer(self.measured.peers.index(connection));
+            self.calls.failed_to_begin(text);
+            self.pace.made(1);
         }
     }
 }

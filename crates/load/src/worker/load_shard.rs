@@ -1,44 +1,49 @@
-//! One worker: its connections and their calls. Driven by `bookend-io`.
+//! A worker whose connections are kept: many calls go over each. Driven by `bookend-io`.
+//!
+//! The way of a call: [`LoadConnection::make_calls`] writes its request into the driver's buffer as
+//! far as the pace allows, the driver moves bytes, `received` hands those that came to the connection,
+//! which checks the response and counts the call, and the next one is made in its place.
 
 mod connections;
 mod keepalive;
 #[cfg(test)]
 mod stories;
 
+use super::connection_manager::{CONNECTING_MAX, ConnectionManager};
+use super::direct_output::DirectOutput;
+use super::lifecycle::WorkerLifecycle;
+use super::load_connection::{LoadConnection, LoadConnectionState};
+use super::start_barrier::StartBarrier;
+use super::state::WorkerState;
 use crate::plan::{Connecting, LoadPlan};
-use crate::record::measurements::WorkerMeasurements;
-use crate::worker::Worker;
-use crate::worker::connection_manager::{ConnectionManager, DIALS_AT_ONCE};
-use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
-use crate::worker::start_barrier::StartBarrier;
-use crate::worker::state::WorkerState;
+use crate::record::WorkerMeasurements;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ConnectionError, HeaderBlock};
 use keepalive::KeepaliveSweep;
 use std::sync::Arc;
 
-/// ResponseVisitor that are handled before the calls in their place are made: about two hundred small ones.
-/// The states of so few streams stay in the first-level cache.
+/// Responses that are handled before the calls in their place are made: about two hundred small
+/// ones. The states of so few streams stay in the first-level cache.
 const SLICE_BYTES: usize = 8 << 10;
 
-/// The start of an alert of TLS, which is what a server with TLS answers to plain text.
+/// The start of a TLS alert, which is what a server with TLS answers to plain text.
 const TLS_ALERT: &[u8] = &[0x15, 0x03];
 const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 
 /// One worker of a run whose connections are kept.
 #[derive(Debug)]
-pub struct LoadShard {
+pub(crate) struct LoadShard {
     state: WorkerState,
     /// The head of every request without what varies, by the name of the target.
     heads: Vec<HeaderBlock>,
     /// Calls in flight, by connection of this worker.
-    streams: Vec<u32>,
-    dials: ConnectionManager,
-    /// By connection index.
-    links: Vec<Option<LoadConnection>>,
-    patrol: KeepaliveSweep,
-    /// When a connection is to be made or looked at, or a greeting is overdue.
+    concurrency: Vec<u32>,
+    manager: ConnectionManager,
+    /// By the index of their id.
+    connections: Vec<Option<LoadConnection>>,
+    keepalive: KeepaliveSweep,
+    /// When [`LoadShard::attend_to_connections`] has something to do.
     connections_due_ns: u64,
 }
 
@@ -47,12 +52,12 @@ impl LoadShard {
     pub fn new(plan: Arc<LoadPlan>, barrier: Arc<StartBarrier>, worker: u32) -> Self {
         let share = plan.share(worker);
         Self {
-            dials: ConnectionManager::new(share.streams.len(), DIALS_AT_ONCE),
-            patrol: KeepaliveSweep::new(plan.keepalive),
+            manager: ConnectionManager::new(share.streams.len(), CONNECTING_MAX),
+            keepalive: KeepaliveSweep::new(plan.keepalive),
             state: WorkerState::new(plan, barrier, worker, &share),
-            streams: share.streams,
+            concurrency: share.streams,
             heads: Vec::new(),
-            links: Vec::new(),
+            connections: Vec::new(),
             connections_due_ns: 0,
         }
     }
@@ -62,76 +67,24 @@ impl LoadShard {
         self.state.into_measured()
     }
 
-    fn ready_links(&self) -> u32 {
-        let ready = |link: &&LoadConnection| link.stage == LoadConnectionState::Ready;
-        self.links.iter().flatten().filter(ready).count() as u32
-    }
-
-    /// Makes the calls that are missing on one connection.
-    #[inline]
-    fn fill(&mut self, index: usize, io: &IoContext) {
-        if !self.state.makes_calls() {
-            return;
-        }
-        let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
-            return;
-        };
-        let most = self.state.budget(io.now_ns());
-        let made = link.issue(most, &mut self.state.source());
-        self.state.made(made);
-    }
-
-    /// The calls that were made start now: their octets are about to be written.
-    #[inline]
-    fn stamp(&mut self, index: usize, io: &IoContext) {
-        if let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) {
-            link.stamp(|| io.clock_ns());
-        }
-    }
-
-    /// Handles what has come on one connection, and makes calls in the place of those that ended.
-    #[inline]
-    fn converse(
-        &mut self,
-        index: usize,
-        bytes: &[u8],
-        io: &IoContext,
-    ) -> Result<usize, ConnectionError> {
-        let now_ns = io.now_ns();
-        let mut consumed = 0;
-        let mut slice_bytes = SLICE_BYTES;
-        loop {
-            let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
-                return Ok(bytes.len());
-            };
-            let rest = &bytes[consumed..];
-            let slice = &rest[..rest.len().min(slice_bytes)];
-            let used = link.receive(slice, self.state.ledger(now_ns))?;
-            link.liveness.heard(used);
-            consumed += used;
-            self.fill(index, io);
-            if slice.len() == rest.len() {
-                return Ok(consumed);
-            }
-            // A frame may be longer than a slice.
-            slice_bytes = if used == 0 { rest.len() } else { SLICE_BYTES };
-        }
+    fn open_connections(&self) -> u32 {
+        let is_open = |connection: &&LoadConnection| connection.state == LoadConnectionState::Open;
+        self.connections.iter().flatten().filter(is_open).count() as u32
     }
 
     /// Makes the calls that are missing on a connection on which nothing has come.
     fn refill(&mut self, index: usize, io: &mut IoContext) {
-        let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
+        let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
             return;
         };
-        link.swap_output(io);
-        self.fill(index, io);
-        self.stamp(index, io);
-        if let Some(link) = &mut self.links[index] {
-            link.swap_output(io);
-            // No bytes that come would have it closed.
-            if link.is_done() {
-                io.close(link.id);
-            }
+        let (state, now_ns) = (&mut self.state, io.now_ns());
+        connection.with_output(connection.id, io, |connection| {
+            connection.make_calls(now_ns, state);
+        });
+        connection.stamp_starts(io);
+        // No bytes will come that would have it closed.
+        if connection.is_done() {
+            io.close(connection.id);
         }
     }
 
@@ -141,55 +94,87 @@ impl LoadShard {
         let Some(limit_ns) = self.state.expiry_limit_ns(now_ns) else {
             return;
         };
-        for index in 0..self.links.len() {
-            let Some(link) = &mut self.links[index] else {
+        for index in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[index] else {
                 continue;
             };
-            if !link.may_expire() {
-                continue;
+            if connection.may_expire() {
+                let sink = &mut self.state.calls;
+                connection.with_output(connection.id, io, |connection| {
+                    connection.expire(limit_ns, now_ns, sink);
+                });
+                self.refill(index, io);
             }
-            link.swap_output(io);
-            link.expire(limit_ns, self.state.ledger(now_ns));
-            link.swap_output(io);
-            self.refill(index, io);
         }
     }
 }
 
-impl Worker for LoadShard {
+/// Handles what has come on a connection, and makes calls in the place of those that ended. Returns
+/// the bytes used up.
+#[inline]
+fn exchange(
+    connection: &mut LoadConnection,
+    bytes: &[u8],
+    now_ns: u64,
+    state: &mut WorkerState,
+) -> Result<usize, ConnectionError> {
+    let mut consumed = 0;
+    let mut slice_bytes = SLICE_BYTES;
+    loop {
+        let rest = &bytes[consumed..];
+        let slice = &rest[..rest.len().min(slice_bytes)];
+        let used = connection.receive(slice, now_ns, &mut state.calls)?;
+        consumed += used;
+        connection.make_calls(now_ns, state);
+        if slice.len() == rest.len() {
+            return Ok(consumed);
+        }
+        // A frame may be longer than a slice.
+        slice_bytes = if used == 0 { rest.len() } else { SLICE_BYTES };
+    }
+}
+
+fn close(bytes: &[u8]) -> Received {
+    Received {
+        consumed: bytes.len(),
+        after: AfterRead::Close,
+    }
+}
+
+impl WorkerLifecycle for LoadShard {
     #[inline]
     fn state(&mut self) -> &mut WorkerState {
         &mut self.state
     }
 
-    /// It waits until every connection has greeted or failed; where connections are made in the
-    /// window, for none.
+    /// It is ready once every connection has been established or has failed; where connections are
+    /// made in the window, at once.
     fn try_to_arrive(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
         if self.state.plan.connecting == Connecting::InRun {
-            self.state.arrive(self.streams.len() as u32, now_ns);
-        } else if self.dials.are_settled() && !self.state.has_arrived() {
-            self.state.arrive(self.ready_links(), now_ns);
+            self.state.arrive(self.concurrency.len() as u32, now_ns);
+        } else if self.manager.are_settled() && !self.state.has_arrived() {
+            self.state.arrive(self.open_connections(), now_ns);
         }
     }
 
     fn make_calls(&mut self, io: &mut IoContext) {
-        for index in 0..self.links.len() {
+        for index in 0..self.connections.len() {
             self.refill(index, io);
         }
     }
 
-    fn fail_everything(&mut self, io: &mut IoContext) {
-        let fault = Status::new(Code::Unavailable, "the client connection is closing");
-        for link in self.links.iter_mut().flatten() {
-            link.fail_all(&fault, self.state.ledger(io.now_ns()));
+    fn fail_all(&mut self, io: &mut IoContext) {
+        let status = Status::new(Code::Unavailable, "the client connection is closing");
+        for connection in self.connections.iter_mut().flatten() {
+            connection.fail_all(&status, io.now_ns(), &mut self.state.calls);
         }
     }
 
-    fn close_everything(&mut self, io: &mut IoContext) {
-        for link in self.links.iter().flatten() {
-            self.state.measured.note_end_of(link);
-            io.close(link.id);
+    fn close_all(&mut self, io: &mut IoContext) {
+        for connection in self.connections.iter().flatten() {
+            connection.note_end(&mut self.state.measured);
+            io.close(connection.id);
         }
     }
 }
@@ -208,51 +193,39 @@ impl Shard for LoadShard {
             self.advance(io);
         }
         let index = id.index as usize;
-        let Some(link) = self.links.get_mut(index).and_then(Option::as_mut) else {
-            return Received {
-                consumed: bytes.len(),
-                after: AfterRead::Close,
-            };
+        let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
+            return close(bytes);
         };
-        let greeting = link.stage == LoadConnectionState::Greeting;
+        let awaits_settings = connection.state == LoadConnectionState::AwaitingSettings;
         // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
-        if greeting && bytes.starts_with(TLS_ALERT) {
+        if awaits_settings && bytes.starts_with(TLS_ALERT) {
             self.lost(id, WANTS_TLS, io);
-            return Received {
-                consumed: bytes.len(),
-                after: AfterRead::Close,
-            };
+            return close(bytes);
         }
-        link.swap_output(io);
-        let consumed = self.converse(index, bytes, io);
-        self.stamp(index, io);
-        let mut is_done = false;
-        if let Some(link) = &mut self.links[index] {
-            link.swap_output(io);
-            is_done = link.is_done();
-        }
-        if greeting {
-            self.note_greeting(index, io);
+        let state = &mut self.state;
+        let consumed = connection.with_output(id, io, |connection| {
+            exchange(connection, bytes, now_ns, state)
+        });
+        connection.stamp_starts(io);
+        let is_done = connection.is_done();
+        if awaits_settings {
+            self.note_settings(index, io);
         }
         if self.state.may_end_with_a_call() {
             self.advance(io);
         }
         match consumed {
-            Ok(consumed) => {
-                let after = if is_done {
+            Ok(consumed) => Received {
+                consumed,
+                after: if is_done {
                     AfterRead::Close
                 } else {
                     AfterRead::Continue
-                };
-                Received { consumed, after }
-            }
+                },
+            },
             Err(error) => {
-                let text = error.to_string();
-                self.lost(id, &text, io);
-                Received {
-                    consumed: bytes.len(),
-                    after: AfterRead::Close,
-                }
+                self.lost(id, &error.to_string(), io);
+                close(bytes)
             }
         }
     }
@@ -266,9 +239,7 @@ impl Shard for LoadShard {
             Closed::NotConnected(token, error) => self.not_connected(token, &error, io),
             Closed::Peer => self.lost(id, "the server closed the connection", io),
             Closed::Us => self.lost(id, "the client closed the connection", io),
-            Closed::Failed(error) => {
-                self.lost(id, &format!("connection error: {error}"), io);
-            }
+            Closed::Failed(error) => self.lost(id, &format!("connection error: {error}"), io),
         }
         self.attend_to_connections(io);
         self.advance(io);

@@ -2,10 +2,10 @@
 
 use crate::plan::LoadPlan;
 
-/// Where a worker stands.
+/// The phase of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Connections are made; nothing is sent yet.
+    /// Connections are established; nothing is sent yet.
     Connecting,
     /// Calls are made and count as warm-up.
     WarmUp,
@@ -17,7 +17,7 @@ pub(crate) enum Phase {
     Over,
 }
 
-/// Times of the phases, nanoseconds of the drivers' clock. Until the run begins they are unknown.
+/// When the phases end, nanoseconds of the drivers' clock; `u64::MAX` while that is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseTimes {
     warmup_ns: u64,
@@ -45,14 +45,14 @@ impl PhaseTimes {
         self.window_end_ns = self.window_ns.map_or(u64::MAX, end_ns);
     }
 
-    /// When a phase ends by itself, if it does.
-    pub fn end_of(&self, phase: Phase) -> Option<u64> {
-        let end_ns = match phase {
+    /// When a phase ends by itself; `u64::MAX` for never.
+    #[inline]
+    pub fn end_of(&self, phase: Phase) -> u64 {
+        match phase {
             Phase::Connecting | Phase::Over => u64::MAX,
             Phase::WarmUp => self.window_start_ns,
             Phase::Window => self.window_end_ns,
             Phase::Draining => self.drain_end_ns,
-        };
-        Some(end_ns).filter(|end_ns| *end_ns != u64::MAX)
+        }
     }
 }

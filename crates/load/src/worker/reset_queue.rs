@@ -11,13 +11,13 @@ const OPEN_MAX: usize = 32;
 /// attack. Those beyond it are left alone: a server that keeps to `grpc-timeout` ends them by
 /// itself.
 #[derive(Debug, Default)]
-pub(crate) struct GivenUp {
+pub(crate) struct ResetQueue {
     pace: ResetPace,
     streams: VecDeque<StreamKey>,
 }
 
-impl GivenUp {
-    /// Nobody waits for an answer on that stream any more.
+impl ResetQueue {
+    /// The call of that stream was given up.
     pub fn add(&mut self, stream: StreamKey) {
         self.streams.push_back(stream);
     }
@@ -53,42 +53,42 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     /// A sender with so many open streams, all given up.
-    fn giving_up(count: usize) -> (Sender, GivenUp, Vec<StreamKey>) {
+    fn giving_up(count: usize) -> (Sender, ResetQueue, Vec<StreamKey>) {
         let mut sender = Connection::new(Side::Client, &ConnectionConfig::trusted()).sender;
-        let mut given_up = GivenUp::default();
+        let mut resets = ResetQueue::default();
         let streams: Vec<_> = (0..count).map(|_| sender.open().unwrap()).collect();
-        streams.iter().for_each(|&stream| given_up.add(stream));
-        (sender, given_up, streams)
+        streams.iter().for_each(|&stream| resets.add(stream));
+        (sender, resets, streams)
     }
 
     #[test]
     fn few_are_reset_at_once_and_the_rest_later() {
-        let (mut sender, mut given_up, streams) = giving_up(40);
-        given_up.reset_due(SECOND_NS, &mut sender);
-        assert_eq!(given_up.len(), 40 - RESETS_AT_ONCE as usize);
+        let (mut sender, mut resets, streams) = giving_up(40);
+        resets.reset_due(SECOND_NS, &mut sender);
+        assert_eq!(resets.len(), 40 - RESETS_AT_ONCE as usize);
         assert!(!sender.is_open(streams[0]) && sender.is_open(streams[39]));
-        given_up.reset_due(2 * SECOND_NS, &mut sender);
-        assert_eq!(given_up.len(), 40 - RESETS_AT_ONCE as usize - 5);
+        resets.reset_due(2 * SECOND_NS, &mut sender);
+        assert_eq!(resets.len(), 40 - RESETS_AT_ONCE as usize - 5);
     }
 
     #[test]
     fn what_has_ended_by_itself_is_not_reset() {
-        let (mut sender, mut given_up, streams) = giving_up(20);
+        let (mut sender, mut resets, streams) = giving_up(20);
         for &stream in &streams {
             sender.reset(stream, ErrorCode::NO_ERROR);
         }
         sender.output.clear();
-        given_up.reset_due(SECOND_NS, &mut sender);
-        assert_eq!((given_up.len(), sender.output.len()), (0, 0));
+        resets.reset_due(SECOND_NS, &mut sender);
+        assert_eq!((resets.len(), sender.output.len()), (0, 0));
     }
 
     #[test]
     fn more_than_are_in_flight_are_too_many() {
-        let (_, given_up, _) = giving_up(50);
-        assert!(given_up.are_too_many(1));
-        assert!(given_up.are_too_many(49));
-        assert!(!given_up.are_too_many(50));
-        let (_, given_up, _) = giving_up(OPEN_MAX);
-        assert!(!given_up.are_too_many(1));
+        let (_, resets, _) = giving_up(50);
+        assert!(resets.are_too_many(1));
+        assert!(resets.are_too_many(49));
+        assert!(!resets.are_too_many(50));
+        let (_, resets, _) = giving_up(OPEN_MAX);
+        assert!(!resets.are_too_many(1));
     }
 }

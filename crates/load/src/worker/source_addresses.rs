@@ -12,17 +12,17 @@ const OTHERS: u8 = 253;
 /// Last number of the first of these.
 const FIRST_OTHER: u8 = 2;
 
-/// Addresses of this machine, used one after the other.
+/// The addresses of this machine that connections come from, used one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct SourceAddresses {
-    /// 0: the one that the routes say; else the n-th other.
+    /// 0: the address that routing chooses; else the n-th other.
     current: u8,
     /// SourceAddresses that had no port since a connection was last made.
     empty_in_a_row: u32,
     most_used: u8,
 }
 
-/// What a driver gives back: which connection, and where it was to come from.
+/// What a driver hands back with a connection: which it is, and where it was to come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectToken {
     /// Which connection of the worker.

@@ -1,4 +1,4 @@
-//! All workers start together: once every connection has greeted or failed.
+//! All workers start together, once every connection has been established or has failed.
 
 use bookend_io::Waker;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const NOT_YET: u64 = 0;
 const NEVER: u64 = u64::MAX;
 
-/// What the workers of a run have in common. Touched at the start and at the end only.
+/// What the workers of a run share. Used at the start and at the end only.
 #[derive(Debug)]
-pub struct StartBarrier {
+pub(crate) struct StartBarrier {
     workers_missing: AtomicU32,
     workers_left: AtomicU32,
     connections_ready: AtomicU32,
@@ -17,10 +17,10 @@ pub struct StartBarrier {
     wakers: Vec<Waker>,
 }
 
-/// What a worker finds at the barrier.
+/// Whether the run has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunStart {
-    /// Others are not ready.
+pub(crate) enum RunStart {
+    /// Some workers are not ready.
     NotYet,
     /// The run began at that time, nanoseconds of the drivers' clock.
     At(u64),
@@ -41,7 +41,7 @@ impl StartBarrier {
         }
     }
 
-    /// A worker has so many connections, and waits for no more. The last one opens the barrier.
+    /// A worker has so many connections, and is ready. The last one to arrive starts the run.
     pub fn arrive(&self, connections: u32, now_ns: u64) {
         self.connections_ready
             .fetch_add(connections, Ordering::AcqRel);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_worker_opens_the_gate() {
+    fn the_last_worker_starts_the_run() {
         let barrier = barrier(2);
         barrier.arrive(1, 5);
         assert_eq!(barrier.start(), RunStart::NotYet);

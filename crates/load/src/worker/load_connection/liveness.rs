@@ -1,70 +1,71 @@
 //! Whether the server of a connection is still there, while calls wait for it.
 
 use super::LoadConnection;
+use crate::worker::direct_output::DirectOutput;
 use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use bookend_wire::keepalive::{Silence, Vigil};
 
-/// What was heard of the server.
+/// What has come from the server.
 #[derive(Debug)]
-pub(crate) struct Liveness {
-    /// `None`: nobody asks.
-    how: Option<Keepalive>,
-    heard_bytes: u64,
+pub(in crate::worker) struct Liveness {
+    /// `None`: no PING is ever sent.
+    keepalive: Option<Keepalive>,
+    received_bytes: u64,
     vigil: Vigil,
-    /// It gave no sign of life.
+    /// It answered neither the calls nor a PING.
     has_vanished: bool,
 }
 
 impl Liveness {
-    pub fn new(how: Option<Keepalive>) -> Self {
+    pub fn new(keepalive: Option<Keepalive>) -> Self {
         Self {
-            how,
-            heard_bytes: 0,
+            keepalive,
+            received_bytes: 0,
             vigil: Vigil::default(),
             has_vanished: false,
         }
     }
 
-    /// So many octets have come.
+    /// So many bytes have come.
     #[inline]
-    pub fn heard(&mut self, bytes: usize) {
-        self.heard_bytes += bytes as u64;
+    pub fn received(&mut self, bytes: usize) {
+        self.received_bytes += bytes as u64;
     }
 
-    /// How the server is asked.
-    pub fn how(&self) -> Option<Keepalive> {
-        self.how
+    /// When PINGs are sent.
+    pub fn keepalive(&self) -> Option<Keepalive> {
+        self.keepalive
     }
 
-    /// Whether it was asked for a sign of life and gave none.
+    /// Whether it was sent a PING and answered nothing.
     pub fn has_vanished(&self) -> bool {
         self.has_vanished
     }
 }
 
 impl LoadConnection {
-    /// Asks a silent server for a sign of life, if calls wait for it: servers take PINGs without
-    /// calls for an attack. Returns when to look again; `None` where it has given no sign.
-    pub fn look_for_life(&mut self, io: &mut IoContext) -> Option<u64> {
-        let Some(how) = self.liveness.how else {
+    /// Sends a PING to a silent server, if calls wait for it: servers take PINGs without calls for
+    /// an attack. Returns when to check again; `None` where nothing has come after the PING.
+    pub fn check_liveness(&mut self, io: &mut IoContext) -> Option<u64> {
+        let Some(keepalive) = self.liveness.keepalive else {
             return Some(u64::MAX);
         };
         let now_ns = io.now_ns();
-        let signs = self.signs_of_life(io);
+        let progress = self.progress_bytes(io);
         let vigil = &mut self.liveness.vigil;
         if self.in_flight == 0 {
             vigil.rest();
-            return Some(vigil.next_ns(how, now_ns));
+            return Some(vigil.next_ns(keepalive, now_ns));
         }
-        let silence = vigil.look(signs, how, now_ns);
-        let next_ns = vigil.next_ns(how, now_ns);
+        let silence = vigil.look(progress, keepalive, now_ns);
+        let next_ns = vigil.next_ns(keepalive, now_ns);
         match silence {
             None => Some(next_ns),
             Some(Silence::Ask) => {
-                self.swap_output(io);
-                self.connection.sender.ping([0; 8]);
-                self.swap_output(io);
+                self.with_output(self.id, io, |connection| {
+                    connection.http2.sender.ping([0; 8]);
+                });
                 Some(next_ns)
             }
             Some(Silence::Unanswered) => {
@@ -74,14 +75,15 @@ impl LoadConnection {
         }
     }
 
-    /// Grows as long as the server is there. While it is slow to take what is sent, it may not be
-    /// read from: then what it takes is a sign of life as well, and else what the kernel takes is
-    /// none.
-    fn signs_of_life(&self, io: &IoContext) -> u64 {
-        let taken_bytes = match io.backlog(self.id) {
-            0 => 0,
-            _ => io.sent_bytes(self.id),
+    /// Grows as long as the server is there. While it is slow to read what we send, we may not read
+    /// from it: then what it reads shows that it is there. Else what the kernel takes from us shows
+    /// nothing.
+    fn progress_bytes(&self, io: &IoContext) -> u64 {
+        let sent_bytes = if io.backlog(self.id) > 0 {
+            io.sent_bytes(self.id)
+        } else {
+            0
         };
-        self.liveness.heard_bytes + taken_bytes
+        self.liveness.received_bytes + sent_bytes
     }
 }

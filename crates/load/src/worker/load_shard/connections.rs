@@ -2,6 +2,7 @@
 
 use super::LoadShard;
 use crate::worker::connection_manager::ConnectionEnd;
+use crate::worker::direct_output::DirectOutput;
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
 use crate::worker::phases::Phase;
 use crate::worker::source_addresses::ConnectToken;
@@ -11,13 +12,13 @@ use std::io;
 
 impl LoadShard {
     /// Which of the targets' names a connection is for.
-    pub(crate) fn name_of(&self, token: u64) -> usize {
+    pub fn name_of(&self, token: u64) -> usize {
         let number = ConnectToken::of(token).number;
         self.state.measured.peers.name(number as usize)
     }
 
-    /// Makes the connections whose time has come, gives up greetings that take too long, and looks
-    /// after servers that say nothing.
+    /// Makes the connections whose time has come, gives up those whose server takes too long to send
+    /// SETTINGS, and sends PINGs to silent servers.
     pub(super) fn attend_to_connections(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
         if now_ns < self.connections_due_ns {
@@ -25,124 +26,136 @@ impl LoadShard {
         }
         self.keep_alive(io);
         if self.state.will_make_calls() {
-            while let Some(number) = self.dials.next(now_ns) {
-                self.state.dial(number as usize, number, io);
+            while let Some(number) = self.manager.next(now_ns) {
+                self.state.connect(number as usize, number, io);
             }
         }
-        while let Some(id) = self.dials.overdue(now_ns) {
+        while let Some(id) = self.manager.next_overdue(now_ns) {
             let text = "the server accepted the connection and sent no SETTINGS";
             self.lost(id, text, io);
             io.abort(id);
         }
-        self.reckon_due_time();
+        self.update_due_time();
     }
 
-    fn reckon_due_time(&mut self) {
-        self.connections_due_ns = match self.state.will_make_calls() {
-            true => self.dials.due_at_ns().min(self.patrol.at_ns),
-            false => u64::MAX,
+    fn update_due_time(&mut self) {
+        self.connections_due_ns = if self.state.will_make_calls() {
+            self.manager.due_at_ns().min(self.keepalive.at_ns)
+        } else {
+            u64::MAX
         };
     }
 
     pub(super) fn connected(&mut self, id: ConnectionId, token: u64, io: &mut IoContext) {
         let number = ConnectToken::of(token).number;
-        self.state.sources.opened();
-        let place = self.state.measured.peers.opened(number as usize);
-        let plan = &self.state.plan;
-        let timeout_ns = plan.connect_timeout_ns;
-        while self.heads.len() <= place.name {
-            self.heads.push(plan.head(self.heads.len()));
+        let state = &mut self.state;
+        state.sources.opened();
+        state.measured.connections_opened += 1;
+        let peers = &mut state.measured.peers;
+        peers.opened(number as usize);
+        let name = peers.name(number as usize);
+        while self.heads.len() <= name {
+            self.heads.push(state.plan.head(self.heads.len()));
         }
-        let (head, streams) = (&self.heads[place.name], self.streams[number as usize]);
-        let mut link = LoadConnection::new(id, number, place, plan, head, streams, self.patrol.how);
-        self.state.measured.connections_opened += 1;
-        link.swap_output(io);
+        let mut connection = LoadConnection::new(
+            id,
+            number,
+            peers.index(number as usize),
+            &state.plan,
+            &self.heads[name],
+            self.concurrency[number as usize],
+            self.keepalive.next,
+        );
+        connection.flush_output(id, io);
         let index = id.index as usize;
-        if index >= self.links.len() {
-            self.links.resize_with(index + 1, || None);
+        if index >= self.connections.len() {
+            self.connections.resize_with(index + 1, || None);
         }
-        self.links[index] = Some(link);
-        self.patrol.begin(io.now_ns());
-        let by_ns = io.now_ns().saturating_add(timeout_ns);
-        self.dials.opened(number, id, by_ns);
-        self.reckon_due_time();
+        self.connections[index] = Some(connection);
+        let now_ns = io.now_ns();
+        self.keepalive.begin(now_ns);
+        let by_ns = now_ns.saturating_add(state.plan.connect_timeout_ns);
+        self.manager.opened(number, id, by_ns);
+        self.update_due_time();
     }
 
     pub(super) fn not_connected(&mut self, token: u64, error: &io::Error, io: &mut IoContext) {
         let token = ConnectToken::of(token);
         let connection = token.number as usize;
         let state = &mut self.state;
-        let again = state.dial_from_elsewhere(connection, token, error, io);
+        let again = state.connect_from_elsewhere(connection, token, error, io);
         if again.is_some() {
             return;
         }
         let text = state.explain(connection, &state.sources.explain(error));
         state.measured.note_failure(&text);
         state.lose_target(connection);
-        state.count_attempt(connection, &text);
-        self.dials
-            .lost(token.number, io.now_ns(), ConnectionEnd::Useless);
-        self.reckon_due_time();
+        state.count_failed_connection(connection, &text);
+        let end = ConnectionEnd::Unanswered;
+        self.manager.closed(token.number, io.now_ns(), end);
+        self.update_due_time();
     }
 
-    /// Something has come on a connection whose greeting was awaited.
+    /// Something has come on a connection that waited for SETTINGS.
     #[cold]
-    pub(super) fn note_greeting(&mut self, index: usize, io: &mut IoContext) {
-        let stage = self.links[index]
-            .as_ref()
-            .map(|link| (link.stage, link.connection_number));
-        if let Some((LoadConnectionState::Ready, number)) = stage {
-            self.dials.greeted(number);
-            self.reckon_due_time();
+    pub(super) fn note_settings(&mut self, index: usize, io: &mut IoContext) {
+        if let Some(connection) = &self.connections[index]
+            && connection.state == LoadConnectionState::Open
+        {
+            self.manager.established(connection.number);
+            self.update_due_time();
             self.attend_to_connections(io);
         }
     }
 
-    /// A connection is of no use any more. Its calls fail; it is dialled again later.
+    /// A connection is of no use any more. Its calls fail; it is made again later.
     pub(super) fn lost(&mut self, id: ConnectionId, text: &str, io: &mut IoContext) {
         let now_ns = io.now_ns();
-        let index = id.index as usize;
-        let known = self.links.get_mut(index);
-        let Some(mut link) = known.and_then(|link| link.take_if(|link| link.id == id)) else {
+        let slot = self.connections.get_mut(id.index as usize);
+        let Some(mut connection) = slot.and_then(|slot| slot.take_if(|known| known.id == id))
+        else {
             return;
         };
-        let end = end_of(&link);
-        self.patrol.learn_from(&link);
-        if self.state.phase() != Phase::Over {
-            self.state.measured.note_end_of(&link);
+        let end = end_of(&connection);
+        self.keepalive.learn_from(&connection);
+        let state = &mut self.state;
+        if state.phase() != Phase::Over {
+            connection.note_end(&mut state.measured);
         }
-        if end != ConnectionEnd::WorkDone && self.state.phase() != Phase::Over {
-            let number = link.connection_number as usize;
-            let text = self.state.explain(number, &why_lost(&link, text));
-            self.state.measured.note_failure(&text);
-            if link.made_no_call() {
-                self.state.lose_target(number);
-                self.state.count_attempt(number, &text);
+        if end != ConnectionEnd::Finished && state.phase() != Phase::Over {
+            let number = connection.number as usize;
+            let text = state.explain(number, &why_lost(&connection, text));
+            state.measured.note_failure(&text);
+            if connection.made_no_call() {
+                state.lose_target(number);
+                state.count_failed_connection(number, &text);
             }
-            let fault = Status::new(Code::Unavailable, text);
-            link.fail_all(&fault, self.state.ledger(now_ns));
+            let status = Status::new(Code::Unavailable, text);
+            connection.fail_all(&status, now_ns, &mut state.calls);
         }
-        self.dials.lost(link.connection_number, now_ns, end);
-        self.reckon_due_time();
+        self.manager.closed(connection.number, now_ns, end);
+        self.update_due_time();
     }
 }
 
-/// How a connection that is gone has ended. A server that says goodbye before any answer, or
-/// because of us, is not asked again at once.
-fn end_of(link: &LoadConnection) -> ConnectionEnd {
-    let complained = link.farewell.as_ref().is_some_and(|said| said.is_complaint);
-    match link.was_of_use {
-        false => ConnectionEnd::Useless,
-        true if link.is_done() && !complained => ConnectionEnd::WorkDone,
-        true => ConnectionEnd::Broken,
+/// How a connection that is gone has ended. Where the server went away before any response, or
+/// because of us, it is not made again at once.
+fn end_of(connection: &LoadConnection) -> ConnectionEnd {
+    let is_error = connection.goaway.as_ref().is_some_and(|said| said.is_error);
+    if !connection.has_answered {
+        ConnectionEnd::Unanswered
+    } else if connection.is_done() && !is_error {
+        ConnectionEnd::Finished
+    } else {
+        ConnectionEnd::Broken
     }
 }
 
-fn why_lost(link: &LoadConnection, text: &str) -> String {
-    match &link.farewell {
-        _ if link.liveness.has_vanished() => text.to_owned(),
-        Some(farewell) => farewell.to_string(),
-        None if link.is_done() => "the server left too many calls without an end".to_owned(),
+fn why_lost(connection: &LoadConnection, text: &str) -> String {
+    match &connection.goaway {
+        _ if connection.liveness.has_vanished() => text.to_owned(),
+        Some(goaway) => goaway.to_string(),
+        None if connection.is_done() => "the server left too many calls without an end".to_owned(),
         None => text.to_owned(),
     }
 }

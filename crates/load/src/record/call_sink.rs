@@ -1,0 +1,158 @@
+//! Where the calls of a worker are counted, from the moment they are made until they end.
+
+use super::measurements::LateWarmupCalls;
+use super::recorder::Recorder;
+use super::setup::SetupTimes;
+use crate::call::Call;
+use bookend_wire::grpc::{Code, Status};
+
+/// Counts the calls of one worker. Each call of [`CallSink::began`] is followed by one of
+/// [`CallSink::ok`] or [`CallSink::failed`] for every call that ends.
+#[derive(Debug, Default)]
+pub(crate) struct CallSink {
+    recorder: Recorder,
+    in_flight: u64,
+    /// Calls of a window by number that have ended.
+    counted_ended: u64,
+    late_warmup: LateWarmupCalls,
+    /// Only calls that were made in the window count: it is open, and measured by number.
+    by_number: bool,
+    /// Whether the latencies of failed calls count.
+    count_errors: bool,
+}
+
+impl CallSink {
+    pub fn new(count_errors: bool) -> Self {
+        Self {
+            count_errors,
+            ..Self::default()
+        }
+    }
+
+    /// The window begins: what was recorded before is returned. Measured by number, only calls that
+    /// are made from now on count.
+    pub fn begin_window(&mut self, by_number: bool) -> Recorder {
+        self.by_number = by_number;
+        std::mem::take(&mut self.recorder)
+    }
+
+    /// The window is over, or the run is: what was recorded since it began is returned.
+    pub fn end_phase(&mut self) -> Recorder {
+        self.by_number = false;
+        std::mem::take(&mut self.recorder)
+    }
+
+    /// Whether calls that are made now are counted by number.
+    #[inline]
+    pub fn by_number(&self) -> bool {
+        self.by_number
+    }
+
+    /// Calls that have begun and not ended.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Calls of a window by number that have ended.
+    #[inline]
+    pub fn counted_ended(&self) -> u64 {
+        self.counted_ended
+    }
+
+    /// Calls that ended OK in this phase, whenever they were made.
+    #[inline]
+    pub fn ended_ok(&self) -> u64 {
+        self.recorder.ok + self.late_warmup.ok
+    }
+
+    pub fn late_warmup(&self) -> LateWarmupCalls {
+        self.late_warmup
+    }
+
+    /// Calls that end from here on were made to that peer. Those of one batch have the same.
+    #[inline]
+    pub fn at_peer(&mut self, peer: u32) {
+        self.recorder.at(peer);
+    }
+
+    /// So many calls were made.
+    #[inline]
+    pub fn began(&mut self, calls: u64) {
+        self.in_flight += calls;
+    }
+
+    /// A call was answered OK.
+    #[inline]
+    pub fn ok(&mut self, call: &Call, now_ns: u64) {
+        if self.end(call) {
+            self.recorder.ok(now_ns.saturating_sub(call.start_ns));
+        } else {
+            self.late_warmup.ok += 1;
+        }
+    }
+
+    /// A call was answered OK on a connection of its own.
+    pub fn ok_with_setup(&mut self, call: &Call, times: SetupTimes, now_ns: u64) {
+        let ok_before = self.recorder.ok;
+        self.ok(call, now_ns);
+        if self.recorder.ok > ok_before {
+            let setup = self.recorder.setup.get_or_insert_default();
+            setup.record(times);
+        }
+    }
+
+    /// A call failed.
+    pub fn failed(&mut self, call: &Call, status: &Status, now_ns: u64) {
+        if !self.end(call) {
+            self.late_warmup.failed += 1;
+            return;
+        }
+        self.recorder.errors.add(status.code, &status.message, 1);
+        if self.count_errors {
+            let latency_ns = now_ns.saturating_sub(call.start_ns);
+            self.recorder.latency(latency_ns);
+        }
+    }
+
+    /// A call failed before it could be made: there was no connection for it.
+    pub fn failed_to_begin(&mut self, text: &str) {
+        self.recorder.errors.add(Code::Unavailable, text, 1);
+        self.counted_ended += u64::from(self.by_number);
+    }
+
+    /// Whether the call counts in this phase.
+    #[inline]
+    fn end(&mut self, call: &Call) -> bool {
+        self.in_flight -= 1;
+        self.counted_ended += u64::from(call.counted);
+        call.counted || !self.by_number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(counted: bool) -> Call {
+        let mut call = Call::new(1, counted);
+        call.start_ns = 10;
+        call
+    }
+
+    #[test]
+    fn by_number_a_call_of_the_warm_up_that_ends_in_the_window_counts_nowhere() {
+        let mut sink = CallSink::new(false);
+        sink.began(3);
+        sink.ok(&call(false), 15);
+        assert_eq!(sink.begin_window(true).ok, 1);
+        sink.ok(&call(false), 15);
+        sink.failed(&call(false), &Status::new(Code::Internal, ""), 15);
+        assert_eq!((sink.ended_ok(), sink.counted_ended()), (1, 0));
+        sink.began(1);
+        sink.ok(&call(true), 15);
+        assert_eq!((sink.counted_ended(), sink.in_flight()), (1, 0));
+        let late = LateWarmupCalls { ok: 1, failed: 1 };
+        assert_eq!((sink.late_warmup(), sink.end_phase().ok), (late, 1));
+    }
+}

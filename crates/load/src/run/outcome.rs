@@ -1,0 +1,172 @@
+//! The result of a run.
+
+use crate::record::{
+    ErrorCounts, Latencies, PeerTable, SetupLatencies, TargetCounts, Timeline, WorkerMeasurements,
+    count_text, smaller,
+};
+use crate::targets::Endpoint;
+use bookend_contract::report::Intervals;
+use bookend_io::{IoStatistics, Usage};
+use std::collections::BTreeMap;
+
+/// The result of a run: all workers added up.
+#[derive(Clone, Debug)]
+pub struct LoadOutcome {
+    /// Latencies of the window.
+    pub latencies: Latencies,
+    /// Calls of the window that were answered OK.
+    pub ok: u64,
+    /// Calls of the window that failed.
+    pub errors: ErrorCounts,
+    /// Calls answered OK before the window; in a window by number also those that were made before
+    /// it.
+    pub warmup: u64,
+    /// Calls answered OK after the window.
+    pub drained: u64,
+    /// Calls that may have been answered and are in none of the other counts: they had not ended
+    /// when the run did, or failed outside the window.
+    pub unfinished: u64,
+    /// Length of the window, nanoseconds.
+    pub window_ns: u64,
+    /// What the drivers did in the window.
+    pub driver: IoStatistics,
+    /// CPU time of this process in the window, user mode, seconds.
+    pub cpu_user_seconds: f64,
+    /// CPU time of this process in the window, kernel, seconds.
+    pub cpu_system_seconds: f64,
+    /// The largest resident set of this process, bytes.
+    pub memory_peak_bytes: u64,
+    /// What the OK calls of the window were made of, where each had a connection of its own.
+    pub setup: Option<SetupLatencies>,
+    /// Connections made in the whole run.
+    pub connections_opened: u64,
+    /// Addresses beside the first that connections of a worker came from, because that was out of
+    /// ports.
+    pub sources_used: u32,
+    /// What each address has done, in the order of the names.
+    pub targets: Vec<TargetOutcome>,
+    /// Whether the run was interrupted.
+    pub cancelled: bool,
+    /// Why a connection failed, the first time one did.
+    pub first_failure: Option<String>,
+    /// Connections that the server ended with GOAWAY, by its code and debug data.
+    pub goaways: BTreeMap<String, u64>,
+    /// The server's limit of streams a connection, where it kept calls from being made.
+    pub streams_allowed: Option<u32>,
+    /// Calls that ended OK in each interval of warm-up and window, whenever they were made; `None`
+    /// for a run too short.
+    pub intervals: Option<Intervals>,
+}
+
+/// What one address has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetOutcome {
+    /// The address, and which of the targets' names it belongs to.
+    pub endpoint: Endpoint,
+    /// Connections made to it in the whole run.
+    pub connections_opened: u64,
+    /// Calls of the window that it answered, and that failed.
+    pub calls: TargetCounts,
+}
+
+/// What this process had used at the start and the end of the window.
+pub(super) struct WindowUsage {
+    pub start: Usage,
+    pub end: Usage,
+}
+
+impl LoadOutcome {
+    /// Adds up what the workers have measured.
+    pub(super) fn add_up(
+        workers: Vec<WorkerMeasurements>,
+        usage: &WindowUsage,
+        first_failure: Option<String>,
+    ) -> Self {
+        let (start, end) = (&usage.start, &usage.end);
+        let mut outcome = Self {
+            latencies: Latencies::default(),
+            ok: 0,
+            errors: ErrorCounts::default(),
+            warmup: 0,
+            drained: 0,
+            unfinished: 0,
+            window_ns: window_ns(&workers),
+            driver: IoStatistics::default(),
+            cpu_user_seconds: end.user_seconds - start.user_seconds,
+            cpu_system_seconds: end.system_seconds - start.system_seconds,
+            memory_peak_bytes: bookend_io::usage().memory_peak_bytes,
+            setup: None,
+            connections_opened: 0,
+            sources_used: 0,
+            targets: Vec::new(),
+            cancelled: workers.iter().any(|worker| worker.cancelled),
+            first_failure,
+            goaways: BTreeMap::new(),
+            streams_allowed: None,
+            intervals: None,
+        };
+        let mut timeline = Timeline::default();
+        for mut worker in workers {
+            timeline.merge(std::mem::take(&mut worker.timeline));
+            outcome.add(worker);
+        }
+        outcome.targets.sort_by_key(|target| target.endpoint.name);
+        outcome.intervals = timeline.intervals();
+        outcome
+    }
+
+    fn add(&mut self, mut worker: WorkerMeasurements) {
+        self.ok += worker.window.ok;
+        self.warmup += worker.warmup.ok + worker.late_warmup.ok;
+        self.drained += worker.drained.ok;
+        self.unfinished += worker.unfinished + worker.failed_outside_window();
+        self.driver += worker.driver;
+        self.connections_opened += worker.connections_opened;
+        self.sources_used = self.sources_used.max(worker.sources_used);
+        self.streams_allowed = smaller(self.streams_allowed, worker.streams_allowed);
+        if let Some(setup) = &worker.window.setup {
+            self.setup.get_or_insert_default().merge(setup);
+        }
+        let calls = worker.window.by_target().to_vec();
+        self.add_targets(worker.peers, &calls);
+        for (text, count) in worker.goaways {
+            count_text(&mut self.goaways, text, count);
+        }
+        self.errors.merge(std::mem::take(&mut worker.window.errors));
+        self.latencies.merge(&worker.window.finish());
+    }
+
+    /// Adds the connections and calls of one worker to each address.
+    fn add_targets(&mut self, peers: PeerTable, calls: &[TargetCounts]) {
+        for (index, peer) in peers.into_peers().into_iter().enumerate() {
+            let calls = calls.get(index).copied().unwrap_or_default();
+            let known = |target: &&mut TargetOutcome| target.endpoint == peer.endpoint;
+            match self.targets.iter_mut().find(known) {
+                Some(target) => {
+                    target.connections_opened += peer.connections_opened;
+                    target.calls.ok += calls.ok;
+                    target.calls.failed += calls.failed;
+                }
+                None => self.targets.push(TargetOutcome {
+                    endpoint: peer.endpoint,
+                    connections_opened: peer.connections_opened,
+                    calls,
+                }),
+            }
+        }
+    }
+}
+
+/// From the first worker's start to the last one's end.
+fn window_ns(measured: &[WorkerMeasurements]) -> u64 {
+    let counted = || measured.iter().filter(|worker| worker.window_end_ns > 0);
+    let start_ns = counted()
+        .map(|worker| worker.window_start_ns)
+        .min()
+        .unwrap_or(0);
+    let end_ns = counted()
+        .map(|worker| worker.window_end_ns)
+        .max()
+        .unwrap_or(0);
+    end_ns.saturating_sub(start_ns)
+}

@@ -1,0 +1,133 @@
+//! The threads of a run: one a worker.
+
+use crate::plan::{Connecting, LoadPlan};
+use crate::record::WorkerMeasurements;
+use crate::worker::{LoadShard, OneShotShard, StartBarrier};
+use bookend_io::tls::Secured;
+use bookend_io::{Driver, Epoll, IoOptions, Shard, Uring, Waker, blocking};
+use std::sync::Arc;
+use std::thread::{JoinHandle, Thread};
+use std::{io, thread};
+
+/// A worker that runs.
+pub(super) type WorkerThread = JoinHandle<io::Result<WorkerMeasurements>>;
+
+/// Starts all workers or, where one cannot be started, none.
+pub(super) fn spawn_all(
+    plan: &Arc<LoadPlan>,
+    barrier: &Arc<StartBarrier>,
+    wakers: Vec<Waker>,
+) -> io::Result<Vec<WorkerThread>> {
+    let mut workers = Vec::new();
+    for (number, waker) in (0..).zip(wakers) {
+        match spawn(plan, barrier, number, waker) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                barrier.cancel();
+                let _ = join_all(workers);
+                return Err(error);
+            }
+        }
+    }
+    Ok(workers)
+}
+
+fn spawn(
+    plan: &Arc<LoadPlan>,
+    barrier: &Arc<StartBarrier>,
+    number: u32,
+    waker: Waker,
+) -> io::Result<WorkerThread> {
+    let (plan, for_shard) = (Arc::clone(plan), Arc::clone(barrier));
+    let mut end = WorkerEnd {
+        barrier: Arc::clone(barrier),
+        run: thread::current(),
+        is_orderly: false,
+    };
+    thread::Builder::new()
+        .name(format!("load-{number}"))
+        .spawn(move || {
+            let measured = match plan.connecting {
+                Connecting::PerCall => {
+                    let shard = OneShotShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, OneShotShard::name_of, &plan, waker)?.into_measured()
+                }
+                Connecting::BeforeRun | Connecting::InRun => {
+                    let shard = LoadShard::new(Arc::clone(&plan), for_shard, number);
+                    drive(shard, LoadShard::name_of, &plan, waker)?.into_measured()
+                }
+            };
+            end.set_orderly();
+            Ok(measured)
+        })
+}
+
+/// Runs the shard of a worker, with TLS where the plan says so. `name_of` says which of the
+/// targets' names the connection with that token is for.
+fn drive<S: Shard>(
+    shard: S,
+    name_of: fn(&S, u64) -> usize,
+    plan: &LoadPlan,
+    waker: Waker,
+) -> io::Result<S> {
+    match &plan.tls {
+        None => drive_plain(shard, plan, waker),
+        Some(connectors) => {
+            let shard = Secured::connecting_each(shard, connectors.clone(), name_of);
+            Ok(drive_plain(shard, plan, waker)?.into_inner())
+        }
+    }
+}
+
+fn drive_plain<S: Shard>(shard: S, plan: &LoadPlan, waker: Waker) -> io::Result<S> {
+    let options = IoOptions {
+        connect_timeout_ns: plan.connect_timeout_ns,
+        wait: plan.wait,
+        ..IoOptions::default()
+    };
+    let ended = match plan.driver {
+        Driver::Blocking => blocking::run(shard, waker, options),
+        Driver::Epoll => Epoll::new(waker, options)?.run(shard),
+        Driver::Uring => Uring::new(waker, options)?.run(shard),
+    };
+    ended.map(|(shard, _)| shard)
+}
+
+/// Wakes the run, however a worker ends. A worker that fails or panics never arrives at the barrier:
+/// the others must not wait for it.
+struct WorkerEnd {
+    barrier: Arc<StartBarrier>,
+    run: Thread,
+    is_orderly: bool,
+}
+
+impl WorkerEnd {
+    /// The worker has ended without an error. A method, so that its thread captures the whole value.
+    fn set_orderly(&mut self) {
+        self.is_orderly = true;
+    }
+}
+
+impl Drop for WorkerEnd {
+    fn drop(&mut self) {
+        if !self.is_orderly {
+            self.barrier.cancel();
+        }
+        self.barrier.end();
+        self.run.unpark();
+    }
+}
+
+/// Waits for all workers; the first error is the run's.
+pub(super) fn join_all(workers: Vec<WorkerThread>) -> io::Result<Vec<WorkerMeasurements>> {
+    let ended: Vec<_> = workers.into_iter().map(join).collect();
+    ended.into_iter().collect()
+}
+
+fn join(worker: WorkerThread) -> io::Result<WorkerMeasurements> {
+    match worker.join() {
+        Ok(result) => result,
+        // A panic in a worker is a defect of ours: it continues in the run.
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}

@@ -1,0 +1,48 @@
+//! The first flight of a connection that is used for one call.
+
+use crate::plan::LoadPlan;
+use crate::worker::request;
+use bookend_wire::{CannotOpen, Connection, FirstFlight, HeaderBlock, StreamKey};
+
+/// Messages of a run beyond this are not kept a second time, as part of first flights.
+const PREPARED_MESSAGES_MAX_BYTES: usize = 4 << 20;
+
+/// What all connections of a worker to the target of one name send first.
+#[derive(Debug)]
+pub(super) struct RequestTemplate {
+    /// One a message, where they are the same each time.
+    first_flights: Vec<FirstFlight>,
+    head: HeaderBlock,
+}
+
+impl RequestTemplate {
+    /// The template for the target of that name.
+    pub fn new(plan: &LoadPlan, name: usize) -> Self {
+        let head = plan.head(name);
+        let first_flight = |message: &Vec<u8>| FirstFlight::new(&plan.config, &head, message);
+        let first_flights = if request::can_be_prepared(plan, PREPARED_MESSAGES_MAX_BYTES) {
+            plan.messages.iter().map_while(first_flight).collect()
+        } else {
+            Vec::new()
+        };
+        Self {
+            first_flights,
+            head,
+        }
+    }
+
+    /// Makes the connection a new one, with the request of call `number` in its output.
+    pub fn write(
+        &mut self,
+        connection: &mut Connection,
+        plan: &LoadPlan,
+        number: u64,
+    ) -> Result<StreamKey, CannotOpen> {
+        let index = request::message_index(plan, number);
+        if let Some(first_flight) = self.first_flights.get(index) {
+            return connection.renew_with(&plan.config, first_flight);
+        }
+        connection.renew(&plan.config);
+        request::write(&mut connection.sender, &mut self.head, plan, number)
+    }
+}
