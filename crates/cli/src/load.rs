@@ -12,8 +12,8 @@ use bookend_load::descriptors;
 use bookend_load::flags::LoadFlags;
 use bookend_load::output;
 use bookend_load::plan::LoadPlan;
+use bookend_load::report;
 use bookend_load::run::{self, LoadOutcome, WindowEdge};
-use bookend_load::summary;
 use clap::Args;
 use std::env;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     let plan = Arc::new(plan);
     let started = SystemTime::now();
     let outcome = measure(&plan, audience)?;
-    let report = summary::build_report(&plan, started, &outcome);
+    let report = report::build_report(&plan, started, &outcome);
     deliver(&flags, report, audience)?;
     status(&outcome)
 }

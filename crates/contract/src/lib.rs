@@ -12,5 +12,6 @@ pub mod exit;
 pub mod latency;
 pub mod lines;
 pub mod report;
+pub mod timestamp;
 pub mod transport;
 pub mod verdict;

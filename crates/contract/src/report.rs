@@ -195,6 +195,18 @@ pub struct Part {
     pub histogram: String,
 }
 
+impl Extension {
+    /// The share of the window in which its threads did something; 0 without threads or window.
+    pub fn busy_share(&self) -> f64 {
+        let thread_seconds = f64::from(self.threads) * self.window_seconds;
+        if thread_seconds > 0.0 {
+            self.busy_seconds / thread_seconds
+        } else {
+            0.0
+        }
+    }
+}
+
 impl Split {
     /// The parts that are there, with their names.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Part)> {

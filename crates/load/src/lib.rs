@@ -15,6 +15,7 @@ pub mod prepare;
 pub mod probe;
 pub mod record;
 pub mod reflect;
+pub mod report;
 pub mod run;
 pub mod schema;
 pub mod suggestion;

@@ -51,10 +51,14 @@ impl CallMetadata {
     /// Reads a JSON object of strings. `place` is what errors call it.
     ///
     /// # Errors
-    /// [`MetadataError`] naming the field.
-    pub fn from_json(text: &str, place: &str, templates: Templates) -> Result<Self, MetadataError> {
+    /// [`CallMetadataError`] naming the field.
+    pub fn from_json(
+        text: &str,
+        place: &str,
+        templates: Templates,
+    ) -> Result<Self, CallMetadataError> {
         let fields: BTreeMap<String, String> =
-            serde_json::from_str(text).map_err(|error| MetadataError::NotStrings {
+            serde_json::from_str(text).map_err(|error| CallMetadataError::NotStrings {
                 place: place.to_owned(),
                 reason: error.to_string(),
             })?;
@@ -64,17 +68,17 @@ impl CallMetadata {
     /// Checks fields that have been read already.
     ///
     /// # Errors
-    /// [`MetadataError`] naming the field.
+    /// [`CallMetadataError`] naming the field.
     pub fn new(
         fields: impl IntoIterator<Item = (String, String)>,
         templates: Templates,
-    ) -> Result<Self, MetadataError> {
+    ) -> Result<Self, CallMetadataError> {
         let mut constant = BTreeMap::new();
         for (name, value) in fields {
             let checked = check_name(&name)?;
             let value = check_value(&name, &checked, &value, templates)?;
             if constant.insert(checked.into_bytes(), value).is_some() {
-                return Err(MetadataError::Twice { name });
+                return Err(CallMetadataError::Twice { name });
             }
         }
         let constant = constant.into_iter().collect();
@@ -88,15 +92,15 @@ impl CallMetadata {
     /// The same with a field whose value differs from call to call.
     ///
     /// # Errors
-    /// [`MetadataError`] naming the field.
-    pub fn with_varying(self, name: &str) -> Result<Self, MetadataError> {
+    /// [`CallMetadataError`] naming the field.
+    pub fn with_varying(self, name: &str) -> Result<Self, CallMetadataError> {
         let name = check_name(name)?;
         if self
             .constant
             .iter()
             .any(|(known, _)| known == name.as_bytes())
         {
-            return Err(MetadataError::Twice { name });
+            return Err(CallMetadataError::Twice { name });
         }
         Self {
             varying: Some(name.into_bytes()),
@@ -105,7 +109,7 @@ impl CallMetadata {
         .check_total()
     }
 
-    fn check_total(self) -> Result<Self, MetadataError> {
+    fn check_total(self) -> Result<Self, CallMetadataError> {
         let constant = self.constant.iter();
         let constant = constant.map(|(name, value)| name.len() + value.len());
         let varying = self.varying.iter();
@@ -113,7 +117,7 @@ impl CallMetadata {
         let fields = constant.chain(varying);
         let total_bytes = fields.map(|size| size + FIELD_OVERHEAD_BYTES).sum();
         if total_bytes > TOTAL_LIMIT_BYTES {
-            return Err(MetadataError::TooLarge { total_bytes });
+            return Err(CallMetadataError::TooLarge { total_bytes });
         }
         Ok(self)
     }
@@ -125,10 +129,10 @@ pub fn varying_value(request_number: u64) -> [u8; VARYING_VALUE_BYTES] {
     std::array::from_fn(|place| DIGITS[(request_number >> (60 - 4 * place) & 15) as usize])
 }
 
-fn check_name(name: &str) -> Result<String, MetadataError> {
+fn check_name(name: &str) -> Result<String, CallMetadataError> {
     let lower = name.to_ascii_lowercase();
     let refuse = |reason| {
-        Err(MetadataError::NameNotAllowed {
+        Err(CallMetadataError::NameNotAllowed {
             name: name.to_owned(),
             reason,
         })
@@ -157,17 +161,17 @@ fn check_value(
     name: &str,
     value: &str,
     templates: Templates,
-) -> Result<Vec<u8>, MetadataError> {
+) -> Result<Vec<u8>, CallMetadataError> {
     if templates == Templates::Refuse
         && let Some(template) = find_template(value)
     {
-        return Err(MetadataError::Template {
+        return Err(CallMetadataError::Template {
             name: given.to_owned(),
             template,
         });
     }
     let refuse = |reason| {
-        Err(MetadataError::ValueNotAllowed {
+        Err(CallMetadataError::ValueNotAllowed {
             name: given.to_owned(),
             reason,
         })
@@ -191,7 +195,7 @@ fn check_value(
 
 /// Why metadata cannot be sent. Always the user's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetadataError {
+pub enum CallMetadataError {
     /// Not a JSON object of strings.
     #[error("{place} is not a JSON object of strings: {reason}")]
     NotStrings {
@@ -310,7 +314,7 @@ mod tests {
         let twice = constant.with_varying("X-Call");
         assert_eq!(
             twice,
-            Err(MetadataError::Twice {
+            Err(CallMetadataError::Twice {
                 name: "x-call".to_owned()
             })
         );
@@ -331,7 +335,7 @@ mod tests {
         let error = CallMetadata::new(field(fits + 1), Templates::Refuse);
         assert_eq!(
             error,
-            Err(MetadataError::TooLarge {
+            Err(CallMetadataError::TooLarge {
                 total_bytes: TOTAL_LIMIT_BYTES + 1
             })
         );

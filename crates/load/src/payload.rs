@@ -7,7 +7,6 @@ mod json;
 
 pub use error::PayloadError;
 
-use crate::schema::Method;
 use prost_reflect::MessageDescriptor;
 use std::fs;
 use std::io::Read;
@@ -48,17 +47,16 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Reads the data and makes `method`'s request messages of it. `input` is standard input.
+    /// Reads the data and makes request messages of the type `message` of it. `input` is standard input.
     ///
     /// # Errors
     /// [`PayloadError`] naming the place in the data that is wrong.
     pub fn read(
         source: &DataSource,
-        method: &Method,
+        message: &MessageDescriptor,
         templates: Templates,
         input: &mut impl Read,
     ) -> Result<Payload, PayloadError> {
-        let message = &method.input;
         match source {
             DataSource::Nothing => Ok(Payload {
                 messages: vec![Vec::new()],

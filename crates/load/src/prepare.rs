@@ -3,14 +3,14 @@
 use crate::options::{CallOptions, FlagsError, SchemaSource};
 use crate::payload::{Payload, PayloadError};
 use crate::reflect::{self, ReflectError};
-use crate::schema::{Method, MethodError, Schema, SchemaError};
+use crate::schema::{MethodError, Schema, SchemaError, SchemaMethod};
 use std::io::Read;
 
 /// A method that can be called, with something to send.
 #[derive(Clone, Debug)]
 pub struct PreparedCall {
     /// The method.
-    pub method: Method,
+    pub method: SchemaMethod,
     /// The request messages.
     pub payload: Payload,
     /// Calls made to the server's reflection service to get the schema.
@@ -25,7 +25,7 @@ impl PreparedCall {
     pub fn read(options: &CallOptions, input: &mut impl Read) -> Result<Self, PrepareError> {
         let (schema, reflection_calls) = schema(options)?;
         let method = schema.method(&options.method)?;
-        let payload = Payload::read(&options.data, &method, options.templates, input)?;
+        let payload = Payload::read(&options.data, &method.input, options.templates, input)?;
         Ok(Self {
             method,
             payload,

@@ -1,7 +1,8 @@
 //! Asking a server, by server reflection, what its services look like.
 
 use crate::options::CallOptions;
-use crate::schema::{ReflectionError, ReflectionQuery, Schema};
+use crate::schema::Schema;
+use crate::schema::reflection::{ReflectionError, ReflectionQuery};
 use bookend_client::{Channel, ChannelOptions, Code, ConnectError, Metadata, Status, UnaryCall};
 use bookend_io::tls::ClientConfig;
 use bookend_wire::grpc::metadata::{decode_binary, is_binary};

@@ -2,10 +2,9 @@
 //! server's own reflection service.
 
 mod error;
-mod reflection;
+pub mod reflection;
 
 pub use error::{MethodError, SchemaError};
-pub use reflection::{ReflectionError, ReflectionQuery};
 
 use crate::suggestion::Suggestion;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
@@ -22,7 +21,7 @@ pub struct Schema {
 
 /// One method of a [`Schema`], ready to be called.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Method {
+pub struct SchemaMethod {
     /// The HTTP/2 `:path`: `/pkg.Service/Method`.
     pub path: String,
     /// The type of its requests.
@@ -35,7 +34,7 @@ pub struct Method {
     pub server_streaming: bool,
 }
 
-impl Method {
+impl SchemaMethod {
     /// Whether a call may carry more than one message in either direction.
     pub fn is_streaming(&self) -> bool {
         self.client_streaming || self.server_streaming
@@ -111,7 +110,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`MethodError`] naming this schema's source and the nearest right word.
-    pub fn method(&self, call: &str) -> Result<Method, MethodError> {
+    pub fn method(&self, call: &str) -> Result<SchemaMethod, MethodError> {
         let (service_name, method_name) = split_call(call)?;
         let service = self
             .pool
@@ -121,7 +120,7 @@ impl Schema {
             .methods()
             .find(|method| method.name() == method_name);
         method
-            .map(Method::from)
+            .map(SchemaMethod::from)
             .ok_or_else(|| MethodError::MethodUnknown {
                 service: service_name.to_owned(),
                 method: method_name.to_owned(),
@@ -135,9 +134,9 @@ impl Schema {
     }
 }
 
-impl From<MethodDescriptor> for Method {
-    fn from(method: MethodDescriptor) -> Method {
-        Method {
+impl From<MethodDescriptor> for SchemaMethod {
+    fn from(method: MethodDescriptor) -> SchemaMethod {
+        SchemaMethod {
             path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
             input: method.input(),
             output: method.output(),

@@ -1,227 +1,220 @@
-//! From what a run recorded to its report, and from the report to text for people.
+//! A report as text: ghz's summary with the same words in the same places, then what ghz does
+//! not have.
 
-mod date;
-mod text;
+use bookend_contract::report::{Bucket, Extension, LoadReport, Part, Split, TargetReport};
+use bookend_contract::verdict::GENERATOR_SATURATED;
 
-pub use text::text;
+/// Characters of the longest bar, as in ghz.
+const BAR_CHARS: u64 = 40;
 
-use crate::plan::LoadPlan;
-use crate::record::{ErrorCounts, Latencies, SetupLatencies};
-use crate::run::{LoadOutcome, TargetOutcome};
-use bookend_contract::latency;
-use bookend_contract::report::{
-    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
-};
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+/// Spaces between the columns of a distribution, as in ghz.
+const COLUMN_GAP: usize = 3;
 
-/// The percentages that ghz reports, and 99.9 after them.
-const PERCENTAGES: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-
-/// Steps from fastest to slowest in ghz's histogram; there is one edge more than steps.
-const STEPS: u32 = 10;
-
-const NANOSECONDS_A_SECOND: f64 = 1e9;
-
-/// The report of a run. The same outcome makes the same report, byte for byte.
-pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
-    let latencies = &outcome.latencies;
-    let count = outcome.ok + outcome.errors.total();
-    LoadReport {
-        name: plan.labels.name.clone(),
-        date: date::rfc3339(started),
-        end_reason: end_reason(plan.calls, outcome.cancelled, count).to_owned(),
-        options: plan.labels.options.clone(),
-        count,
-        total: outcome.window_ns,
-        average: average_ns(latencies),
-        fastest: fastest_ns(latencies),
-        slowest: latencies.max_ns,
-        rps: ratio(count as f64, seconds(outcome.window_ns)),
-        error_distribution: outcome.errors.by_text.clone(),
-        status_code_distribution: statuses(outcome.ok, &outcome.errors),
-        latency_distribution: latency_distribution(latencies),
-        histogram: buckets(latencies),
-        tags: plan.labels.tags.clone(),
-        bookend: extension(plan, outcome, count),
-    }
-}
-
-/// ghz's words: `timeout` is a run that ended on time, which is nothing bad.
-fn end_reason(calls: Option<u64>, cancelled: bool, count: u64) -> &'static str {
-    let all_made = calls.is_some_and(|calls| count >= calls);
-    match (cancelled, all_made) {
-        (true, _) => "cancel",
-        (false, true) => "normal",
-        (false, false) => "timeout",
-    }
-}
-
-fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
-    let cpu_seconds = outcome.cpu_user_seconds + outcome.cpu_system_seconds;
-    Extension {
-        schema_version: SCHEMA_VERSION,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cpu_user_seconds: outcome.cpu_user_seconds,
-        cpu_system_seconds: outcome.cpu_system_seconds,
-        busy_seconds: seconds(outcome.driver.busy_ns),
-        threads: plan.threads,
-        window_seconds: seconds(outcome.window_ns),
-        warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
-        ok: outcome.ok,
-        errors: errors_by_code(&outcome.errors),
-        warmup: outcome.warmup,
-        drained: outcome.drained,
-        unfinished: outcome.unfinished,
-        requests_per_cpu_second: ratio(outcome.ok as f64, cpu_seconds),
-        requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
-        requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
-        connections_opened: outcome.connections_opened,
-        targets: targets(&plan.labels.targets, outcome),
-        latency_histogram: latency::encode(&outcome.latencies.histogram),
-        memory_peak_bytes: outcome.memory_peak_bytes,
-        io: plan.driver.to_string(),
-        wait: plan.wait.name().to_owned(),
-        split: outcome
-            .setup
-            .as_ref()
-            .map(|setup| split(setup, &outcome.latencies)),
-        source_addresses: outcome.sources_used,
-        goaways: outcome.goaways.clone(),
-        streams_allowed: outcome.streams_allowed,
-        intervals: outcome.intervals.clone(),
-    }
-}
-
-fn split(setup: &SetupLatencies, latencies: &Latencies) -> Split {
-    Split {
-        connect: part(&setup.connect),
-        tls: (!setup.tls.histogram.is_empty()).then(|| part(&setup.tls)),
-        first_byte: part(&setup.first_byte),
-        total: part(latencies),
-    }
-}
-
-fn part(latencies: &Latencies) -> Part {
-    Part {
-        mean_ns: average_ns(latencies),
-        p50_ns: latency_at(latencies, 50.0),
-        p90_ns: latency_at(latencies, 90.0),
-        p99_ns: latency_at(latencies, 99.0),
-        max_ns: latencies.max_ns,
-        histogram: latency::encode(&latencies.histogram),
-    }
-}
-
-/// One row is the run itself.
-fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
-    if outcome.targets.len() < 2 {
-        return Vec::new();
-    }
-    let row = |target: &TargetOutcome| TargetReport {
-        target: names[target.endpoint.name].clone(),
-        address: target.endpoint.target.address.to_string(),
-        connections_opened: target.connections_opened,
-        ok: target.calls.ok,
-        failed: target.calls.failed,
-    };
-    outcome.targets.iter().map(row).collect()
-}
-
-fn errors_by_code(errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    errors
-        .by_code
+/// The summary of a report, ending with a line break.
+pub fn text(report: &LoadReport) -> String {
+    let name = report.name.as_deref().filter(|name| !name.is_empty());
+    let name = name.map_or_else(String::new, |name| format!("  Name:\t\t{name}\n"));
+    let percentiles: String = report
+        .latency_distribution
         .iter()
-        .map(|(code, count)| (code.name().to_owned(), *count))
-        .collect()
+        .map(|at| format!("  {} % in {} \n", at.percentage, duration(at.latency)))
+        .collect();
+    let ghz = [
+        format!("\nSummary:\n{name}  Count:\t{}\n", report.count),
+        format!("  Total:\t{}\n", duration(report.total)),
+        format!("  Slowest:\t{}\n", duration(report.slowest)),
+        format!("  Fastest:\t{}\n", duration(report.fastest)),
+        format!("  Average:\t{}\n", duration(report.average)),
+        format!("  Requests/sec:\t{:.2}\n", report.rps),
+        format!(
+            "\nResponse time histogram:\n{}",
+            histogram(&report.histogram)
+        ),
+        format!("\nLatency distribution:\n{percentiles}"),
+        distributions(report),
+    ];
+    ghz.concat() + &extension(&report.bookend)
 }
 
-fn statuses(ok: u64, errors: &ErrorCounts) -> BTreeMap<String, u64> {
-    let failed = errors
-        .by_code
+/// ghz's units: nanoseconds below ten thousand, then milliseconds, then seconds.
+fn duration(nanoseconds: u64) -> String {
+    let milliseconds = nanoseconds as f64 / 1e6;
+    match nanoseconds {
+        0..10_000 => format!("{nanoseconds} ns"),
+        10_000..1_000_000_000 => format!("{milliseconds:.2} ms"),
+        _ => format!("{:.2} s", milliseconds / 1e3),
+    }
+}
+
+fn histogram(buckets: &[Bucket]) -> String {
+    let mark = |bucket: &Bucket| format!("{:.3}", bucket.mark * 1e3);
+    let count = |bucket: &Bucket| format!("[{}]", bucket.count);
+    let widest = |text: &dyn Fn(&Bucket) -> String| {
+        let widths = buckets.iter().map(|bucket| text(bucket).len());
+        widths.max().unwrap_or(0)
+    };
+    let (mark_width, count_width) = (widest(&mark), widest(&count));
+    let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+    let line = |bucket: &Bucket| {
+        let bar = "∎".repeat(bar_chars(bucket.count, most));
+        let (mark, count) = (mark(bucket), count(bucket));
+        format!("  {mark:mark_width$} {count:count_width$} |{bar}\n")
+    };
+    buckets.iter().map(line).collect()
+}
+
+fn bar_chars(count: u64, most: u64) -> usize {
+    let rounded = (u128::from(count) * u128::from(BAR_CHARS) + u128::from(most / 2))
+        .checked_div(u128::from(most));
+    rounded.unwrap_or(0) as usize
+}
+
+fn distributions(report: &LoadReport) -> String {
+    let statuses = report
+        .status_code_distribution
         .iter()
-        .map(|(code, count)| (code.name_in_go(), *count));
-    let all = std::iter::once(("OK", ok))
-        .chain(failed)
-        .filter(|(_, count)| *count > 0);
-    all.map(|(status, count)| (status.to_owned(), count))
+        .map(|(status, count)| (format!("  [{status}]"), format!("{count} responses")));
+    let errors = report
+        .error_distribution
+        .iter()
+        .map(|(error, count)| (format!("  [{count}]"), error.replace(char::is_control, " ")));
+    section("Status code distribution", statuses.collect())
+        + &section("Error distribution", errors.collect())
+}
+
+/// Two columns, each padded to its widest word and a gap.
+fn section(title: &str, rows: Vec<(String, String)>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let width = |words: &dyn Fn(&(String, String)) -> usize| {
+        rows.iter().map(words).max().unwrap_or(0) + COLUMN_GAP
+    };
+    let first_width = width(&|row| row.0.chars().count());
+    let second_width = width(&|row| row.1.chars().count());
+    let lines = rows
+        .iter()
+        .map(|(first, second)| format!("{first:first_width$}{second:second_width$}\n"));
+    format!("\n{title}:\n{}", lines.collect::<String>())
+}
+
+/// What ghz does not have.
+fn extension(facts: &Extension) -> String {
+    let lines = [
+        "\nBookend:\n".to_owned(),
+        cpu_and_io(facts),
+        latency_parts(facts),
+        by_target(facts),
+        outside_the_window(facts),
+        announced_by_the_server(facts),
+    ];
+    let is_limit = facts.busy_share() >= GENERATOR_SATURATED;
+    let limit = "  Limit:\tthis generator was the limit: the target can do at least this much\n";
+    lines.concat() + if is_limit { limit } else { "" }
+}
+
+fn cpu_and_io(facts: &Extension) -> String {
+    let threads = if facts.threads == 1 {
+        "1 thread".to_owned()
+    } else {
+        format!("{} threads", facts.threads)
+    };
+    // A thread that spins uses all of its CPU whatever it does: no cost can be made of that.
+    let spins = facts.wait == "spin";
+    let (cost, spinning) = if spins {
+        let line = "  Spin:\tthe CPU figures below say nothing, the busy share is the figure\n";
+        (line.to_owned(), ", spinning")
+    } else {
+        let requests = facts.requests_per_cpu_second;
+        (format!("  Requests per CPU-second:\t{requests:.2}\n"), "")
+    };
+    let lines = [
+        cost,
+        format!(
+            "  CPU:\t{:.2} s user, {:.2} s system in {:.2} s\n",
+            facts.cpu_user_seconds, facts.cpu_system_seconds, facts.window_seconds
+        ),
+        format!(
+            "  Busy:\t{:.1} % of {threads} ({}{spinning})\n",
+            facts.busy_share() * 100.0,
+            facts.io
+        ),
+        format!("  Requests per write:\t{:.2}\n", facts.requests_per_write),
+        format!("  Requests per read:\t{:.2}\n", facts.requests_per_read),
+    ];
+    lines.concat()
+}
+
+/// The parts of calls that had connections of their own, and where these came from.
+fn latency_parts(facts: &Extension) -> String {
+    let line = |(name, part): (&str, &Part)| {
+        let name = match name {
+            "connect" => "Connect",
+            "tls" => "TLS",
+            "first_byte" => "First byte",
+            _ => "Total",
+        };
+        format!(
+            "  {name}:\t{} mean, {} in 50 %, {} in 90 %, {} in 99 %, {} at most\n",
+            duration(part.mean_ns),
+            duration(part.p50_ns),
+            duration(part.p90_ns),
+            duration(part.p99_ns),
+            duration(part.max_ns)
+        )
+    };
+    let parts: String = facts
+        .split
+        .iter()
+        .flat_map(Split::parts)
+        .map(line)
+        .collect();
+    if facts.source_addresses == 0 {
+        return parts;
+    }
+    format!(
+        "{parts}  Sources:\t{} addresses of the loopback beside the first, which was out of ports\n",
+        facts.source_addresses
+    )
+}
+
+fn by_target(facts: &Extension) -> String {
+    let line = |target: &TargetReport| {
+        let address = &target.address;
+        let name = if target.target == *address {
+            address.clone()
+        } else {
+            format!("{address} ({})", target.target)
+        };
+        let (ok, failed, connections) = (target.ok, target.failed, target.connections_opened);
+        format!("  Target:\t{name}: {ok} OK, {failed} failed, {connections} connections\n")
+    };
+    facts.targets.iter().map(line).collect()
+}
+
+/// What the server has told us, in frames of its own, that explains the figures.
+fn announced_by_the_server(facts: &Extension) -> String {
+    let streams = facts.streams_allowed.map(|streams| {
+        format!(
+            "  Streams:\tthe server allows {streams} a connection: fewer calls were in flight than \
+             asked for\n"
+        )
+    });
+    let goaways = facts.goaways.iter().map(|(text, connections)| {
+        let text = text.replace(char::is_control, " ");
+        format!("  Goaway:\t{connections} x {text}\n")
+    });
+    streams.into_iter().chain(goaways).collect()
+}
+
+fn outside_the_window(facts: &Extension) -> String {
+    let counts = [
+        ("Warm-up", facts.warmup),
+        ("Drained", facts.drained),
+        ("Unfinished", facts.unfinished),
+    ];
+    let there = counts.iter().filter(|(_, count)| *count > 0);
+    there
+        .map(|(name, count)| format!("  {name}:\t{count} calls\n"))
         .collect()
-}
-
-fn average_ns(latencies: &Latencies) -> u64 {
-    let count = u128::from(latencies.histogram.len());
-    let average_ns = latencies.sum_ns.checked_div(count).unwrap_or(0);
-    u64::try_from(average_ns).unwrap_or(u64::MAX)
-}
-
-/// Zero where nothing was recorded, as for the other figures.
-fn fastest_ns(latencies: &Latencies) -> u64 {
-    if latencies.histogram.is_empty() {
-        0
-    } else {
-        latencies.min_ns
-    }
-}
-
-fn latency_distribution(latencies: &Latencies) -> Vec<LatencyAt> {
-    if latencies.histogram.is_empty() {
-        return Vec::new();
-    }
-    let at = |percentage| LatencyAt {
-        percentage,
-        latency: latency_at(latencies, percentage),
-    };
-    PERCENTAGES.map(at).to_vec()
-}
-
-/// The histogram rounds up to its next step, the extremes are exact. There is at least one latency.
-fn latency_at(latencies: &Latencies, percentage: f64) -> u64 {
-    let latency_ns = latencies.histogram.value_at_percentile(percentage);
-    latency_ns.clamp(latencies.min_ns, latencies.max_ns)
-}
-
-/// ghz's buckets: the first edge is the fastest call, the last one the slowest, and a call
-/// belongs to the first edge that is not below it.
-fn buckets(latencies: &Latencies) -> Vec<Bucket> {
-    let histogram = &latencies.histogram;
-    if histogram.is_empty() {
-        return Vec::new();
-    }
-    let edges_ns = edges_ns(latencies.min_ns as f64, latencies.max_ns as f64);
-    let mut counts = vec![0u64; edges_ns.len()];
-    let mut edge = 0;
-    for recorded in histogram.iter_recorded() {
-        // The lower end of the step, so that the fastest call is not above its own edge.
-        let latency_ns = histogram.lowest_equivalent(recorded.value_iterated_to()) as f64;
-        while edge + 1 < edges_ns.len() && latency_ns > edges_ns[edge] {
-            edge += 1;
-        }
-        counts[edge] += recorded.count_since_last_iteration();
-    }
-    let total = histogram.len() as f64;
-    let bucket = |(edge_ns, count): (f64, u64)| Bucket {
-        mark: edge_ns / NANOSECONDS_A_SECOND,
-        count,
-        frequency: ratio(count as f64, total),
-    };
-    edges_ns.into_iter().zip(counts).map(bucket).collect()
-}
-
-fn edges_ns(fastest_ns: f64, slowest_ns: f64) -> Vec<f64> {
-    let step_ns = (slowest_ns - fastest_ns) / f64::from(STEPS);
-    let inner = (0..STEPS).map(|step| fastest_ns + step_ns * f64::from(step));
-    inner.chain(std::iter::once(slowest_ns)).collect()
-}
-
-fn seconds(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / NANOSECONDS_A_SECOND
-}
-
-/// Zero where there is nothing to divide by: JSON has no word for infinity.
-fn ratio(numerator: f64, denominator: f64) -> f64 {
-    if denominator > 0.0 {
-        numerator / denominator
-    } else {
-        0.0
-    }
 }

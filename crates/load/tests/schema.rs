@@ -1,7 +1,8 @@
 //! Schemas from files, descriptor sets and reflection; messages made with them.
 
 use bookend_load::payload::{DataSource, Payload, Templates};
-use bookend_load::schema::{MethodError, ReflectionError, ReflectionQuery, Schema};
+use bookend_load::schema::reflection::{ReflectionError, ReflectionQuery};
+use bookend_load::schema::{MethodError, Schema};
 use prost::Message as _;
 use std::cell::RefCell;
 use std::fs;
@@ -445,7 +446,7 @@ fn data_comes_from_files_and_from_standard_input() {
     let method = greeter().method("helloworld.Greeter/SayHello").unwrap();
     let files = folder(&[("data.json", r#"{"name": "a"}"#), ("data.bin", "\x0a\x01a")]);
     let read = |source: DataSource, mut input: &[u8]| {
-        Payload::read(&source, &method, Templates::Refuse, &mut input)
+        Payload::read(&source, &method.input, Templates::Refuse, &mut input)
             .map(|payload| payload.messages().to_vec())
             .map_err(|error| error.to_string())
     };

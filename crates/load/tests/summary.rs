@@ -7,8 +7,8 @@ use bookend_load::output::{self, OutputFormat};
 use bookend_load::plan::LoadPlan;
 use bookend_load::record::{ErrorCounts, Latencies, Recorder, TargetCounts};
 use bookend_load::run::{LoadOutcome, TargetOutcome};
-use bookend_load::summary;
 use bookend_load::targets::Endpoint;
+use bookend_load::{report, summary};
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 use std::fs;
@@ -93,7 +93,7 @@ fn empty_outcome() -> LoadOutcome {
 
 fn report_of(outcome: LoadOutcome) -> LoadReport {
     let started = UNIX_EPOCH + Duration::from_secs(1_234_567_890);
-    summary::build_report(&plan(), started, &outcome)
+    report::build_report(&plan(), started, &outcome)
 }
 
 fn report() -> LoadReport {

@@ -6,11 +6,10 @@
 
 mod error;
 mod schema;
-mod timestamp;
 
+pub use bookend_contract::timestamp::Timestamp;
 pub use error::StoreError;
 pub use schema::SCHEMA_VERSION;
-pub use timestamp::Timestamp;
 
 use crate::machine::MachineFacts;
 use crate::measurement::{CellId, Outcome, Row};

@@ -1,6 +1,6 @@
 //! What can be wrong with the flags as a whole, each in one line that names the flag to change.
 
-use crate::metadata::MetadataError;
+use crate::metadata::CallMetadataError;
 use crate::targets::TargetError;
 use bookend_io::tls::ConfigError;
 use std::path::PathBuf;
@@ -110,7 +110,7 @@ pub enum FlagsError {
     },
     /// The metadata cannot be sent.
     #[error(transparent)]
-    Metadata(#[from] MetadataError),
+    Metadata(#[from] CallMetadataError),
     /// `--tags` is not a JSON object of strings.
     #[error("--tags is not a JSON object of strings: {reason}")]
     Tags {

@@ -1,6 +1,6 @@
 //! Serialized messages: one, or several that each have their length before them.
 
-use super::PayloadError;
+use super::error::PayloadError;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 
 pub(super) fn messages(

@@ -1,6 +1,6 @@
 //! JSON to message bytes by the canonical mapping, with errors that say where and what.
 
-use super::PayloadError;
+use super::error::PayloadError;
 use crate::suggestion::Suggestion;
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};

@@ -2,7 +2,7 @@
 
 use crate::options::CallOptions;
 use crate::prepare::{PrepareError, PreparedCall};
-use crate::schema::Method;
+use crate::schema::SchemaMethod;
 use crate::targets::TargetName;
 use bookend_io::tls::ClientConfig;
 use std::io::Read;
@@ -18,7 +18,7 @@ pub struct ProbeRequest {
     /// TLS; `None` is plain text.
     pub tls: Option<ClientConfig>,
     /// The method.
-    pub method: Method,
+    pub method: SchemaMethod,
     /// The request messages of a call: one, unless the method takes a stream.
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call, as it stands on the wire.

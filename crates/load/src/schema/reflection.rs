@@ -1,8 +1,8 @@
 //! A schema from a server's reflection service. The transport is the caller's: it is handed in
 //! as a function that answers one [`ReflectionQuery`] at a time.
 
-use super::error::one_line;
-use super::{MethodError, Schema, split_call};
+use super::error::{MethodError, one_line};
+use super::{Schema, split_call};
 use prost::Message as _;
 use prost_reflect::DescriptorPool;
 use prost_types::FileDescriptorProto;

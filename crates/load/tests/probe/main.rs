@@ -13,7 +13,7 @@ use bookend_load::probe::{
     CheckOutcome, ProbeDepth, ProbeReport, ProbeRequest, SemanticsCheck, VerifyError, probe,
 };
 use bookend_load::reflect::{FetchError, ReflectError};
-use bookend_load::schema::{MethodError, ReflectionError};
+use bookend_load::schema::{MethodError, reflection::ReflectionError};
 use faulty::Fault;
 use serde_json::Value;
 use std::net::TcpListener;

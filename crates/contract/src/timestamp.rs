@@ -70,6 +70,7 @@ mod tests {
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),
             (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_234_567_890, "2009-02-13T23:31:30Z"),
             (1_709_210_096, "2024-02-29T12:34:56Z"),
             (1_735_689_599, "2024-12-31T23:59:59Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
@@ -77,6 +78,29 @@ mod tests {
         ];
         for (second, expected) in known {
             assert_eq!(Timestamp::from_unix_ms(second * 1000).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn every_day_of_four_centuries_follows_the_one_before() {
+        let mut expected = (1970, 1, 1);
+        for day in 0..146_097 {
+            assert_eq!(civil_from_days(day), expected);
+            expected = next(expected);
+        }
+    }
+
+    fn next((year, month, day): (i64, i64, i64)) -> (i64, i64, i64) {
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let days = match month {
+            2 => 28 + i64::from(is_leap),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        match (day == days, month) {
+            (false, _) => (year, month, day + 1),
+            (true, 12) => (year + 1, 1, 1),
+            (true, _) => (year, month + 1, 1),
         }
     }
 }

@@ -1,0 +1,223 @@
+//! From what a run recorded to its report.
+
+use crate::plan::LoadPlan;
+use crate::record::{ErrorCounts, Latencies, SetupLatencies};
+use crate::run::{LoadOutcome, TargetOutcome};
+use bookend_contract::latency;
+use bookend_contract::report::{
+    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
+};
+use bookend_contract::timestamp::Timestamp;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+/// The percentages that ghz reports, and 99.9 after them.
+const PERCENTAGES: [f64; 8] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+
+/// Steps from fastest to slowest in ghz's histogram; there is one edge more than steps.
+const STEPS: u32 = 10;
+
+const NANOSECONDS_A_SECOND: f64 = 1e9;
+
+/// The report of a run. The same outcome makes the same report, byte for byte.
+pub fn build_report(plan: &LoadPlan, started: SystemTime, outcome: &LoadOutcome) -> LoadReport {
+    let latencies = &outcome.latencies;
+    let count = outcome.ok + outcome.errors.total();
+    LoadReport {
+        name: plan.labels.name.clone(),
+        date: Timestamp::from(started).to_string(),
+        end_reason: end_reason(plan.calls, outcome.cancelled, count).to_owned(),
+        options: plan.labels.options.clone(),
+        count,
+        total: outcome.window_ns,
+        average: average_ns(latencies),
+        fastest: fastest_ns(latencies),
+        slowest: latencies.max_ns,
+        rps: ratio(count as f64, seconds(outcome.window_ns)),
+        error_distribution: outcome.errors.by_text.clone(),
+        status_code_distribution: statuses(outcome.ok, &outcome.errors),
+        latency_distribution: latency_distribution(latencies),
+        histogram: buckets(latencies),
+        tags: plan.labels.tags.clone(),
+        bookend: extension(plan, outcome, count),
+    }
+}
+
+/// ghz's words: `timeout` is a run that ended on time, which is nothing bad.
+fn end_reason(calls: Option<u64>, cancelled: bool, count: u64) -> &'static str {
+    let all_made = calls.is_some_and(|calls| count >= calls);
+    match (cancelled, all_made) {
+        (true, _) => "cancel",
+        (false, true) => "normal",
+        (false, false) => "timeout",
+    }
+}
+
+fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
+    let cpu_seconds = outcome.cpu_user_seconds + outcome.cpu_system_seconds;
+    Extension {
+        schema_version: SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cpu_user_seconds: outcome.cpu_user_seconds,
+        cpu_system_seconds: outcome.cpu_system_seconds,
+        busy_seconds: seconds(outcome.driver.busy_ns),
+        threads: plan.threads,
+        window_seconds: seconds(outcome.window_ns),
+        warmup_seconds: Duration::from_nanos(plan.warmup_ns).as_secs_f64(),
+        ok: outcome.ok,
+        errors: errors_by_code(&outcome.errors),
+        warmup: outcome.warmup,
+        drained: outcome.drained,
+        unfinished: outcome.unfinished,
+        requests_per_cpu_second: ratio(outcome.ok as f64, cpu_seconds),
+        requests_per_write: ratio(count as f64, outcome.driver.writes as f64),
+        requests_per_read: ratio(count as f64, outcome.driver.reads as f64),
+        connections_opened: outcome.connections_opened,
+        targets: targets(&plan.labels.targets, outcome),
+        latency_histogram: latency::encode(&outcome.latencies.histogram),
+        memory_peak_bytes: outcome.memory_peak_bytes,
+        io: plan.driver.to_string(),
+        wait: plan.wait.name().to_owned(),
+        split: outcome
+            .setup
+            .as_ref()
+            .map(|setup| split(setup, &outcome.latencies)),
+        source_addresses: outcome.sources_used,
+        goaways: outcome.goaways.clone(),
+        streams_allowed: outcome.streams_allowed,
+        intervals: outcome.intervals.clone(),
+    }
+}
+
+fn split(setup: &SetupLatencies, latencies: &Latencies) -> Split {
+    Split {
+        connect: part(&setup.connect),
+        tls: (!setup.tls.histogram.is_empty()).then(|| part(&setup.tls)),
+        first_byte: part(&setup.first_byte),
+        total: part(latencies),
+    }
+}
+
+fn part(latencies: &Latencies) -> Part {
+    Part {
+        mean_ns: average_ns(latencies),
+        p50_ns: latency_at(latencies, 50.0),
+        p90_ns: latency_at(latencies, 90.0),
+        p99_ns: latency_at(latencies, 99.0),
+        max_ns: latencies.max_ns,
+        histogram: latency::encode(&latencies.histogram),
+    }
+}
+
+/// One row is the run itself.
+fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
+    if outcome.targets.len() < 2 {
+        return Vec::new();
+    }
+    let row = |target: &TargetOutcome| TargetReport {
+        target: names[target.endpoint.name].clone(),
+        address: target.endpoint.target.address.to_string(),
+        connections_opened: target.connections_opened,
+        ok: target.calls.ok,
+        failed: target.calls.failed,
+    };
+    outcome.targets.iter().map(row).collect()
+}
+
+fn errors_by_code(errors: &ErrorCounts) -> BTreeMap<String, u64> {
+    errors
+        .by_code
+        .iter()
+        .map(|(code, count)| (code.name().to_owned(), *count))
+        .collect()
+}
+
+fn statuses(ok: u64, errors: &ErrorCounts) -> BTreeMap<String, u64> {
+    let failed = errors
+        .by_code
+        .iter()
+        .map(|(code, count)| (code.name_in_go(), *count));
+    let all = std::iter::once(("OK", ok))
+        .chain(failed)
+        .filter(|(_, count)| *count > 0);
+    all.map(|(status, count)| (status.to_owned(), count))
+        .collect()
+}
+
+fn average_ns(latencies: &Latencies) -> u64 {
+    let count = u128::from(latencies.histogram.len());
+    let average_ns = latencies.sum_ns.checked_div(count).unwrap_or(0);
+    u64::try_from(average_ns).unwrap_or(u64::MAX)
+}
+
+/// Zero where nothing was recorded, as for the other figures.
+fn fastest_ns(latencies: &Latencies) -> u64 {
+    if latencies.histogram.is_empty() {
+        0
+    } else {
+        latencies.min_ns
+    }
+}
+
+fn latency_distribution(latencies: &Latencies) -> Vec<LatencyAt> {
+    if latencies.histogram.is_empty() {
+        return Vec::new();
+    }
+    let at = |percentage| LatencyAt {
+        percentage,
+        latency: latency_at(latencies, percentage),
+    };
+    PERCENTAGES.map(at).to_vec()
+}
+
+/// The histogram rounds up to its next step, the extremes are exact. There is at least one latency.
+fn latency_at(latencies: &Latencies, percentage: f64) -> u64 {
+    let latency_ns = latencies.histogram.value_at_percentile(percentage);
+    latency_ns.clamp(latencies.min_ns, latencies.max_ns)
+}
+
+/// ghz's buckets: the first edge is the fastest call, the last one the slowest, and a call
+/// belongs to the first edge that is not below it.
+fn buckets(latencies: &Latencies) -> Vec<Bucket> {
+    let histogram = &latencies.histogram;
+    if histogram.is_empty() {
+        return Vec::new();
+    }
+    let edges_ns = edges_ns(latencies.min_ns as f64, latencies.max_ns as f64);
+    let mut counts = vec![0u64; edges_ns.len()];
+    let mut edge = 0;
+    for recorded in histogram.iter_recorded() {
+        // The lower end of the step, so that the fastest call is not above its own edge.
+        let latency_ns = histogram.lowest_equivalent(recorded.value_iterated_to()) as f64;
+        while edge + 1 < edges_ns.len() && latency_ns > edges_ns[edge] {
+            edge += 1;
+        }
+        counts[edge] += recorded.count_since_last_iteration();
+    }
+    let total = histogram.len() as f64;
+    let bucket = |(edge_ns, count): (f64, u64)| Bucket {
+        mark: edge_ns / NANOSECONDS_A_SECOND,
+        count,
+        frequency: ratio(count as f64, total),
+    };
+    edges_ns.into_iter().zip(counts).map(bucket).collect()
+}
+
+fn edges_ns(fastest_ns: f64, slowest_ns: f64) -> Vec<f64> {
+    let step_ns = (slowest_ns - fastest_ns) / f64::from(STEPS);
+    let inner = (0..STEPS).map(|step| fastest_ns + step_ns * f64::from(step));
+    inner.chain(std::iter::once(slowest_ns)).collect()
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / NANOSECONDS_A_SECOND
+}
+
+/// Zero where there is nothing to divide by: JSON has no word for infinity.
+fn ratio(numerator: f64, denominator: f64) -> f64 {
+    if denominator > 0.0 {
+        numerator / denominator
+    } else {
+        0.0
+    }
+}
