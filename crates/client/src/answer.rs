@@ -1,6 +1,6 @@
 //! What a server made of a call.
 
-use crate::metadata::Metadata;
+use bookend_wire::grpc::Metadata;
 use bookend_wire::grpc::{Code, Status};
 
 /// How a call ended, and everything that came.

@@ -1,7 +1,7 @@
 //! Calls as an application describes them.
 
 use crate::encoding::Encoding;
-use crate::metadata::Metadata;
+use bookend_wire::grpc::Metadata;
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -51,21 +51,19 @@ mod call;
 mod channel;
 mod encoding;
 mod error;
-mod metadata;
 mod response;
 pub mod targets;
 mod verdict;
 
 pub use answer::Answer;
 pub use bookend_io::tls;
-pub use bookend_wire::grpc::{Code, Status};
+pub use bookend_wire::grpc::{Code, MalformedBinary, Metadata, MetadataError, Status};
 pub use call::{StreamCall, UnaryCall};
 pub use channel::{
     CallEnd, Canceller, Channel, ChannelOptions, ReceivedMessage, Requests, Responses, SendError,
 };
 pub use encoding::Encoding;
 pub use error::ConnectError;
-pub use metadata::{Metadata, MetadataError};
 pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.

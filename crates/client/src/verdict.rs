@@ -1,8 +1,8 @@
 //! What the header blocks of an answer say: its head, and how the call ended.
 
 use crate::encoding::AnswerEncoding;
-use crate::metadata::Metadata;
 use bookend_wire::HeaderList;
+use bookend_wire::grpc::Metadata;
 use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
 use bookend_wire::grpc::{Code, Status};
 
@@ -87,7 +87,7 @@ impl Verdict {
             self.read_trailers(fields, end_stream);
             return None;
         }
-        let metadata = Metadata::read(fields);
+        let metadata = Metadata::of_response(fields);
         self.encoding = AnswerEncoding::of_head(fields);
         let plain = metadata.is_empty()
             && self.fault.is_none()
@@ -100,7 +100,7 @@ impl Verdict {
         if !end_stream {
             return None;
         }
-        self.trailers = Metadata::read(fields);
+        self.trailers = Metadata::of_response(fields);
         let stated = stated_status(fields);
         let is_ok = |status: &Status| status.code == Code::Ok && status.message.is_empty();
         let plain = stated.as_ref().is_some_and(is_ok) && self.trailers.is_empty();

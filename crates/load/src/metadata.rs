@@ -1,42 +1,17 @@
 //! The metadata that goes with every call: names checked, binary values in the form of the wire.
 
 use crate::payload::{Templates, find_template};
-use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bookend_wire::grpc::metadata::{is_binary, is_name, is_text};
+use bookend_wire::grpc::{base64, reserved};
+use bookend_wire::hpack::FIELD_OVERHEAD_BYTES;
 use std::collections::BTreeMap;
 
-/// CallMetadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
+/// Metadata of one call in all. The gRPC specification suggests 8 KiB as the least that every
 /// server should take, and it is grpc-go's and grpc-java's default limit.
 const TOTAL_LIMIT_BYTES: usize = 8 * 1024;
 
-/// What a field counts beyond its name and value (RFC 9113, section 6.5.2).
-const FIELD_OVERHEAD_BYTES: usize = 32;
-
 /// How many bytes the value of the varying field has: [`varying_value`] in hexadecimal.
 pub const VARYING_VALUE_BYTES: usize = 16;
-
-/// Fields that HTTP/2 or gRPC sets itself or forbids.
-const RESERVED: [&str; 10] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
-
-/// gRPC's binary values: padding is taken and not sent.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_encode_padding(false)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// The metadata of a run, ready for the wire: names in lower case, `-bin` values in base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,11 +121,10 @@ fn check_name(name: &str) -> Result<String, CallMetadataError> {
     if lower.starts_with("grpc-") {
         return refuse("names that begin with grpc- belong to gRPC");
     }
-    if RESERVED.contains(&lower.as_str()) {
+    if reserved::is_reserved(lower.as_bytes()) {
         return refuse("HTTP/2 and gRPC set or forbid it themselves");
     }
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    if lower.is_empty() || !lower.bytes().all(legal) {
+    if !is_name(lower.as_bytes()) {
         return refuse("names are made of letters, digits, '-', '_' and '.'");
     }
     Ok(lower)
@@ -176,16 +150,18 @@ fn check_value(
             reason,
         })
     };
-    if name.ends_with("-bin") {
-        return match BASE64.decode(value) {
-            Ok(bytes) => Ok(BASE64.encode(bytes).into_bytes()),
-            Err(_) => refuse("the value of a name that ends in -bin is given in base64"),
+    if is_binary(name.as_bytes()) {
+        let Some(bytes) = base64::decode(value.as_bytes()) else {
+            return refuse("the value of a name that ends in -bin is given in base64");
         };
+        let mut unpadded = Vec::new();
+        base64::encode(&bytes, &mut unpadded);
+        return Ok(unpadded);
     }
     if value != value.trim_matches(' ') {
         return refuse("HTTP/2 forbids a space at either end of a value");
     }
-    if !value.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+    if !is_text(value.as_bytes()) {
         return refuse(
             "values are printable ASCII; anything else goes in a name that ends in -bin",
         );

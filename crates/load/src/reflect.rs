@@ -5,7 +5,6 @@ use crate::schema::Schema;
 use crate::schema::reflection::{ReflectionError, ReflectionQuery};
 use bookend_client::{Channel, ChannelOptions, Code, ConnectError, Metadata, Status, UnaryCall};
 use bookend_io::tls::ClientConfig;
-use bookend_wire::grpc::metadata::{decode_binary, is_binary};
 use prost::Message;
 use std::fmt;
 use std::time::Duration;
@@ -198,16 +197,11 @@ pub(crate) fn connect(
     Ok(channel)
 }
 
-/// From the wire's form to the client library's. What the flags let through, it takes.
+/// The client library's metadata. What the flags let through, it takes.
 pub(crate) fn client_metadata(fields: &[(Vec<u8>, Vec<u8>)]) -> Metadata {
     let mut metadata = Metadata::new();
     for (name, value) in fields {
-        let octets = match is_binary(name) {
-            true => decode_binary(value).unwrap_or_default(),
-            false => value.clone(),
-        };
-        let pushed = metadata.push(&String::from_utf8_lossy(name), &octets);
-        debug_assert_eq!(pushed, Ok(()));
+        metadata.push_received(name, value);
     }
     metadata
 }

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::cancellation::Cancellation;
 use crate::head::Head;
-use crate::metadata::{Metadata, base64};
 use crate::response_metadata::ResponseMetadata;
+use bookend_wire::grpc::Metadata;
 
 /// What a handler can know about its call, and add to its answer.
 #[derive(Clone, Copy)]
@@ -56,21 +56,25 @@ impl Context<'_> {
     /// A name that is no name (lower-case letters, digits, `-`, `_` and `.`) or is gRPC's own, or a
     /// value that no header may have, is a mistake of the handler's: its call ends with `INTERNAL`.
     pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.response.add_header(name, value);
+        self.response
+            .change(|fields| fields.headers.push(name, value));
     }
 
-    /// As [`Context::add_header`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_header(&self, name: &str, octets: &[u8]) {
-        self.response.add_header(name, &base64(octets));
+    /// As [`Context::add_header`], with any bytes; `name` ends in `-bin`.
+    pub fn add_binary_header(&self, name: &str, bytes: &[u8]) {
+        self.response
+            .change(|fields| fields.headers.push_binary(name, bytes));
     }
 
     /// Adds metadata that goes behind the answer, beside its status; as [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
-        self.response.add_trailer(name, value);
+        self.response
+            .change(|fields| fields.trailers.push(name, value));
     }
 
-    /// As [`Context::add_trailer`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_trailer(&self, name: &str, octets: &[u8]) {
-        self.response.add_trailer(name, &base64(octets));
+    /// As [`Context::add_trailer`], with any bytes; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&self, name: &str, bytes: &[u8]) {
+        self.response
+            .change(|fields| fields.trailers.push_binary(name, bytes));
     }
 }

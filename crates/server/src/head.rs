@@ -4,8 +4,8 @@ use bookend_wire::HeaderList;
 use bookend_wire::grpc::{Code, Status, timeout};
 
 use crate::compression::{Encoding, lists_gzip};
-use crate::metadata::Metadata;
 use crate::router::{Route, Router};
+use bookend_wire::grpc::Metadata;
 
 /// What the head of a request says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Head {
                 b"grpc-accept-encoding" => raw.accepted_encodings = Some(field.value),
                 b"te" | b"content-length" => {}
                 [b':', ..] => {}
-                name => self.metadata.push(name, field.value),
+                name => self.metadata.push_received(name, field.value),
             }
         }
         raw

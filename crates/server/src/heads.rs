@@ -108,7 +108,7 @@ mod tests {
         let head = heads.head_mut(index);
         head.route.number = route;
         head.metadata.clear();
-        head.metadata.push(b"name", value);
+        head.metadata.push_received(b"name", value);
         (index, heads.recognise(index))
     }
 

@@ -77,7 +77,6 @@ mod head;
 mod heads;
 mod inbox;
 pub mod limits;
-mod metadata;
 mod patience;
 mod pool;
 mod quick_hash;
@@ -99,6 +98,7 @@ pub use bookend_io::Io;
 pub use bookend_io::tls;
 pub use bookend_wire::Keepalive;
 pub use bookend_wire::grpc::{Code, Status};
+pub use bookend_wire::grpc::{MalformedBinary, Metadata};
 pub use budgets::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES,
     STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
@@ -107,7 +107,6 @@ pub use cancellation::Cancellation;
 pub use codec::{Replies, ReplySender, Requests, StreamHandler};
 pub use context::Context;
 pub use limits::{ConnectionAge, Limits, Rate};
-pub use metadata::{MalformedBinary, Metadata};
 pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
 pub use prost;
 pub use prost_types;

@@ -7,10 +7,10 @@ use bookend_wire::{ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
 
 use crate::compression::{ACCEPTED, GZIP, deflated};
 use crate::head::{HttpStatus, Refusal};
-use crate::metadata::Metadata;
 use crate::responder::{Answerer, ReturnAddress};
 use crate::response_metadata::{ResponseFields, ResponseMetadata};
 use crate::unary;
+use bookend_wire::grpc::Metadata;
 
 /// Where the answer to a call goes. Used up by the one answer that a call has.
 pub struct Reply<'a> {
@@ -295,7 +295,9 @@ impl Answers {
             _ => {
                 let mut fields = ResponseFields::default();
                 if refusal.lists_encodings {
-                    fields.headers.push(b"grpc-accept-encoding", ACCEPTED);
+                    fields
+                        .headers
+                        .push_received(b"grpc-accept-encoding", ACCEPTED);
                 }
                 let (http_status, status) = (refusal.http_status, &refusal.status);
                 self.trailers_only(sender, stream, http_status, &fields, status);

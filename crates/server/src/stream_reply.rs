@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::{Code, MetadataError, Status};
 use bookend_wire::{Sender, StreamKey};
 
 use crate::budgets::{
@@ -13,7 +13,6 @@ use crate::budgets::{
 };
 use crate::compression::deflated;
 use crate::head::HttpStatus;
-use crate::metadata::base64;
 use crate::reply::{Answers, internal};
 use crate::response_metadata::ResponseFields;
 use crate::stream_call::Waits;
@@ -149,14 +148,21 @@ impl StreamReply<'_> {
     /// Adds metadata that goes behind the messages, beside the status; as
     /// [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
-        if let Err(mistake) = self.progress.fields.add_trailer(name, value) {
-            self.end(Err(internal(mistake)));
-        }
+        let added = self.progress.fields.trailers.push(name, value);
+        self.end_unless(added);
     }
 
-    /// As [`StreamReply::add_trailer`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_trailer(&mut self, name: &str, octets: &[u8]) {
-        self.add_trailer(name, &base64(octets));
+    /// As [`StreamReply::add_trailer`], with any bytes; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&mut self, name: &str, bytes: &[u8]) {
+        let added = self.progress.fields.trailers.push_binary(name, bytes);
+        self.end_unless(added);
+    }
+
+    /// A field that gRPC cannot carry is the handler's mistake, and ends the call.
+    fn end_unless(&mut self, added: Result<(), MetadataError>) {
+        if let Err(mistake) = added {
+            self.end(Err(internal(mistake.to_string())));
+        }
     }
 
     /// Sends the initial metadata now rather than with the first message.

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use bookend_client::{
-    Answer, Channel, Code, Encoding, Requests, Responses, Status, StreamCall, UnaryCall,
+    Answer, Channel, Code, Encoding, Metadata, Requests, Responses, Status, StreamCall, UnaryCall,
 };
 use bookend_conformance::connect::messages::client_compat_request::cancel::CancelTiming;
 use bookend_conformance::connect::messages::{
@@ -66,11 +66,11 @@ fn of_answer(answer: Answer) -> ClientResponseResult {
         Ok(payload) => (vec![payload], None),
         Err(status) => (Vec::new(), Some(status)),
     };
-    let details = answer.trailers.find(STATUS_DETAILS);
+    let details = details_of(&answer.trailers);
     ClientResponseResult {
         response_headers: to_headers(&answer.head),
         payloads,
-        error: error.map(|status| Details::read(status, details).into_error()),
+        error: error.map(|status| Details::read(status, details.as_deref()).into_error()),
         response_trailers: to_headers(&answer.trailers),
         ..Default::default()
     }
@@ -178,8 +178,10 @@ impl Heard {
         while self.next() {}
         let response_headers = to_headers(self.responses.head());
         let trailers = &self.responses.end().trailers;
-        let details = trailers.find(STATUS_DETAILS);
-        let failure = self.failure.map(|status| Details::read(status, details));
+        let details = details_of(trailers);
+        let failure = self
+            .failure
+            .map(|status| Details::read(status, details.as_deref()));
         ClientResponseResult {
             response_headers,
             payloads: self.payloads,
@@ -188,4 +190,9 @@ impl Heard {
             ..Default::default()
         }
     }
+}
+
+/// The details of a status, where there are some that can be read.
+fn details_of(trailers: &Metadata) -> Option<Vec<u8>> {
+    trailers.find_binary(STATUS_DETAILS).ok().flatten()
 }

@@ -1,8 +1,7 @@
-//! Metadata as the suite writes it: text, the values of a name together, octets as base64.
+//! Metadata as the suite writes it: text, the values of a name together, bytes as base64.
 
 use bookend_client::{Metadata, MetadataError};
 use bookend_conformance::connect::messages::Header;
-use bookend_wire::grpc::metadata::{decode_binary, encode_binary, is_binary};
 
 /// What the suite wants sent.
 pub fn of_headers(headers: &[Header]) -> Result<Metadata, MetadataError> {
@@ -10,11 +9,7 @@ pub fn of_headers(headers: &[Header]) -> Result<Metadata, MetadataError> {
     for header in headers {
         let name = header.name.to_ascii_lowercase();
         for value in &header.value {
-            let octets = match is_binary(name.as_bytes()) {
-                true => decode_binary(value.as_bytes()),
-                false => None,
-            };
-            metadata.push(&name, octets.as_deref().unwrap_or(value.as_bytes()))?;
+            metadata.push(&name, value.as_bytes())?;
         }
     }
     Ok(metadata)
@@ -24,11 +19,12 @@ pub fn of_headers(headers: &[Header]) -> Result<Metadata, MetadataError> {
 pub fn to_headers(metadata: &Metadata) -> Vec<Header> {
     let mut headers: Vec<Header> = Vec::new();
     for (name, value) in metadata.iter() {
-        let value = text(name, value);
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let (name, value) = (text(name), text(value));
         match headers.iter_mut().find(|header| header.name == name) {
             Some(header) => header.value.push(value),
             None => headers.push(Header {
-                name: name.to_owned(),
+                name,
                 value: vec![value],
             }),
         }
@@ -36,25 +32,15 @@ pub fn to_headers(metadata: &Metadata) -> Vec<Header> {
     headers
 }
 
-fn text(name: &str, value: &[u8]) -> String {
-    let mut encoded = Vec::new();
-    if is_binary(name.as_bytes()) {
-        encode_binary(value, &mut encoded);
-    } else {
-        encoded.extend_from_slice(value);
-    }
-    String::from_utf8_lossy(&encoded).into_owned()
-}
-
 #[test]
-fn values_of_one_name_stay_together_and_octets_are_base64() {
+fn values_of_one_name_stay_together_and_bytes_are_base64() {
     let header = |name: &str, value: &[&str]| Header {
         name: name.to_owned(),
         value: value.iter().map(|value| (*value).to_owned()).collect(),
     };
     let sent = [header("X-Text", &["a", "b"]), header("x-any-bin", &["AQI"])];
     let metadata = of_headers(&sent).unwrap();
-    assert_eq!(metadata.find("x-any-bin"), Some(&[1, 2][..]));
+    assert_eq!(metadata.find_binary("x-any-bin"), Ok(Some(vec![1, 2])));
     let received = [header("x-text", &["a", "b"]), header("x-any-bin", &["AQI"])];
     assert_eq!(to_headers(&metadata), received);
 }

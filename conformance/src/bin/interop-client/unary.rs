@@ -42,10 +42,10 @@ pub fn large_request() -> SimpleRequest {
 
 pub fn custom_metadata(service: &Service) -> Result<(), Failure> {
     let mut sent = Metadata::new();
-    for (name, value) in [(ECHOED_BEFORE, TEXT), (ECHOED_BEHIND, OCTETS)] {
-        let pushed = sent.push(name, value);
-        pushed.map_err(|error| error.to_string())?;
-    }
+    let pushed = sent
+        .push(ECHOED_BEFORE, TEXT)
+        .and_then(|()| sent.push_binary(ECHOED_BEHIND, OCTETS));
+    pushed.map_err(|error| error.to_string())?;
     let mut call = unary_call("UnaryCall", &large_request());
     call.metadata = sent.clone();
     let answer = service.unary_with(call);
@@ -75,5 +75,7 @@ pub fn custom_metadata(service: &Service) -> Result<(), Failure> {
 
 fn check_echo(call: &str, head: &Metadata, trailers: &Metadata) -> Result<(), Failure> {
     check_equal(call, head.find(ECHOED_BEFORE), Some(TEXT))?;
-    check_equal(call, trailers.find(ECHOED_BEHIND), Some(OCTETS))
+    let echoed = trailers.find_binary(ECHOED_BEHIND);
+    let echoed = echoed.map_err(|error| error.to_string())?;
+    check_equal(call, echoed.as_deref(), Some(OCTETS))
 }

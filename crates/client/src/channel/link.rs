@@ -383,8 +383,10 @@ fn varying<'a>(pending: &'a Pending, io: &IoContext) -> Vec<(&'a [u8], Cow<'a, [
     });
     let encoding = pending.head.encoding.name();
     let encoding = encoding.map(|name| (ENCODING, Cow::Borrowed(name)));
+    let metadata = pending.head.metadata.iter();
+    let metadata = metadata.map(|(name, value)| (name, Cow::Borrowed(value)));
     let own = timeout.into_iter().chain(encoding);
-    own.chain(pending.head.metadata.encoded()).collect()
+    own.chain(metadata).collect()
 }
 
 /// Varies from call to call: in the table it would push out what does not.

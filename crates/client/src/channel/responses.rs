@@ -6,8 +6,8 @@ use super::stream_state::{Arrived, CallEnd};
 use super::waiting::InsideCallback;
 use crate::answer::{Answer, no_message, several_messages};
 use crate::encoding::AnswerEncoding;
-use crate::metadata::Metadata;
 use crate::response::cut_off;
+use bookend_wire::grpc::Metadata;
 use bookend_wire::grpc::{Code, Status};
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use super::calls::Ticket;
 use super::waiting::{InsideCallback, may_wait};
 use crate::encoding::AnswerEncoding;
-use crate::metadata::Metadata;
+use bookend_wire::grpc::Metadata;
 use bookend_wire::grpc::{Code, Status};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -201,14 +201,14 @@ fn metadata_goes_both_ways() {
     let mut call = UnaryCall::new(ECHO, b"x".to_vec());
     call.metadata.push("x-text", b"plain ~ text").unwrap();
     call.metadata
-        .push("x-any-bin", &[0, 0xff, b'\n', 7])
+        .push_binary("x-any-bin", &[0, 0xff, b'\n', 7])
         .unwrap();
     for _ in 0..3 {
         let answer = answer_to(&channel, call.clone());
         assert_eq!(answer.trailers.text("x-text"), Some("plain ~ text"));
         assert_eq!(
-            answer.trailers.find("x-any-bin"),
-            Some(&[0, 0xff, b'\n', 7][..])
+            answer.trailers.find_binary("x-any-bin"),
+            Ok(Some(vec![0, 0xff, b'\n', 7]))
         );
         assert_eq!(answer.single_message(), Ok(&b"x"[..]));
         let plain = answer_to(&channel, UnaryCall::new(ECHO, b"y".to_vec()));

@@ -4,6 +4,7 @@ use bookend_server::{
     Answerer, Builder, Code, Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server,
     Service, Status, StreamReply,
 };
+use bookend_wire::grpc::reserved::is_reserved;
 use std::path::Path;
 use std::sync::mpsc;
 
@@ -48,9 +49,9 @@ impl Service for Any {
     }
 
     fn call(&self, method: usize, request: &[u8], context: &Context<'_>, reply: Reply<'_>) {
-        for (name, value) in context.metadata().iter() {
-            let name = std::str::from_utf8(name).unwrap();
-            context.add_trailer(name, value);
+        let metadata = context.metadata().iter();
+        for (name, value) in metadata.filter(|(name, _)| !is_reserved(name)) {
+            context.add_trailer(std::str::from_utf8(name).unwrap(), value);
         }
         match method {
             0 => reply.message(|output| output.extend_from_slice(request)),

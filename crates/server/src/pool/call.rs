@@ -7,9 +7,9 @@ use bookend_io::clock_ns;
 use bookend_wire::grpc::{Code, Status};
 
 use super::channel::Channel;
-use crate::metadata::{Metadata, base64};
 use crate::reply::internal;
 use crate::response_metadata::ResponseFields;
+use bookend_wire::grpc::{Metadata, MetadataError};
 
 /// One call, on the thread that handles it: [`crate::Service::work`].
 ///
@@ -168,29 +168,29 @@ impl CallContext {
 
     /// Adds metadata that goes before the first reply; as [`crate::Context::add_header`].
     pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.change(|fields| fields.add_header(name, value));
+        self.change(|fields| fields.headers.push(name, value));
     }
 
-    /// As [`CallContext::add_header`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_header(&self, name: &str, octets: &[u8]) {
-        self.add_header(name, &base64(octets));
+    /// As [`CallContext::add_header`], with any bytes; `name` ends in `-bin`.
+    pub fn add_binary_header(&self, name: &str, bytes: &[u8]) {
+        self.change(|fields| fields.headers.push_binary(name, bytes));
     }
 
     /// Adds metadata that goes behind the replies, beside the status; as
     /// [`crate::Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
-        self.change(|fields| fields.add_trailer(name, value));
+        self.change(|fields| fields.trailers.push(name, value));
     }
 
-    /// As [`CallContext::add_trailer`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_trailer(&self, name: &str, octets: &[u8]) {
-        self.add_trailer(name, &base64(octets));
+    /// As [`CallContext::add_trailer`], with any bytes; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&self, name: &str, bytes: &[u8]) {
+        self.change(|fields| fields.trailers.push_binary(name, bytes));
     }
 
-    fn change(&self, change: impl FnOnce(&mut ResponseFields) -> Result<(), String>) {
+    fn change(&self, change: impl FnOnce(&mut ResponseFields) -> Result<(), MetadataError>) {
         self.channel.change_fields(|fields| {
             if let Err(mistake) = change(fields) {
-                fields.mistake = Some(mistake);
+                fields.mistake = Some(mistake.to_string());
             }
         });
     }

@@ -193,7 +193,10 @@ fn metadata_that_is_none_is_a_mistake_of_the_handlers() {
         let stream = call(&mut pair, method, &[("x-mistake", "1")], b"");
         assert_eq!(pair.heard(stream).code(), Code::Internal);
         let message = pair.heard(stream).status_message();
-        assert_eq!(message, "metadata may not be called \"X-Mistake\"");
+        assert_eq!(
+            message,
+            "metadata name \"X-Mistake\": names are made of lower-case letters, digits, '-', '_' and '.'"
+        );
     }
     let stream = call(&mut pair, "Chat", &[], b"mistake");
     assert_eq!(pair.heard(stream).code(), Code::Internal);

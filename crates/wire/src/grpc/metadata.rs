@@ -1,89 +1,320 @@
-//! Values of `-bin` metadata are base64, with or without padding.
+//! Metadata: names and values that go with a call, in both directions.
 
+use super::{Code, Status, base64, reserved};
+use crate::hpack::HeaderList;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Names and values in order. A name may stand in it more than once.
+///
+/// Names are in lower case. Values are as they stand on the wire: those of names that end in `-bin`
+/// are base64, which [`Metadata::find_binary`] decodes and [`Metadata::push_binary`] encodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Metadata {
+    text: Vec<u8>,
+    fields: Vec<Ends>,
+}
 
-/// Whether the values of this key are binary.
+/// Where a field's name and value end in the text; each field begins where the last one ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Ends {
+    name: u32,
+    value: u32,
+}
+
+/// Why a field cannot be sent. The application's fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    /// The name is not made of lower-case letters, digits, `-`, `_` and `.`.
+    #[error("metadata name {0:?}: names are made of lower-case letters, digits, '-', '_' and '.'")]
+    Name(String),
+    /// The name belongs to HTTP/2 or gRPC.
+    #[error("metadata {0:?} belongs to HTTP/2 or gRPC itself")]
+    Reserved(String),
+    /// The value, of the field of that name, is not printable ASCII, or begins or ends with a space.
+    #[error(
+        "the value of metadata {0:?} is not printable ASCII: other bytes go in a name that ends in \
+         -bin"
+    )]
+    Text(String),
+    /// The value, of the `-bin` field of that name, is not base64.
+    #[error("the value of metadata {0:?} is not base64")]
+    Binary(String),
+}
+
+/// The value of a `-bin` field, of that name, is not base64. The peer's fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the value of {0} is no base64")]
+pub struct MalformedBinary(pub String);
+
+impl From<MalformedBinary> for Status {
+    /// `INTERNAL`, as in grpc-go: the client's library is at fault, not its user.
+    fn from(malformed: MalformedBinary) -> Self {
+        Status::new(Code::Internal, malformed.to_string())
+    }
+}
+
+impl Metadata {
+    /// No fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The metadata of a response: its fields but those of HTTP/2 and gRPC.
+    pub fn of_response(fields: &HeaderList) -> Self {
+        let mut metadata = Self::new();
+        for field in fields.iter() {
+            if !reserved::is_protocol_field(field.name) {
+                metadata.push_received(field.name, field.value);
+            }
+        }
+        metadata
+    }
+
+    /// Adds a field behind the others. The value of a `-bin` name is base64 already.
+    ///
+    /// # Errors
+    /// Where gRPC cannot carry it.
+    pub fn push(&mut self, name: &str, value: &[u8]) -> Result<(), MetadataError> {
+        if !is_name(name.as_bytes()) {
+            return Err(MetadataError::Name(name.to_owned()));
+        }
+        if reserved::is_reserved(name.as_bytes()) {
+            return Err(MetadataError::Reserved(name.to_owned()));
+        }
+        // Several base64 values of one name may be joined with commas.
+        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=,".contains(byte);
+        if is_binary(name.as_bytes()) {
+            if !value.iter().all(is_base64) {
+                return Err(MetadataError::Binary(name.to_owned()));
+            }
+        } else if !is_text(value) {
+            return Err(MetadataError::Text(name.to_owned()));
+        }
+        self.push_received(name.as_bytes(), value);
+        Ok(())
+    }
+
+    /// As [`Metadata::push`], with any bytes; `name` ends in `-bin`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn push_binary(&mut self, name: &str, bytes: &[u8]) -> Result<(), MetadataError> {
+        let mut value = Vec::new();
+        base64::encode(bytes, &mut value);
+        self.push(name, &value)
+    }
+
+    /// Adds a field that has come. The limit on header lists keeps the text far below 4 GiB.
+    #[inline]
+    pub fn push_received(&mut self, name: &[u8], value: &[u8]) {
+        self.text.extend_from_slice(name);
+        let name = self.text.len() as u32;
+        self.text.extend_from_slice(value);
+        self.fields.push(Ends {
+            name,
+            value: self.text.len() as u32,
+        });
+    }
+
+    /// Forgets all fields and keeps the memory.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.fields.clear();
+    }
+
+    /// The first value of the field `name`, as on the wire.
+    pub fn find(&self, name: &str) -> Option<&[u8]> {
+        self.find_all(name).next()
+    }
+
+    /// All values of the field `name`, in order, as on the wire.
+    pub fn find_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        self.iter()
+            .filter(move |(field, _)| *field == name.as_bytes())
+            .map(|(_, value)| value)
+    }
+
+    /// The first value of the field `name`, where it is text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        core::str::from_utf8(self.find(name)?).ok()
+    }
+
+    /// The bytes of the first value of the `-bin` field `name`, whose base64 may be padded.
+    ///
+    /// # Errors
+    /// Where it is not base64: a mistake of the peer's, and of this call only.
+    pub fn find_binary(&self, name: &str) -> Result<Option<Vec<u8>>, MalformedBinary> {
+        self.find_all_binary(name).next().transpose()
+    }
+
+    /// The bytes of all values of the `-bin` field `name`. Values that were joined with commas on
+    /// their way are parted.
+    ///
+    /// # Errors
+    /// As [`Metadata::find_binary`], each value by itself.
+    pub fn find_all_binary(
+        &self,
+        name: &str,
+    ) -> impl Iterator<Item = Result<Vec<u8>, MalformedBinary>> {
+        let values = self.find_all(name);
+        let parts = values.flat_map(|value| value.split(|byte| *byte == b','));
+        parts.map(|part| {
+            base64::decode(part.trim_ascii()).ok_or_else(|| MalformedBinary(name.into()))
+        })
+    }
+
+    /// All fields: name and value, as on the wire.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.fields.iter().map(move |ends| {
+            let (name, value) = (ends.name as usize, ends.value as usize);
+            let field = (&self.text[start..name], &self.text[name..value]);
+            start = value;
+            field
+        })
+    }
+
+    /// The number of fields.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+}
+
+/// Whether metadata may have this name, reserved ones aside.
+pub fn is_name(name: &[u8]) -> bool {
+    let is_legal = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+    !name.is_empty() && name.iter().all(is_legal)
+}
+
+/// Whether the values of this name are binary.
 pub fn is_binary(name: &[u8]) -> bool {
     name.ends_with(b"-bin")
 }
 
-/// Appends `octets` as base64 without padding, as the specification recommends.
-pub fn encode_binary(octets: &[u8], output: &mut Vec<u8>) {
-    for group in octets.chunks(3) {
-        let mut three = [0; 3];
-        three[..group.len()].copy_from_slice(group);
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for at in 0..=group.len() {
-            output.push(ALPHABET[(bits >> (18 - 6 * at)) as usize & 63]);
-        }
-    }
-}
-
-/// Reads one base64 value, padded or not; `None` if it is malformed.
-pub fn decode_binary(value: &[u8]) -> Option<Vec<u8>> {
-    let unpadded = match value {
-        [rest @ .., b'=', b'='] if value.len().is_multiple_of(4) => rest,
-        [rest @ .., b'='] if value.len().is_multiple_of(4) => rest,
-        _ => value,
-    };
-    if unpadded.len() % 4 == 1 {
-        return None;
-    }
-    let mut octets = Vec::with_capacity(unpadded.len() * 3 / 4);
-    for group in unpadded.chunks(4) {
-        let mut bits = 0;
-        for digit in group {
-            bits = bits << 6 | u32::from(sextet(*digit)?);
-        }
-        bits <<= 6 * (4 - group.len());
-        octets.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
-    }
-    Some(octets)
-}
-
-fn sextet(digit: u8) -> Option<u8> {
-    match digit {
-        b'A'..=b'Z' => Some(digit - b'A'),
-        b'a'..=b'z' => Some(digit - b'a' + 26),
-        b'0'..=b'9' => Some(digit - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    }
+/// Whether this is the value of a name without `-bin`: PROTOCOL-HTTP2.md, "ASCII-Value".
+pub fn is_text(value: &[u8]) -> bool {
+    value.iter().all(|byte| matches!(byte, b' '..=b'~')) && value.trim_ascii() == value
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
-    #[test]
-    fn vectors_of_rfc_4648() {
-        for (plain, encoded) in [
-            ("", ""),
-            ("f", "Zg"),
-            ("fo", "Zm8"),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg"),
-            ("fooba", "Zm9vYmE"),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            let mut written = Vec::new();
-            encode_binary(plain.as_bytes(), &mut written);
-            assert_eq!(written, encoded.as_bytes());
-            assert_eq!(decode_binary(&written).unwrap(), plain.as_bytes());
-            while !written.len().is_multiple_of(4) {
-                written.push(b'=');
-            }
-            assert_eq!(decode_binary(&written).unwrap(), plain.as_bytes());
+    fn received(fields: &[(&str, &[u8])]) -> Metadata {
+        let mut metadata = Metadata::new();
+        for (name, value) in fields {
+            metadata.push_received(name.as_bytes(), value);
         }
+        metadata
     }
 
     #[test]
-    fn what_is_no_base64_is_refused() {
-        for bad in [&b"Z"[..], b"Zg=", b"====", b"Zm9v=", b"Z-8", b"Zm 9"] {
-            assert_eq!(decode_binary(bad), None, "{bad:?}");
+    fn fields_are_found_by_name_and_kept_in_order() {
+        let mut metadata = received(&[("a", b"1"), ("b", b""), ("a", b"\xff")]);
+        assert_eq!(metadata.find("a"), Some(&b"1"[..]));
+        assert_eq!(metadata.text("b"), Some(""));
+        assert_eq!(metadata.find("c"), None);
+        let all: Vec<_> = metadata.iter().collect();
+        assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"b", b""), (b"a", b"\xff")]);
+        metadata.clear();
+        assert!(metadata.is_empty());
+    }
+
+    #[test]
+    fn binary_values_are_read_padded_unpadded_and_joined() {
+        let metadata = received(&[
+            ("a-bin", b"Zg"),
+            ("a-bin", b"Zm8=,Zm9v, Zg=="),
+            ("b-bin", b"Z*"),
+        ]);
+        let all: Result<Vec<_>, _> = metadata.find_all_binary("a-bin").collect();
+        assert_eq!(all.unwrap(), [&b"f"[..], b"fo", b"foo", b"f"]);
+        assert_eq!(metadata.find_binary("a-bin"), Ok(Some(b"f".to_vec())));
+        assert_eq!(metadata.find_binary("c-bin"), Ok(None));
+        let malformed = metadata.find_binary("b-bin").unwrap_err();
+        assert_eq!(Status::from(malformed).code, Code::Internal);
+    }
+
+    #[test]
+    fn what_grpc_can_carry_is_taken() {
+        let mut metadata = Metadata::new();
+        for (name, value) in [
+            ("x-good", &b"plain ~ text"[..]),
+            ("x_.9-bin", b"Zg==,Zm8"),
+            ("grpc-status-details-bin", b""),
+        ] {
+            assert_eq!(metadata.push(name, value), Ok(()), "{name}");
         }
+        assert_eq!(metadata.push_binary("x-any-bin", b" \n\xff"), Ok(()));
+        assert_eq!(metadata.find("x-any-bin"), Some(&b"IAr/"[..]));
+        assert_eq!(metadata.len(), 4);
+    }
+
+    #[test]
+    fn what_grpc_cannot_carry_is_refused() {
+        let mut metadata = Metadata::new();
+        for name in ["", "Upper", ":path", "a b", "\u{fc}"] {
+            let refused = metadata.push(name, b"x");
+            assert_eq!(refused, Err(MetadataError::Name(name.to_owned())));
+        }
+        for name in [
+            "te",
+            "connection",
+            "grpc-status",
+            "grpc-anything",
+            "content-type",
+            "content-length",
+            "transfer-encoding",
+        ] {
+            let refused = metadata.push(name, b"x");
+            assert_eq!(refused, Err(MetadataError::Reserved(name.to_owned())));
+        }
+        for value in [&b" x"[..], b"x ", b"\n", b"\xff", b"1\r\nx-smuggled: 1"] {
+            let refused = metadata.push("x-text", value);
+            assert_eq!(refused, Err(MetadataError::Text("x-text".to_owned())));
+        }
+        for value in [&b"*"[..], b"a b"] {
+            let refused = metadata.push("x-bin", value);
+            assert_eq!(refused, Err(MetadataError::Binary("x-bin".to_owned())));
+        }
+        assert!(metadata.is_empty());
+    }
+
+    #[test]
+    fn fields_of_http_and_grpc_are_no_metadata_of_a_response() {
+        let mut list = HeaderList::new(4096, 32);
+        for (name, value) in [
+            (":status", "200"),
+            ("content-type", "application/grpc"),
+            ("x-plain", "a, b"),
+            ("x-trace-bin", "AAE, AgM="),
+            ("x-bad-bin", "***"),
+            ("grpc-status-details-bin", "CAU"),
+        ] {
+            list.push(name.as_bytes(), value.as_bytes(), false);
+        }
+        let metadata = Metadata::of_response(&list);
+        let names: Vec<_> = metadata.iter().map(|(name, _)| name).collect();
+        let expected: [&[u8]; 4] = [
+            b"x-plain",
+            b"x-trace-bin",
+            b"x-bad-bin",
+            b"grpc-status-details-bin",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(metadata.text("x-plain"), Some("a, b"));
+        let traces: Result<Vec<_>, _> = metadata.find_all_binary("x-trace-bin").collect();
+        assert_eq!(traces.unwrap(), [vec![0, 1], vec![2, 3]]);
+        assert!(metadata.find_binary("x-bad-bin").is_err());
+        let details = metadata.find_binary("grpc-status-details-bin");
+        assert_eq!(details, Ok(Some(vec![8, 5])));
     }
 }

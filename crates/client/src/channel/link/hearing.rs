@@ -249,8 +249,8 @@ mod tests {
     use crate::channel::calls::{OnAnswer, Pending, RequestHead, Work};
     use crate::channel::shared::CallLimit;
     use crate::encoding::Encoding;
-    use crate::metadata::Metadata;
     use crate::response::Response;
+    use bookend_wire::grpc::Metadata;
     use bookend_wire::{Connection, ConnectionConfig, Side};
     use std::sync::{Arc, mpsc};
 

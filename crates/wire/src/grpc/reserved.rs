@@ -1,0 +1,55 @@
+//! The header names that belong to HTTP/2 and gRPC, and so are no metadata.
+
+/// What HTTP/2 and gRPC say with fields of their own. A length would have to be right, and fields
+/// of a connection (RFC 9113 section 8.2.2) make a message malformed.
+const PROTOCOL_FIELDS: [&[u8]; 15] = [
+    b"connection",
+    b"content-length",
+    b"content-type",
+    b"grpc-accept-encoding",
+    b"grpc-encoding",
+    b"grpc-message",
+    b"grpc-status",
+    b"grpc-timeout",
+    b"host",
+    b"keep-alive",
+    b"proxy-connection",
+    b"te",
+    b"transfer-encoding",
+    b"upgrade",
+    b"user-agent",
+];
+
+/// Details of a status: gRPC's by its name, and yet servers add it as metadata.
+const STATUS_DETAILS: &[u8] = b"grpc-status-details-bin";
+
+/// Whether HTTP/2 or gRPC itself reads a field of this name: applications do not see it.
+pub fn is_protocol_field(name: &[u8]) -> bool {
+    name.starts_with(b":") || PROTOCOL_FIELDS.contains(&name)
+}
+
+/// Whether applications may not send a field of this name. PROTOCOL-HTTP2.md reserves all names
+/// that begin with `grpc-`, also those without a meaning today.
+pub fn is_reserved(name: &[u8]) -> bool {
+    is_protocol_field(name) || (name.starts_with(b"grpc-") && name != STATUS_DETAILS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_of_grpc_are_seen_and_not_sent() {
+        for (name, is_seen, is_sent) in [
+            (&b":path"[..], false, false),
+            (b"te", false, false),
+            (b"grpc-status", false, false),
+            (b"grpc-retry-pushback-ms", true, false),
+            (b"grpc-status-details-bin", true, true),
+            (b"x-trace", true, true),
+        ] {
+            assert_eq!(!is_protocol_field(name), is_seen, "{name:?}");
+            assert_eq!(!is_reserved(name), is_sent, "{name:?}");
+        }
+    }
+}
