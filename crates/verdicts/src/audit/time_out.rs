@@ -69,9 +69,10 @@ fn agreement(row: &PrintedRow, mean_ns: Span) -> String {
         return String::new();
     };
     let (low, high) = (allowed.low / NANOSECONDS, allowed.high / NANOSECONDS);
-    let verb = match allowed.overlaps(mean_ns) {
-        true => "allows",
-        false => "contradicts: it allows",
+    let verb = if allowed.overlaps(mean_ns) {
+        "allows"
+    } else {
+        "contradicts: it allows"
     };
     format!(", and the printed histogram {verb} {low:.2} to {high:.2} s")
 }

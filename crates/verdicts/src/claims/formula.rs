@@ -114,9 +114,10 @@ impl Reader<'_> {
         };
         let is_count = unit == 1.0 && !digits.contains('.');
         let printed = Span::printed(digits, number * unit, unit, Rounding::Nearest);
-        let value = match is_count {
-            true => Span::exact(number),
-            false => printed.ok_or_else(|| self.unexpected())?,
+        let value = if is_count {
+            Span::exact(number)
+        } else {
+            printed.ok_or_else(|| self.unexpected())?
         };
         self.rest = rest;
         Ok(value)

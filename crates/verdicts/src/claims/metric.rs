@@ -157,10 +157,13 @@ impl Metric {
             Kind::Figure(index) => FIGURES[index].1,
             Kind::Percentile => Unit::Nanoseconds,
             Kind::Errors | Kind::Profile => Unit::Number,
-            Kind::Note | Kind::ServerNote => match self.name.ends_with("_ns") {
-                true => Unit::Nanoseconds,
-                false => Unit::Number,
-            },
+            Kind::Note | Kind::ServerNote => {
+                if self.name.ends_with("_ns") {
+                    Unit::Nanoseconds
+                } else {
+                    Unit::Number
+                }
+            }
         }
     }
 

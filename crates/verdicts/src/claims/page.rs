@@ -137,9 +137,10 @@ fn provenance(suite: &JudgedSuite) -> String {
             record.facts.started
         ),
     };
-    let whose = match suite.claims.are_expectations {
-        true => EXPECTATIONS,
-        false => "",
+    let whose = if suite.claims.are_expectations {
+        EXPECTATIONS
+    } else {
+        ""
     };
     format!("Suite [{name}](../../suites/{name}). {whose}{ours}")
 }
@@ -151,13 +152,10 @@ servers, and its bounds are ours. ";
 
 fn rounds(count: u32) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    match count < FULL_ROUNDS_MIN {
-        true => {
-            format!(
-                "{count} round{plural} of the {FULL_ROUNDS_MIN} that a result to be quoted needs"
-            )
-        }
-        false => format!("{count} rounds"),
+    if count < FULL_ROUNDS_MIN {
+        format!("{count} round{plural} of the {FULL_ROUNDS_MIN} that a result to be quoted needs")
+    } else {
+        format!("{count} rounds")
     }
 }
 
@@ -327,9 +325,10 @@ fn in_flight(suite: &JudgedSuite) -> String {
     for (row, calls, streams) in known {
         let percent = |calls: f64| format!("{:.0} %", calls / streams * 100.0);
         let ends = [percent(calls.low), percent(calls.high)];
-        let share = match ends[0] == ends[1] {
-            true => ends[0].clone(),
-            false => ends.join(" to "),
+        let share = if ends[0] == ends[1] {
+            ends[0].clone()
+        } else {
+            ends.join(" to ")
         };
         let number = |calls: f64| unit_text(Unit::Number, calls);
         let range = format!("{} to {}", number(calls.low), number(calls.high));
@@ -358,9 +357,10 @@ fn line(text: &mut String, fields: &[String]) {
 }
 
 fn or_dash(text: &str) -> String {
-    match text.is_empty() {
-        true => "-".to_owned(),
-        false => text.to_owned(),
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text.to_owned()
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) fn document(tables: &[PublishedTable], conditions: Conditions) -> Doc
     for table in tables {
         let is_histogram = table.columns.iter().any(|one| one.name == UPPER_BOUND);
         let printed = table.rows.iter().map(|row| printed(table, row, conditions));
-        match is_histogram {
-            true => lines.extend(printed),
-            false => rows.extend(printed),
+        if is_histogram {
+            lines.extend(printed)
+        } else {
+            rows.extend(printed)
         }
     }
     for row in &mut rows {

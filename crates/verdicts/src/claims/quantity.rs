@@ -372,9 +372,10 @@ fn interval(values: &[f64], confidence: f64) -> Option<Interval> {
         let (low, high) = (*first, *first);
         return Some(Interval { low, high });
     }
-    match values.iter().all(|value| *value > 0.0) {
-        true => statistics::geometric_mean_interval_at(values, confidence),
-        false => statistics::mean_interval_at(values, confidence),
+    if values.iter().all(|value| *value > 0.0) {
+        statistics::geometric_mean_interval_at(values, confidence)
+    } else {
+        statistics::mean_interval_at(values, confidence)
     }
 }
 
@@ -431,12 +432,13 @@ impl Figures<'_> {
             let mut windows = cell.iter().filter_map(|row| row.outcome.window());
             windows.next().map(|window| window.spinning)
         };
-        match spinning(own) == spinning(other) {
-            true => Ok(()),
-            false => Err(format!(
+        if spinning(own) == spinning(other) {
+            Ok(())
+        } else {
+            Err(format!(
                 "{} at {} and {} at {}: an end spins in one of them and sleeps in the other",
                 own.0, own.1, other.0, other.1
-            )),
+            ))
         }
     }
 }
@@ -450,9 +452,10 @@ fn recorded(
 ) -> Result<Series, String> {
     let cell = cell_rows(rows, name, case);
     if cell.is_empty() {
-        return Err(match rows_of_case(rows, name, case).is_empty() {
-            true => format!("no record of {name} at {case}"),
-            false => format!("{name} at {case} was recorded with other instruments"),
+        return Err(if rows_of_case(rows, name, case).is_empty() {
+            format!("no record of {name} at {case}")
+        } else {
+            format!("{name} at {case} was recorded with other instruments")
         });
     }
     let cell: Vec<(&Row, Option<f64>)> = cell.into_iter().map(|row| (row, figure(row))).collect();
@@ -467,9 +470,10 @@ fn recorded(
             .filter_map(|(row, figure)| Some((row.round, (*figure)?)));
         return Ok(Series::Rounds(rounds.collect()));
     };
-    let rounds = match without.len() == cell.len() {
-        true => String::new(),
-        false => format!(" in {} of {} rounds", without.len(), cell.len()),
+    let rounds = if without.len() == cell.len() {
+        String::new()
+    } else {
+        format!(" in {} of {} rounds", without.len(), cell.len())
     };
     Err(match &row.outcome {
         Outcome::Measured(_) => format!("{metric} was not recorded for {name} at {case}{rounds}"),

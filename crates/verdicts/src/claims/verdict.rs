@@ -281,10 +281,13 @@ impl Worked {
     fn text(&self) -> String {
         let estimates = &self.evaluation.estimates;
         match estimates.as_slice() {
-            [] => match self.evaluation.missing.is_empty() {
-                true => String::new(),
-                false => "no record".to_owned(),
-            },
+            [] => {
+                if self.evaluation.missing.is_empty() {
+                    String::new()
+                } else {
+                    "no record".to_owned()
+                }
+            }
             [one] => self.estimate_text(one),
             several => {
                 let values = several.iter().map(|one| one.value);
@@ -308,9 +311,10 @@ impl Worked {
         let value = self.number(one.value);
         let interval = one.interval.map_or_else(String::new, |interval| {
             let ends = [self.number(interval.low), self.number(interval.high)];
-            match ends.iter().all(|end| *end == value) {
-                true => equal_text(one.equal_rounds),
-                false => format!(" ({} to {})", ends[0], ends[1]),
+            if ends.iter().all(|end| *end == value) {
+                equal_text(one.equal_rounds)
+            } else {
+                format!(" ({} to {})", ends[0], ends[1])
             }
         });
         format!("{value}{interval}{} {}", self.of_whom(), one.place)
@@ -320,9 +324,10 @@ impl Worked {
 
     /// A total of 20 s that reads "1.01" would puzzle.
     fn of_whom(&self) -> &'static str {
-        match self.is_over_model {
-            true => " of the model's",
-            false => "",
+        if self.is_over_model {
+            " of the model's"
+        } else {
+            ""
         }
     }
 

@@ -84,9 +84,10 @@ fn add_others(
     let published = group.iter().find_map(|row| row.cell.as_ref());
     let main = published.map(|cell| &cell.instrument);
     for cell in others(cells, table, group, case) {
-        let name = match main.is_some_and(|main| *main == cell.id.instrument) {
-            true => cell.id.subject.clone(),
-            false => format!("{} with {}", cell.id.subject, cell.id.instrument),
+        let name = if main.is_some_and(|main| *main == cell.id.instrument) {
+            cell.id.subject.clone()
+        } else {
+            format!("{} with {}", cell.id.subject, cell.id.instrument)
         };
         add(layout, name, figures(cells, &table.columns, cell));
     }

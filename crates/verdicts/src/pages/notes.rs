@@ -119,9 +119,12 @@ fn equal_cases<'a>(
     }
     let is_whole = groups.len() == 1 && own.len() > 1;
     let groups = groups.into_iter();
-    let named = groups.map(|(cases, figures)| match is_whole {
-        true => (EVERY_CASE.to_owned(), figures.clone()),
-        false => (cases.join(", "), figures.clone()),
+    let named = groups.map(|(cases, figures)| {
+        if is_whole {
+            (EVERY_CASE.to_owned(), figures.clone())
+        } else {
+            (cases.join(", "), figures.clone())
+        }
     });
     named.collect()
 }
@@ -142,9 +145,10 @@ impl Line {
 
 /// Counts as they are, fractions with three digits.
 fn number(value: f64) -> String {
-    match value.fract() == 0.0 {
-        true => format!("{value:.0}"),
-        false => significant_text(value),
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        significant_text(value)
     }
 }
 
@@ -157,9 +161,12 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
         Side::Server => (&cell.subject, &cell.instrument),
         Side::Client => (&cell.instrument, &cell.subject),
     };
-    let at_its_end = |process: &String, with: &str| match row.has_own_server {
-        true => (process.clone(), cell.case.to_string(), with.to_owned()),
-        false => (process.clone(), ALL_CASES.to_owned(), String::new()),
+    let at_its_end = |process: &String, with: &str| {
+        if row.has_own_server {
+            (process.clone(), cell.case.to_string(), with.to_owned())
+        } else {
+            (process.clone(), ALL_CASES.to_owned(), String::new())
+        }
     };
     let backend = format!("backend of {server}");
     let all = [

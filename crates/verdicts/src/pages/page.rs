@@ -67,9 +67,10 @@ impl<'a> Page<'a> {
         table: &'b ResultTable,
     ) -> impl Iterator<Item = &'b PublishedRow> + use<'b, 'a> {
         let plan = &self.record.facts.plan;
-        let planned: Vec<CellId> = match self.presentation.planned_only {
-            true => plan.cells().into_iter().map(|cell| cell.id).collect(),
-            false => Vec::new(),
+        let planned: Vec<CellId> = if self.presentation.planned_only {
+            plan.cells().into_iter().map(|cell| cell.id).collect()
+        } else {
+            Vec::new()
         };
         let is_planned = move |row: &&PublishedRow| {
             let own = row.cell.as_ref();

@@ -105,9 +105,10 @@ fn published_histogram(page: &Page<'_>, row: &PublishedRow) -> String {
         Some((bound, bucket.value("count")?))
     });
     let bars = bars(&buckets.collect::<Vec<_>>());
-    match bars.is_empty() {
-        true => String::new(),
-        false => format!("\nResponse time histogram, ms, published:\n{bars}"),
+    if bars.is_empty() {
+        String::new()
+    } else {
+        format!("\nResponse time histogram, ms, published:\n{bars}")
     }
 }
 
