@@ -1,7 +1,7 @@
 //! `bookend claims`: the page of what the published documents claim, with verdicts.
 
-use crate::failure::{Failure, complain};
 use crate::record::RECORDS;
+use crate::terminal::{Failure, print_error};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use bookend_verdicts::claims::JudgedSuites;
@@ -47,7 +47,7 @@ pub fn start(arguments: &ClaimsArguments) -> Result<u8, Failure> {
         return Ok(exit::MEASURED);
     }
     let file = arguments.output.display();
-    complain(&format!(
+    print_error(&format!(
         "{file} is not what claims and records give: run bookend claims"
     ));
     Ok(exit::OBJECTIVE_MISSED)

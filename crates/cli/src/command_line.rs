@@ -1,9 +1,9 @@
 //! The words after `bookend`, read into one [`Subcommand`].
 
-use crate::failure::complain;
-use crate::{
-    claims, compare, complaint, doctor, list, load, probe, record, report, results, run, serve,
-};
+mod usage_error;
+
+use crate::terminal::print_error;
+use crate::{claims, compare, doctor, list, load, probe, record, report, results, run, serve};
 use bookend_load::contract::exit;
 use bookend_load::output;
 use clap::error::ErrorKind;
@@ -78,7 +78,7 @@ impl Subcommand {
 /// Reads the command line.
 ///
 /// # Errors
-/// The exit status, after help or one line of complaint has been printed.
+/// The exit status, after the help or one line about the error has been printed.
 pub fn parse(words: Vec<OsString>) -> Result<Subcommand, ExitCode> {
     let command_name = words.get(1).map(|word| word.to_string_lossy().into_owned());
     let error = match CommandLine::try_parse_from(words) {
@@ -105,7 +105,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Subcommand, ExitCode> {
             let mut root = CommandLine::command();
             root.build();
             let chosen = command_name.and_then(|name| root.find_subcommand(name));
-            complain(&complaint::one_line(&error, chosen.unwrap_or(&root)));
+            print_error(&usage_error::one_line(&error, chosen.unwrap_or(&root)));
             Err(ExitCode::from(exit::USAGE))
         }
     }

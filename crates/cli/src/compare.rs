@@ -1,8 +1,7 @@
 //! `bookend compare`: two results against each other.
 
-use crate::failure::Failure;
+use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_load::output;
 use bookend_results::compare::{Comparison, Condition, Metric, Side, SideName, compare};
 use bookend_results::measurement::Row;
 use bookend_results::store::{RunId, Store};
@@ -45,7 +44,7 @@ pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
         Metric::default(),
     )
     .map_err(Failure::usage)?;
-    output::write(&comparison.to_string(), None).map_err(Failure::nothing_measured)?;
+    print(&comparison.to_string())?;
     match condition {
         Some(condition) => judge(&comparison, &condition, arguments),
         None => Ok(exit::MEASURED),
@@ -66,7 +65,7 @@ fn judge(
         .iter()
         .map(|cell| format!("  {} of {} against {}\n", cell.case, cell.a, cell.b));
     let text = format!("{expression}, or no ratio:\n{}", cells.collect::<String>());
-    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    print(&text)?;
     Ok(exit::OBJECTIVE_MISSED)
 }
 

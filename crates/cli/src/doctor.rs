@@ -2,9 +2,9 @@
 
 mod findings;
 
-use crate::failure::Failure;
 use crate::lab;
 use crate::names::Named;
+use crate::terminal::Failure;
 use bookend_lab::build::Workshop;
 use bookend_lab::cell_error::CellError;
 use bookend_lab::control_group::ControlGroups;

@@ -1,19 +1,20 @@
-//! How this command starts the lab: it is launcher, probe and instrument in one.
+//! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
-use crate::failure::Failure;
-use crate::request;
+use crate::terminal::Failure;
 use bookend_lab::launch::Launcher;
 use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::round::ProcessTimeouts;
 use bookend_lab::run::RunSettings;
-use bookend_results::suite::{Plan, Suite};
+use bookend_load::payload::{Payload, Templates};
+use bookend_load::schema::Schema;
+use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::path::Path;
 
 /// Settings of a run that begins now, with a seed of its own.
 ///
 /// # Errors
-/// [`Failure`] when the suite's request cannot be encoded, or nobody supports_method where this program is.
+/// [`Failure`] when the suite's request cannot be encoded, or the path of this program is unknown.
 pub fn settings(
     suite: Suite,
     plan: Plan,
@@ -25,7 +26,7 @@ pub fn settings(
     let mut semantics = call.clone();
     semantics.push("--semantics".to_owned());
     Ok(RunSettings {
-        message: request::encode(&suite, &plan.request)?,
+        message: request_message(&suite, &plan.request)?,
         suite,
         plan,
         resume: false,
@@ -42,6 +43,31 @@ pub fn settings(
     })
 }
 
+/// The request message's bytes where the suite gives it as JSON: the lab knows no protobuf.
+///
+/// # Errors
+/// [`Failure`] naming the file that is wrong.
+fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, Failure> {
+    let RequestMessage::Json(file) = &request.message else {
+        return Ok(None);
+    };
+    let schema = Schema::from_proto(&suite.path(&request.proto), &[]).map_err(Failure::usage)?;
+    let method = schema.method(&request.method).map_err(Failure::usage)?;
+    let file = suite.path(file);
+    let place = file.display().to_string();
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Failure::usage(format!("cannot read {place}: {error}")))?;
+    let payload = Payload::from_json(&text, &place, &method.input, Templates::Literal)
+        .map_err(Failure::usage)?;
+    match payload.messages() {
+        [only] => Ok(Some(only.clone())),
+        many => Err(Failure::usage(format!(
+            "{place} has {} messages, and a suite sends one",
+            many.len()
+        ))),
+    }
+}
+
 /// Processes are started through a sub-command of `bookend` itself.
 pub fn launcher(bookend: &Path) -> Launcher {
     Launcher {
@@ -56,8 +82,8 @@ pub fn cpus() -> u32 {
     u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
-/// What the user typed, kept with the result. The path of the program is left out: it says where
-/// somebody's home is.
+/// What the user typed, kept with the result. The path of the program is left out: it may
+/// name the user's home.
 fn command_line() -> String {
     let words = std::env::args().skip(1);
     words.fold("bookend".to_owned(), |line, word| {
@@ -68,10 +94,10 @@ fn command_line() -> String {
 /// A word as a shell reads it: a case such as `C=1 S=100` is one word.
 fn quoted(word: String) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word;
     }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! `bookend list`: what there is to run.
 
-use crate::failure::Failure;
 use crate::names::Named;
+use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_load::output;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,7 +25,7 @@ pub fn start(arguments: &ListArguments) -> Result<u8, Failure> {
     let suites = Named::Suite.all(&arguments.suites)?;
     let subjects = Named::Subject.all(&arguments.subjects_dir)?;
     let text = section("Suites", &suites) + &section("Subjects", &subjects);
-    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    print(&text)?;
     Ok(exit::MEASURED)
 }
 

@@ -3,7 +3,8 @@
 mod interrupt;
 mod unsupported;
 
-use crate::failure::{Failure, complain};
+use crate::lab;
+use crate::terminal::{Failure, print_error};
 use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
@@ -43,7 +44,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     if let Some(file) = &flags.output {
         output::check(file).map_err(Failure::usage)?;
     }
-    let plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), cpus());
+    let plan = LoadPlan::from_flags(&flags, &mut std::io::stdin().lock(), lab::cpus());
     let mut plan = plan.map_err(Failure::unprepared)?;
     if let Some(refusal) = plan.fall_back() {
         eprintln!("bookend load: {refusal}; epoll is used instead");
@@ -72,12 +73,6 @@ impl Audience {
             _ => Audience::People,
         }
     }
-}
-
-/// The processors of this process; where the system does not say, one.
-fn cpus() -> u32 {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    u32::try_from(cpus).unwrap_or(u32::MAX)
 }
 
 fn measure(plan: &Arc<LoadPlan>, audience: Audience) -> Result<LoadOutcome, Failure> {
@@ -118,7 +113,7 @@ fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<
             format!("{error}: the result is on standard output")
         }
         _ => {
-            complain(text.trim_end());
+            print_error(text.trim_end());
             error.to_string()
         }
     };

@@ -4,27 +4,24 @@
 mod claims;
 mod command_line;
 mod compare;
-mod complaint;
 mod doctor;
-mod failure;
 mod lab;
 mod list;
 mod load;
 mod names;
 mod probe;
-mod profile;
 mod record;
 mod report;
-mod request;
 mod results;
 mod run;
 mod serve;
+mod terminal;
 
 use command_line::Subcommand;
-use failure::Failure;
 use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use terminal::Failure;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = env::args_os().collect();
@@ -39,7 +36,7 @@ fn main() -> ExitCode {
     let name = command.name();
     match start(command) {
         Ok(status) => ExitCode::from(status),
-        Err(failure) => failure.tell(name),
+        Err(failure) => failure.report(name),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Suites and subjects by name: each is a folder with a declaration in it.
 
-use crate::failure::Failure;
+use crate::terminal::Failure;
 use bookend_load::suggestion::Suggestion;
 use bookend_load::system::reason;
 use std::fs;

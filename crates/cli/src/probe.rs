@@ -1,11 +1,10 @@
 //! `bookend probe`: one verified call, and on request a look at what the server does and does not
 //! do.
 
-use crate::failure::Failure;
+use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::CallFlags;
 use bookend_load::options::CallOptions;
-use bookend_load::output;
 use bookend_load::probe::{self, ProbeDepth, ProbeReport, ProbeRequest};
 use clap::{ArgAction, Args, ValueEnum};
 
@@ -39,21 +38,16 @@ enum Format {
     Text,
 }
 
-impl ProbeArguments {
-    fn depth(&self) -> ProbeDepth {
-        match self.semantics {
-            true => ProbeDepth::Semantics,
-            false => ProbeDepth::Call,
-        }
-    }
-}
-
 /// Checks one server and prints what was found, a failed call too. The number is the exit status.
 ///
 /// # Errors
 /// [`Failure`] when the arguments make no sense, or the call did not succeed.
 pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
-    let (depth, format) = (arguments.depth(), arguments.format);
+    let depth = if arguments.semantics {
+        ProbeDepth::Semantics
+    } else {
+        ProbeDepth::Call
+    };
     let options = CallOptions::from_flags(&arguments.call).map_err(Failure::usage)?;
     if options.targets.iter().count() > 1 {
         return Err(Failure::usage("one server is looked at: give one target"));
@@ -61,8 +55,8 @@ pub fn start(arguments: ProbeArguments) -> Result<u8, Failure> {
     let request = ProbeRequest::prepare(&options, &mut std::io::stdin().lock())
         .map_err(Failure::unprepared)?;
     let report = probe::probe(&request, depth);
-    let text = format!("{}\n", shown(&report, format));
-    output::write(&text, None).map_err(Failure::nothing_measured)?;
+    let text = format!("{}\n", shown(&report, arguments.format));
+    print(&text)?;
     match report.failure() {
         None => Ok(exit::MEASURED),
         Some(reason) => Err(Failure::nothing_measured(reason)),

@@ -1,10 +1,9 @@
 //! `bookend record`: a result as a text file that can be committed.
 
-use crate::failure::Failure;
 use crate::report::{STORE, latest};
+use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
-use bookend_load::output;
 use bookend_results::record::{Record, file_of};
 use bookend_results::store::{Run, RunId, Store};
 use bookend_results::suite::Suite;
@@ -42,7 +41,7 @@ pub fn start(arguments: &RecordArguments) -> Result<u8, Failure> {
     check_whole(&run)?;
     let file = write(&store, &run, &arguments.into)?;
     let line = format!("run {} is recorded in {}\n", run.id, file.display());
-    output::write(&line, None).map_err(Failure::nothing_measured)?;
+    print(&line)?;
     Ok(exit::MEASURED)
 }
 

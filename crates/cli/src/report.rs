@@ -1,6 +1,6 @@
 //! `bookend report`: the tables of a result.
 
-use crate::failure::Failure;
+use crate::terminal::Failure;
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
 use bookend_load::output;

@@ -1,10 +1,9 @@
 //! `bookend results`: the pages of the suites, each made of its record.
 
-use crate::failure::{Failure, complain};
 use crate::names::Named;
 use crate::record::RECORDS;
+use crate::terminal::{Failure, print, print_error};
 use bookend_load::contract::exit;
-use bookend_load::output;
 use bookend_results::profile::{self, Profile};
 use bookend_results::record::{Record, file_of, profile_folder};
 use bookend_results::suite::Extent;
@@ -45,7 +44,7 @@ pub fn start(arguments: &ResultsArguments) -> Result<u8, Failure> {
         if !arguments.check {
             write(&file, page, &name)?;
         } else if let Some(difference) = difference(&file, page.as_deref())? {
-            complain(&format!("{}: {difference}", file.display()));
+            print_error(&format!("{}: {difference}", file.display()));
             status = exit::OBJECTIVE_MISSED;
         }
     }
@@ -125,7 +124,7 @@ fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {
         }
         None => format!("{name} has no record: bookend run {name}, then bookend record\n"),
     };
-    output::write(&line, None).map_err(Failure::nothing_measured)
+    print(&line)
 }
 
 /// How the file differs from the page that the record gives; without one there must be no file.

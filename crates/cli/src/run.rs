@@ -1,15 +1,15 @@
-//! `bookend run`: the lab.
+//! `bookend run`: builds, verifies and measures suites, prints their tables and keeps the results.
 
-use crate::failure::Failure;
+mod profile;
+
 use crate::lab;
 use crate::names::Named;
-use crate::profile;
+use crate::terminal::{Failure, print};
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
-use bookend_load::output;
 use bookend_results::export::Report;
 use bookend_results::store::{RunId, Store};
 use bookend_results::suite::{Extent, Overrides, Plan, Selection, Suite};
@@ -143,7 +143,7 @@ fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Fail
     let summary = run(settings, store, &mut progress).map_err(Failure::nothing_measured)?;
     if let Some(id) = summary.id {
         let text = tables(store, id)?;
-        output::write(&text, None).map_err(Failure::nothing_measured)?;
+        print(&text)?;
     }
     Ok(summary)
 }

@@ -7,7 +7,7 @@ mod greeters;
 mod interop;
 mod lifetime;
 
-use crate::failure::Failure;
+use crate::terminal::Failure;
 use std::env;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;

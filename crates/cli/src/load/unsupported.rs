@@ -2,7 +2,7 @@
 //! than what was asked for. A flag with ghz's own default as its value changes nothing and is
 //! accepted.
 
-use crate::failure::Failure;
+use crate::terminal::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
 const CLOSED_LOOP: &str = "bookend load is a closed loop so far";

@@ -1,10 +1,9 @@
 //! `bookend run --profile`: where the CPU time of each subject goes, after its figures.
 
-use crate::failure::Failure;
+use crate::terminal::{Failure, print};
 use bookend_lab::perf::ProfileSettings;
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{self, RunSettings};
-use bookend_load::output;
 use bookend_results::profile::{self, Profile};
 use bookend_results::suite::{Case, Plan};
 use clap::Args;
@@ -80,9 +79,7 @@ pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failu
     let mut progress = ProgressReporter::new(&mut stderr, is_terminal);
     let recorded = run::profile(settings, how, &mut progress).map_err(Failure::nothing_measured)?;
     match recorded {
-        Some(Ok(profile)) => {
-            output::write(&text(&profile, how), None).map_err(Failure::nothing_measured)
-        }
+        Some(Ok(profile)) => print(&text(&profile, how)),
         Some(Err(no_perf)) => {
             progress.say(&no_perf.to_string());
             Ok(())

@@ -5,9 +5,9 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use std::error::Error as _;
 
-/// The complaint about `error`, which `command` (the sub-command, or the root) did not understand.
+/// The line about `error`, which `command` (the sub-command, or the root) met.
 pub fn one_line(error: &Error, command: &Command) -> String {
-    let complaint = match error.kind() {
+    let line = match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(error, command),
         ErrorKind::InvalidSubcommand => unknown_command(error, command),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => wrong_value(error),
@@ -22,7 +22,7 @@ pub fn one_line(error: &Error, command: &Command) -> String {
         "bookend" => "bookend".to_owned(),
         name => format!("bookend {name}"),
     };
-    format!("{path}: {complaint}").replace(char::is_control, " ")
+    format!("{path}: {line}").replace(char::is_control, " ")
 }
 
 fn unknown_argument(error: &Error, command: &Command) -> String {

@@ -1,11 +1,13 @@
-//! Why a command ended early: one line for people and an exit status for scripts.
+//! What a command leaves behind: text on standard output, or one line on standard error, and an
+//! exit status for scripts.
 
 use bookend_load::contract::exit;
+use bookend_load::output;
 use bookend_load::prepare::PrepareError;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// A command that could not do what it was asked. Its line is all that standard error shows.
+/// Why a command could not do what it was asked to: all that standard error shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// One of [`bookend_load::contract::exit`].
@@ -14,7 +16,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The user wrote something that makes no sense.
+    /// The command line makes no sense.
     pub fn usage(error: impl ToString) -> Failure {
         Failure::new(exit::USAGE, error)
     }
@@ -24,16 +26,17 @@ impl Failure {
         Failure::new(exit::NOTHING_MEASURED, error)
     }
 
-    /// There is a result, and it could not be written to where it was asked for.
+    /// There is a result, and it could not be written to its destination.
     pub fn not_delivered(error: impl ToString) -> Failure {
         Failure::new(exit::NOT_DELIVERED, error)
     }
 
     /// There is nothing to call: other flags are needed, or another server.
     pub fn unprepared(error: PrepareError) -> Failure {
-        match error.is_usage() {
-            true => Failure::usage(error),
-            false => Failure::nothing_measured(error),
+        if error.is_usage() {
+            Failure::usage(error)
+        } else {
+            Failure::nothing_measured(error)
         }
     }
 
@@ -44,14 +47,22 @@ impl Failure {
     }
 
     /// Writes the line on standard error, and ends with the status.
-    pub fn tell(&self, command: &str) -> ExitCode {
-        complain(&format!("bookend {command}: {}", self.line));
+    pub fn report(&self, command: &str) -> ExitCode {
+        print_error(&format!("bookend {command}: {}", self.line));
         ExitCode::from(self.status)
     }
 }
 
+/// Writes to standard output.
+///
+/// # Errors
+/// [`Failure`] when it cannot be written to. A reader that has closed its end is not an error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    output::write(text, None).map_err(Failure::nothing_measured)
+}
+
 /// Writes one line on standard error.
-pub fn complain(line: &str) {
-    // Where nobody listens the exit status still tells.
+pub fn print_error(line: &str) {
+    // If nobody reads it, the exit status still says what happened.
     let _ = writeln!(io::stderr(), "{line}");
 }
