@@ -3,7 +3,10 @@
 //! The drivers of a process all see the [`Point`]s that are armed. Each picks its threads by the
 //! beginnings of their names, so a test can have the server fail and leave its clients alone.
 
+mod epoll_pwait2;
+
 pub use crate::kernel::Call;
+pub use epoll_pwait2::{ask_epoll_pwait2, refuse_epoll_pwait2};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,6 +3,8 @@
 //! Without the feature `faults` each is the plain call: what stands before it is a constant that
 //! the compiler drops.
 
+mod epoll_wait;
+
 #[cfg(feature = "faults")]
 use crate::faults::{meet, shorten};
 use io_uring::types::SubmitArgs;
@@ -18,7 +20,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroI32;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What a driver asks of the kernel, and memory of the allocator.
@@ -48,7 +49,7 @@ pub enum Call {
     EpollAdd,
     /// `epoll_ctl`, what a descriptor is watched for.
     EpollModify,
-    /// `epoll_pwait2`.
+    /// `epoll_pwait2`, or `epoll_wait` where that is refused.
     EpollWait,
     /// `ppoll`.
     Poll,
@@ -253,45 +254,7 @@ pub(crate) fn epoll_wait(
 ) -> Result<usize, Errno> {
     events.clear();
     meet(Call::EpollWait)?;
-    if COARSE_WAITS.load(Ordering::Relaxed) {
-        return epoll_wait_coarse(poll, events, timeout);
-    }
-    match epoll::wait(poll, rustix::buffer::spare_capacity(events), timeout) {
-        Err(Errno::NOSYS | Errno::PERM) => epoll_wait_coarse(poll, events, timeout),
-        result => result,
-    }
-}
-
-/// Whether this kernel (before Linux 5.11), or who guards it, has no `epoll_pwait2`.
-static COARSE_WAITS: AtomicBool = AtomicBool::new(false);
-
-/// With a time in milliseconds, rounded up: a timer is late rather than early.
-#[cold]
-fn epoll_wait_coarse(
-    poll: &OwnedFd,
-    events: &mut Vec<Event>,
-    timeout: Option<&Timespec>,
-) -> Result<usize, Errno> {
-    COARSE_WAITS.store(true, Ordering::Relaxed);
-    let timeout = timeout.map(whole_milliseconds);
-    epoll::wait(
-        poll,
-        rustix::buffer::spare_capacity(events),
-        timeout.as_ref(),
-    )
-}
-
-fn whole_milliseconds(time: &Timespec) -> Timespec {
-    const NS_PER_MS: i64 = 1_000_000;
-    const NS_PER_SECOND: i64 = 1_000_000_000;
-    // What `epoll_wait` can be told; whoever waits longer is woken too early, and waits on.
-    const LONGEST_SECONDS: i64 = (i32::MAX / 1_000) as i64 - 1;
-    let ns = time.tv_nsec + NS_PER_MS - 1;
-    let ns = ns - ns % NS_PER_MS;
-    Timespec {
-        tv_sec: (time.tv_sec + ns / NS_PER_SECOND).min(LONGEST_SECONDS),
-        tv_nsec: ns % NS_PER_SECOND,
-    }
+    epoll_wait::wait(poll, events, timeout)
 }
 
 #[inline]
@@ -399,42 +362,5 @@ impl<T> Grows for VecDeque<T> {
     fn try_grow(&mut self, additional: usize) -> Result<(), Errno> {
         meet(Call::Reserve)?;
         self.try_reserve(additional).map_err(|_| Errno::NOMEM)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_coarse_wait_is_rounded_up_and_never_too_long_for_the_kernel() {
-        let coarse = |tv_sec, tv_nsec| {
-            let time = whole_milliseconds(&Timespec { tv_sec, tv_nsec });
-            (time.tv_sec, time.tv_nsec)
-        };
-        assert_eq!(coarse(0, 0), (0, 0));
-        assert_eq!(coarse(0, 1), (0, 1_000_000));
-        assert_eq!(coarse(3, 5_000_000), (3, 5_000_000));
-        assert_eq!(coarse(3, 999_000_001), (4, 0));
-        let (seconds, ns) = coarse(i64::MAX / 2, 7);
-        assert!(seconds * 1_000 + ns / 1_000_000 <= i64::from(i32::MAX));
-    }
-
-    #[test]
-    fn a_coarse_wait_hears_what_a_fine_one_hears() {
-        let poll = epoll_create().unwrap();
-        let waker = event().unwrap();
-        epoll_add(&poll, &waker, 7, EventFlags::IN).unwrap();
-        let mut events = Vec::with_capacity(4);
-        let no_time = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let heard = |events: &mut Vec<Event>| epoll_wait_coarse(&poll, events, Some(&no_time));
-        assert_eq!(heard(&mut events), Ok(0));
-        signal(&waker).unwrap();
-        assert_eq!(heard(&mut events), Ok(1));
-        assert_eq!(events[0].data.u64(), 7);
-        COARSE_WAITS.store(false, Ordering::Relaxed);
     }
 }

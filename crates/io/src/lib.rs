@@ -2,8 +2,8 @@
 //!
 //! A [`Shard`] is what one thread owns: its connections, its timers, its counters. A driver owns
 //! the sockets and calls the shard; the shard owns the protocol and never sees a socket. Servers
-//! and clients are shards alike. `docs/internals/shard.md` says what each call means and what can be relied
-//! on.
+//! and clients are shards alike. `docs/internals/shard.md` says what each call means and what can
+//! be relied on.
 //!
 //! - [`Epoll`] runs a shard with any number of connections on one thread.
 //! - [`Uring`] does the same with io_uring: one system call a turn, for however many connections.

@@ -16,8 +16,8 @@ use event_loop::EventLoop;
 use std::io;
 use std::num::NonZeroUsize;
 
-/// Accepts from `listener` and serves until the options' [`crate::ShutdownHandle`] is called, then joins
-/// every thread and says what all of them did together.
+/// Accepts from `listener` and serves until the options' [`crate::ShutdownHandle`] is called, then
+/// joins every thread and says what all of them did together.
 ///
 /// `make_shard` is called on each thread for the shard that runs there. [`Io::Auto`], [`Io::Epoll`]
 /// and [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise

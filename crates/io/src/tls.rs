@@ -2,8 +2,8 @@
 //!
 //! [`Secured`] is a shard around a shard: the driver gives it ciphertext and writes ciphertext, the
 //! shard inside reads and writes as if there was no TLS, and neither knows of the other. So there
-//! is one copy of it for all drivers, and without it there is not a branch more. `docs/use/tls.md` says
-//! how to use it from the command line.
+//! is one copy of it for all drivers, and without it there is not a branch more. `docs/use/tls.md`
+//! says how to use it from the command line.
 //!
 //! HTTP/2 is what it is for: both ends offer `h2` by ALPN and nothing else, and a connection is
 //! opened for the shard inside once that is agreed on.

@@ -74,6 +74,10 @@ const DRAWN: [Edges; 11] = [
 /// What any crate may use in its tests, besides itself with features that only tests have.
 const FOR_TESTS: [&str; 3] = ["server", "client", "load"];
 
+/// What single crates may use in their tests besides: the command's start processes under a filter
+/// of system calls, and `io` alone can make one.
+const FOR_TESTS_OF: [(&str, &str); 1] = [("cli", "io")];
+
 /// Whether a path is the manifest of a crate of the workspace.
 pub fn is_member_manifest(path: &str) -> bool {
     member(path).is_some()
@@ -91,7 +95,10 @@ pub fn undrawn_edges(path: &str, text: &str) -> Vec<Offence> {
     let allowed = |section: Section, to: &str| match section {
         Section::Normal => drawn.to.contains(&to),
         Section::Build => drawn.build.contains(&to),
-        Section::Dev => drawn.to.contains(&to) || FOR_TESTS.contains(&to) || drawn.from == to,
+        Section::Dev => {
+            let is_for_tests = FOR_TESTS.contains(&to) || FOR_TESTS_OF.contains(&(drawn.from, to));
+            drawn.to.contains(&to) || is_for_tests || drawn.from == to
+        }
     };
     let edges = dependencies(path, text)
         .into_iter()
