@@ -1,4 +1,4 @@
-//! The lab: a suite's question, put to subjects that it supports_method only as processes.
+//! The lab: a suite's question, put to subjects that it knows only as processes.
 //!
 //! The plan of a suite becomes rounds ([`round`]): each starts every [`subject`] afresh ([`process`],
 //! [`launch`], [`control_group`]), verifies a call ([`probe`]) and measures every cell in random

@@ -1,5 +1,5 @@
 //! One verified call to a server before it is measured, and the semantics check: both made by
-//! another program, because the lab supports_method no protocol.
+//! another program, because the lab knows no protocol.
 
 use crate::cell_error::CellError;
 use crate::launch::Launcher;

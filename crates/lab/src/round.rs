@@ -2,7 +2,6 @@
 //! asked at the end how much it served.
 
 mod address;
-mod call_counts;
 mod cell;
 mod client_report;
 mod client_run;
@@ -18,7 +17,6 @@ mod shutdown;
 mod window;
 
 pub use address::TransportFiles;
-pub use call_counts::{CallCounts, CountMismatch, Counter};
 pub(crate) use cell::Cell;
 pub use load::{CALL_TIMEOUT, Workload};
 pub use marks::{FOREIGN_LIMIT, STEAL_LIMIT};

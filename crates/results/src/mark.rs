@@ -1,15 +1,222 @@
-//! Doubts about one window, as they are kept with it.
+//! Marks: what gives reason to doubt one window, as it is kept with it.
 
-/// The name of the rule behind a mark of one window: what all marks of a kind have in common.
-pub fn rule_of(mark: &str) -> &'static str {
-    let rules = [
-        ("steal ", "steal"),
-        ("foreign process ", "foreign-process"),
-        ("counts differ: ", "counts-differ"),
-        ("calls could not be counted", "not-counted"),
-        ("the server did not say how many", "not-counted"),
-        ("the backend did not say how many", "not-counted"),
-    ];
-    let known = rules.iter().find(|(begins, _)| mark.starts_with(begins));
-    known.map_or("other", |(_, rule)| rule)
+use crate::audit::{CountMismatch, Counter};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// A doubt about one window. `Display` is the clause that stands below tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mark", rename_all = "kebab-case")]
+pub enum Mark {
+    /// The hypervisor took the pinned CPUs away.
+    Steal {
+        /// For this share of the window.
+        share: f64,
+    },
+    /// Processes that are neither end worked on the pinned CPUs.
+    ForeignProcess {
+        /// The CPUs.
+        cpus: Vec<usize>,
+        /// Their work, as a share of the window.
+        share: f64,
+    },
+    /// Both ends counted, and not the same.
+    CountsDiffer(CountMismatch),
+    /// An end said nothing of the calls that it answered.
+    NotCounted {
+        /// Which end.
+        by: Counter,
+    },
+    /// The server died later in the round, before it could say what it had answered.
+    Died {
+        /// How it ended, one line.
+        error: String,
+    },
+    /// What has no rule of its own.
+    Other {
+        /// A clause.
+        text: String,
+    },
+}
+
+impl Mark {
+    /// The name of its rule: what all marks of a kind have in common.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Steal { .. } => "steal",
+            Self::ForeignProcess { .. } => "foreign-process",
+            Self::CountsDiffer(_) => "counts-differ",
+            Self::NotCounted { .. } | Self::Died { .. } => "not-counted",
+            Self::Other { .. } => "other",
+        }
+    }
+
+    /// A mark without a rule of its own.
+    pub fn other(text: impl Into<String>) -> Self {
+        Self::Other { text: text.into() }
+    }
+
+    /// What a program said, where a mark quotes one.
+    pub(crate) fn quoted_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Died { error: text } | Self::Other { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steal { share } => write!(f, "steal {:.1} %", share * 100.0),
+            Self::ForeignProcess { cpus, share } => {
+                let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
+                let (cpus, percent) = (cpus.join(","), share * 100.0);
+                write!(f, "foreign process on CPU {cpus} ({percent:.0} %)")
+            }
+            Self::CountsDiffer(mismatch) => write!(f, "counts differ: {mismatch}"),
+            Self::NotCounted { by } => write!(f, "{by} did not say how many calls it served"),
+            Self::Died { error } => {
+                write!(f, "calls could not be counted: later in the round {error}")
+            }
+            Self::Other { text } => f.write_str(text),
+        }
+    }
+}
+
+/// Reads the marks of a window. Before marks had rules of their own they were kept as their
+/// clauses, which are still read.
+pub(crate) fn read_marks<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Mark>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Clause(String),
+        Mark(Mark),
+    }
+    let marks = Vec::<Kept>::deserialize(deserializer)?.into_iter();
+    let marks = marks.map(|kept| match kept {
+        Kept::Clause(text) => of_clause(&text).unwrap_or_else(|| Mark::other(text)),
+        Kept::Mark(mark) => mark,
+    });
+    Ok(marks.collect())
+}
+
+fn of_clause(text: &str) -> Option<Mark> {
+    if let Some(percent) = text.strip_prefix("steal ") {
+        let share = share(percent)?;
+        return Some(Mark::Steal { share });
+    }
+    if let Some(rest) = text.strip_prefix("foreign process on CPU ") {
+        let (cpus, percent) = rest.strip_suffix(')')?.split_once(" (")?;
+        let cpus = cpus.split(',').map(|cpu| cpu.parse().ok());
+        return Some(Mark::ForeignProcess {
+            cpus: cpus.collect::<Option<_>>()?,
+            share: share(percent)?,
+        });
+    }
+    if let Some(error) = text.strip_prefix("calls could not be counted: later in the round ") {
+        let error = error.to_owned();
+        return Some(Mark::Died { error });
+    }
+    if let Some(rest) = text.strip_prefix("counts differ: ") {
+        return mismatch(rest).map(Mark::CountsDiffer);
+    }
+    let ends = [Counter::Server, Counter::Backend].into_iter();
+    let mut uncounted = ends.map(|by| Mark::NotCounted { by });
+    uncounted.find(|mark| mark.to_string() == text)
+}
+
+fn share(percent: &str) -> Option<f64> {
+    let percent: f64 = percent.strip_suffix(" %")?.parse().ok()?;
+    Some(percent / 100.0)
+}
+
+fn mismatch(text: &str) -> Option<CountMismatch> {
+    let words = text.split([' ', ',']);
+    let numbers: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
+    let (&served, &at_least) = (numbers.first()?, numbers.get(1)?);
+    let is_open = text.contains(" at least ");
+    Some(CountMismatch {
+        counter: match text.starts_with("the backend ") {
+            true => Counter::Backend,
+            false => Counter::Server,
+        },
+        served,
+        at_least,
+        at_most: (!is_open).then(|| numbers.get(2).copied().unwrap_or(at_least)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Window(#[serde(deserialize_with = "read_marks")] Vec<Mark>);
+
+    fn marks() -> Vec<Mark> {
+        let mismatch = |counter, at_most| {
+            Mark::CountsDiffer(CountMismatch {
+                counter,
+                served: 9,
+                at_least: 10,
+                at_most,
+            })
+        };
+        vec![
+            Mark::Steal { share: 0.031 },
+            Mark::ForeignProcess {
+                cpus: vec![0, 1],
+                share: 0.29,
+            },
+            mismatch(Counter::Server, Some(10)),
+            mismatch(Counter::Server, Some(12)),
+            mismatch(Counter::Backend, None),
+            Mark::NotCounted {
+                by: Counter::Server,
+            },
+            Mark::NotCounted {
+                by: Counter::Backend,
+            },
+            Mark::Died {
+                error: "the server ended".to_owned(),
+            },
+            Mark::other("its output ended in a word that nobody knows"),
+        ]
+    }
+
+    #[test]
+    fn marks_are_kept_by_rule_and_with_figures() {
+        let kept = serde_json::to_string(&marks()[..1]).expect("JSON");
+        assert_eq!(kept, r#"[{"mark":"steal","share":0.031}]"#);
+        let kept = serde_json::to_string(&Window(marks())).expect("JSON");
+        let read: Window = serde_json::from_str(&kept).expect("marks");
+        assert_eq!(read, Window(marks()));
+    }
+
+    #[test]
+    fn marks_of_older_records_are_clauses() {
+        let clauses: Vec<String> = marks().iter().map(Mark::to_string).collect();
+        let kept = serde_json::to_string(&clauses).expect("JSON");
+        let read: Window = serde_json::from_str(&kept).expect("marks");
+        assert_eq!(read, Window(marks()));
+    }
+
+    #[test]
+    fn each_rule_has_the_name_that_claims_print() {
+        let rules: Vec<&str> = marks().iter().map(Mark::rule).collect();
+        let [steal, foreign, differ, counted, other] = [
+            "steal",
+            "foreign-process",
+            "counts-differ",
+            "not-counted",
+            "other",
+        ];
+        let expected = [
+            steal, foreign, differ, differ, differ, counted, counted, counted, other,
+        ];
+        assert_eq!(rules, expected);
+    }
 }

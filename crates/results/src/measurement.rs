@@ -1,5 +1,7 @@
 //! What one cell of one round yields: the raw figures from which every table is made.
 
+use crate::audit::CallCounts;
+use crate::mark::{Mark, read_marks};
 use crate::steady::Steady;
 use crate::suite::{Case, Side};
 use serde::{Deserialize, Serialize};
@@ -158,8 +160,9 @@ pub struct Measurement {
     pub requests_per_read: Option<f64>,
     /// Requests carried by one write of our generator.
     pub requests_per_write: Option<f64>,
-    /// Doubts about this very window: `steal 3.1 %`, `foreign process on CPU 0`. Empty when clean.
-    pub marks: Vec<String>,
+    /// Doubts about this very window. Empty when clean.
+    #[serde(deserialize_with = "read_marks")]
+    pub marks: Vec<Mark>,
     /// When the rate became steady.
     #[serde(default)]
     pub steady: Steady,
@@ -199,6 +202,16 @@ impl Measurement {
         match self.side {
             Side::Server => self.spinning.server,
             Side::Client => self.spinning.generator,
+        }
+    }
+
+    /// The calls of the window and its warm-up.
+    pub fn call_counts(&self) -> CallCounts {
+        CallCounts {
+            answered: self.warmup + self.ok + self.drained,
+            ok: self.ok,
+            uncertain: self.errors.values().sum::<u64>() + self.unfinished,
+            is_open: false,
         }
     }
 
@@ -337,6 +350,21 @@ mod tests {
             ..row("C=1 S=1", false)
         };
         assert!(!first.shares_server_with(&later));
+    }
+
+    #[test]
+    fn failed_and_unfinished_calls_may_have_been_answered_or_not() {
+        let window = Measurement {
+            ok: 900,
+            warmup: 90,
+            drained: 10,
+            errors: [("UNAVAILABLE".to_owned(), 5)].into(),
+            unfinished: 3,
+            ..Measurement::default()
+        };
+        let counts = window.call_counts();
+        assert_eq!((counts.answered, counts.ok), (1000, 900));
+        assert_eq!((counts.uncertain, counts.is_open), (8, false));
     }
 
     #[test]

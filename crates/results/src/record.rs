@@ -10,6 +10,7 @@ mod paths;
 
 use crate::declaration::{DeclarationError, read_text};
 use crate::machine::MachineFacts;
+use crate::mark::Mark;
 use crate::measurement::{CellId, Outcome, Row};
 use crate::store::{NewRun, Run, RunId, Timestamp};
 use crate::suite::{Extent, Plan};
@@ -242,8 +243,8 @@ fn with_latencies(row: &Row, change: impl FnOnce(&str) -> String) -> Row {
 
 fn clean_row(mut row: Row) -> Row {
     if let Some(window) = row.outcome.window_mut() {
-        for mark in &mut window.marks {
-            *mark = without_folders(mark);
+        for quoted in window.marks.iter_mut().filter_map(Mark::quoted_mut) {
+            *quoted = without_folders(quoted);
         }
     }
     match &mut row.outcome {

@@ -2,6 +2,7 @@
 
 mod table_rows;
 
+use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::suite::Side;
 use bookend_results::table::{
@@ -115,7 +116,8 @@ fn a_cell_without_an_answer_says_what_it_took() {
 /// Something of everything that can go wrong.
 fn troubled() -> Table {
     after(|row| {
-        let place = (row.cell.subject.as_str(), row.cell.case.as_str());
+        let case = row.cell.case.to_string();
+        let place = (row.cell.subject.as_str(), case.as_str());
         let replaced = match place {
             ("rust-pajamax", "C=1 S=1") => Outcome::failed(
                 "thread 'pajamax-w' panicked at src/connection.rs:204:17: index out of bounds: \
@@ -131,13 +133,14 @@ fn troubled() -> Table {
             _ => row.outcome.clone(),
         };
         row.outcome = replaced;
-        let place = (row.cell.subject.as_str(), row.cell.case.as_str());
+        let case = row.cell.case.to_string();
+        let place = (row.cell.subject.as_str(), case.as_str());
         let Outcome::Measured(figures) = &mut row.outcome else {
             return;
         };
         match place {
             ("rust-pajamax", "C=1 S=100") => figures.generator_busy_seconds = Some(0.96),
-            ("rust-bookend", "C=1 S=1") => figures.marks = vec!["steal 3.1 %".into()],
+            ("rust-bookend", "C=1 S=1") => figures.marks = vec![Mark::Steal { share: 0.031 }],
             ("rust-bookend", "C=100 S=100") => {
                 figures.errors.insert("UNAVAILABLE".into(), 3);
                 figures.memory_source = "rss".into();
@@ -390,7 +393,7 @@ fn both_ends_must_have_counted_the_same_calls() {
     assert_eq!(marks.len(), 1, "{marks:?}");
     assert!(marks[0].starts_with("C=1 S=1 rust-tonic, "), "{marks:?}");
     assert!(
-        marks[0].contains("counts-differ: the server answered"),
+        marks[0].contains("counts-differ: the server served"),
         "{marks:?}"
     );
 }

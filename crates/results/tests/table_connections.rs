@@ -32,7 +32,7 @@ fn connected() -> (Plan, Vec<Row>) {
     };
     let mut rows = rows(&plan);
     for row in &mut rows {
-        let cost = match row.cell.case.as_str() {
+        let cost = match row.cell.case.to_string().as_str() {
             "C=10 S=10 tls" => 1.5,
             "C=10 S=10 per-call" => 10.0,
             "C=10 S=10 tls per-call" => 40.0,
@@ -75,7 +75,8 @@ fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
     let table = table();
     let of = |case: &str| {
         let mut cells = table.cells.iter();
-        let cell = cells.find(|cell| cell.id.subject == "rust-tonic" && cell.id.case == case);
+        let cell =
+            cells.find(|cell| cell.id.subject == "rust-tonic" && cell.case.to_string() == case);
         cell.and_then(|cell| cell.summary())
             .expect("figures")
             .clone()

@@ -5,6 +5,7 @@
 mod table_rows;
 
 use bookend_results::audit::Span;
+use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::record::Record;
 use bookend_verdicts::claims::{ClaimVerdict, JudgedSuite, JudgedSuites, Judgement, SuiteClaims};
@@ -121,15 +122,19 @@ fn the_doubts_about_the_rounds_of_a_verdict_stand_behind_it() {
     let mut record = recorded(&NEAR_TEN);
     let why = |record: &Record| judged("{ at_least = 8.0 }", Some(record.clone())).1;
     assert!(!why(&record).contains("Marked"), "{}", why(&record));
-    let mut mark = |round: u32, subject: &str, mark: &str| {
+    let mut mark = |round: u32, subject: &str, mark: Mark| {
         let is_meant = |row: &&mut Row| row.round == round && row.cell.subject == subject;
         let row = record.rows.iter_mut().find(is_meant).expect("a row");
         let window = row.outcome.window_mut().expect("measured");
-        window.marks.push(mark.to_owned());
+        window.marks.push(mark);
     };
-    mark(2, "rust-tonic", "steal 3.1 %");
-    mark(2, "rust-pajamax", "steal 4.0 %");
-    mark(5, "rust-pajamax", "foreign process on CPU 0 (29 %)");
+    mark(2, "rust-tonic", Mark::Steal { share: 0.031 });
+    mark(2, "rust-pajamax", Mark::Steal { share: 0.04 });
+    let foreign = Mark::ForeignProcess {
+        cpus: vec![0],
+        share: 0.29,
+    };
+    mark(5, "rust-pajamax", foreign);
     let end = "Marked in 2 of 7 rounds: `foreign-process`, `steal`.";
     assert!(why(&record).ends_with(end), "{}", why(&record));
 

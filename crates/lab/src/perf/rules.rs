@@ -187,7 +187,7 @@ pub struct Classification {
 
 impl Classifier<'_> {
     /// Places a sample by its frames, the outermost first. The frame nearest to the leaf that any
-    /// rule supports_method decides; of the rules that know it, the first.
+    /// rule knows decides; of the rules that know it, the first.
     pub fn place(&mut self, frames: &[&str]) -> Classification {
         let named: Vec<Named> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);

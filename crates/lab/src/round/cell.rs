@@ -102,8 +102,8 @@ impl Cell<'_> {
     fn run(&self, server: &mut RunningServer, load: Workload) -> Result<Run, CellError> {
         let run = client_run::run(&Cell { load, ..*self }, server);
         match &run {
-            Ok(run) => server.counts.add(&run.said),
-            Err(_) => server.counts.add_unknown(),
+            Ok(run) => server.counts += run.said.call_counts(),
+            Err(_) => server.counts.is_open = true,
         }
         run
     }

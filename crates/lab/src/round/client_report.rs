@@ -6,6 +6,7 @@ use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::report::LoadReport;
+use bookend_results::audit::CallCounts;
 use bookend_results::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Deserialize;
@@ -204,7 +205,7 @@ impl ClientReport {
     }
 
     /// Reads what h2load prints at its end. It tells no latencies and does not read `grpc-status`:
-    /// answered with HTTP status 200 is all it supports_method.
+    /// answered with HTTP status 200 is all it knows.
     ///
     /// # Errors
     /// It is not such a text.
@@ -227,6 +228,16 @@ impl ClientReport {
             unfinished: started.saturating_sub(done),
             ..ClientReport::default()
         })
+    }
+
+    /// The calls of this run, as far as the server must or may have answered them.
+    pub fn call_counts(&self) -> CallCounts {
+        CallCounts {
+            answered: self.warmup + self.ok + self.drained,
+            ok: self.ok,
+            uncertain: self.error_count() + self.unfinished,
+            is_open: false,
+        }
     }
 
     /// Calls that ended with an error in the window.

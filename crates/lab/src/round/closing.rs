@@ -1,15 +1,16 @@
 //! What a server said at its end, written into its rows.
 
-use super::call_counts::{CallCounts, CountMismatch};
 use super::server::ServerEnd;
+use bookend_results::audit::{CallCounts, CountMismatch};
+use bookend_results::mark::Mark;
 use bookend_results::measurement::{Outcome, Row};
 
 /// Writes into `rows`, which are all of one server, what it said at its end. Calls that are in
 /// none of them, of the probe and of windows that were measured again, stand in the first.
 pub fn close(rows: &mut [&mut Row], end: &ServerEnd, counts: &CallCounts) {
     let mut in_rows = CallCounts::default();
-    for row in rows.iter() {
-        in_rows.add_row(row);
+    for window in rows.iter().filter_map(|row| row.outcome.window()) {
+        in_rows += window.call_counts();
     }
     let mut elsewhere = counts.beyond(&in_rows, end.served);
     for row in rows {
@@ -29,12 +30,13 @@ fn close_row(row: &mut Row, end: &ServerEnd) {
         return;
     };
     window.marks.extend(end.marks.iter().cloned());
-    let small = end.mismatches.iter().filter(|found| !found.is_grave());
-    window.marks.extend(small.map(CountMismatch::to_string));
+    let is_large = |mismatch: &&CountMismatch| mismatch.exceeds_tolerance();
+    let small = end.mismatches.iter().filter(|found| !is_large(found));
+    window.marks.extend(small.copied().map(Mark::CountsDiffer));
     if let Outcome::Measured(_) = &row.outcome
-        && let Some(grave) = end.mismatches.iter().find(|found| found.is_grave())
+        && let Some(large) = end.mismatches.iter().find(is_large)
     {
-        row.outcome.fail(grave);
+        row.outcome.fail(Mark::CountsDiffer(*large));
     }
 }
 
@@ -45,8 +47,8 @@ pub fn close_uncounted(rows: &mut [&mut Row], how: &Outcome) {
     };
     for row in rows {
         if let Some(window) = row.outcome.window_mut() {
-            let mark = format!("calls could not be counted: later in the round {error}");
-            window.marks.push(mark);
+            let error = error.clone();
+            window.marks.push(Mark::Died { error });
         }
     }
 }

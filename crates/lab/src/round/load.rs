@@ -57,7 +57,7 @@ impl Workload {
         warmup.saturating_add(window)
     }
 
-    /// An instrument that supports_method no warm-up is run once for the warm-up, which has a length.
+    /// An instrument that knows no warm-up is run once for the warm-up, which has a length.
     pub fn warmup_alone(&self) -> Workload {
         Workload {
             case: Case {

@@ -2,7 +2,6 @@
 
 use super::RunContext;
 use super::address::ServerAddress;
-use super::call_counts::{CallCounts, CountMismatch};
 use super::shutdown::ShutdownReport;
 use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
@@ -14,6 +13,8 @@ use crate::subject::{IdleStrategy, Placeholders, Protocol};
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::{Line, LineError};
 use bookend_contract::transport::{Carrier, Transport};
+use bookend_results::audit::{CallCounts, CountMismatch, Counter};
+use bookend_results::mark::Mark;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -75,7 +76,7 @@ pub struct ServerEnd {
     /// What its backend said.
     pub backend: Option<BackendEnd>,
     /// What is odd about its end, for all its rows.
-    pub marks: Vec<String>,
+    pub marks: Vec<Mark>,
     /// Counts that are not what the calling ends know.
     pub mismatches: Vec<CountMismatch>,
 }
@@ -183,11 +184,11 @@ impl RunningServer {
         }
     }
 
-    /// Pairing it and compares what it served with what the other end supports_method.
+    /// Ends it and compares what it served with what the other end knows.
     pub fn end(self, drain: Duration) -> ServerEnd {
-        let said = self.own.last_words("the server", drain);
+        let said = self.own.last_words(Counter::Server, drain);
         let behind = self.backend;
-        let behind = behind.map(|backend| backend.last_words("the backend", drain));
+        let behind = behind.map(|backend| backend.last_words(Counter::Backend, drain));
         let of_server = said.served.and_then(|served| self.counts.check(served));
         let of_backend = behind.as_ref().and_then(|behind| behind.served);
         let of_backend = of_backend.and_then(|served| self.counts.check_backend(served));
@@ -215,7 +216,7 @@ impl RunningServer {
             return Ok(());
         };
         let probed = probe.run(&self.words(context), &context.interrupt)?;
-        self.counts.add_probe(probed.calls);
+        self.counts.answered += probed.calls;
         Ok(())
     }
 }
@@ -243,7 +244,7 @@ impl Listening {
         }
     }
 
-    fn last_words(self, who: &'static str, drain: Duration) -> ShutdownReport {
+    fn last_words(self, who: Counter, drain: Duration) -> ShutdownReport {
         let mut said = ShutdownReport::of(who, self.address.port());
         said.hear(self.process, drain);
         said

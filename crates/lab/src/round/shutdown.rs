@@ -5,12 +5,14 @@ use super::server::parse;
 use crate::process::Process;
 use crate::process::output::OutputLine;
 use bookend_contract::lines::Line;
+use bookend_results::audit::Counter;
+use bookend_results::mark::Mark;
 use std::time::Duration;
 
 /// What a process says once its standard input is closed.
 #[derive(Debug)]
 pub struct ShutdownReport {
-    who: &'static str,
+    who: Counter,
     /// Where it listens.
     port: u16,
     /// `served N`.
@@ -18,12 +20,12 @@ pub struct ShutdownReport {
     /// Facts beside it.
     pub notes: ProcessNotes,
     /// What is odd about its end, one line each.
-    pub marks: Vec<String>,
+    pub marks: Vec<Mark>,
 }
 
 impl ShutdownReport {
     /// Of `the server` or `the backend` that listens on `port`, nothing yet.
-    pub fn of(who: &'static str, port: u16) -> ShutdownReport {
+    pub fn of(who: Counter, port: u16) -> ShutdownReport {
         ShutdownReport {
             who,
             port,
@@ -38,19 +40,19 @@ impl ShutdownReport {
         let ended = process.end(drain, |output| self.take(&output));
         let who = self.who;
         match ended.status {
-            None => self.mark(format!(
+            None => self.mark_other(format!(
                 "{who} did not end within {drain:?} of its standard input's end and was killed"
             )),
             Some(status) if !status.success() => {
-                self.mark(format!("{who}'s end: {}", ended.describe()));
+                self.mark_other(format!("{who}'s end: {}", ended.describe()));
             }
             Some(_) if self.served.is_none() => {
-                self.mark(format!("{who} did not say how many calls it served"));
+                self.mark(Mark::NotCounted { by: who });
             }
             Some(_) => {}
         }
         if let Some(survivors) = ended.survivors {
-            self.mark(survivors.to_string());
+            self.mark_other(survivors.to_string());
         }
     }
 
@@ -69,11 +71,15 @@ impl ShutdownReport {
             Ok(line) => format!("{} said `{line}` at its end", self.who),
             Err(error) => error.to_string(),
         };
-        self.mark(line);
+        self.mark_other(line);
+    }
+
+    fn mark_other(&mut self, text: String) {
+        self.mark(Mark::other(text));
     }
 
     /// A server that floods its output says nothing new after the first line.
-    fn mark(&mut self, mark: String) {
+    fn mark(&mut self, mark: Mark) {
         const MARKS: usize = 4;
         if self.marks.len() < MARKS {
             self.marks.push(mark);

@@ -1,7 +1,7 @@
 //! Both ends and what stands behind them: clients with their witness, backends, fixed numbers of
 //! calls, connections a call, notes, other protocols.
 
-use crate::rounds::{Performance, error, measured};
+use crate::rounds::{Performance, error, marks, measured};
 use crate::stage::{CALL, Stage, serve};
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::suite::{Case, Side};
@@ -86,16 +86,16 @@ fn a_client_that_claims_more_than_its_witness_served_fails() {
     performance.settings.plan = honest.settings.plan;
     let rows = performance.rows();
     let of = |name: &str| rows.iter().find(|row| row.cell.subject == name).unwrap();
-    let expected = "counts differ: the server served 1000, the other end supports_method 1100";
+    let expected = "counts differ: the server served 1000, the other end knows 1100";
     assert_eq!(error(of("client")), expected);
     assert_eq!(of("client").served, Some(1000));
-    assert_eq!(measured(of("honest")).marks, [""; 0]);
+    assert_eq!(marks(of("honest")), [""; 0]);
 }
 
 fn a_client_off_by_little_is_marked() {
     let row = with_client(&claim(1005, 1000)).row();
-    let expected = "counts differ: the server served 1000, the other end supports_method 1005";
-    assert_eq!(measured(&row).marks, [expected]);
+    let expected = "counts differ: the server served 1000, the other end knows 1005";
+    assert_eq!(marks(&row), [expected]);
     let row = with_client(&claim(1000, 1005)).row();
     assert_eq!(measured(&row).marks.len(), 1);
 }
@@ -181,7 +181,7 @@ fn a_backend_stands_behind_its_server_and_is_accounted_for() {
     performance.settings.plan.subjects[0].backend = Some("behind".to_owned());
     let row = performance.row();
     let measured = measured(&row);
-    assert_eq!(measured.marks, [""; 0]);
+    assert_eq!(measured.marks, []);
     let used = measured.backend.as_ref().unwrap();
     assert!(used.cpu_seconds > 0.0, "{used:?}");
     assert!(used.memory_peak_bytes > 0 && used.threads > 0, "{used:?}");
@@ -293,7 +293,7 @@ echo error DEADLINE_EXCEEDED 6
     let measured = measured(&row);
     assert_eq!((measured.ok, measured.errors["DEADLINE_EXCEEDED"]), (4, 6));
     assert_eq!(row.served, Some(6), "two of the failed calls were answered");
-    assert_eq!(measured.marks, [""; 0]);
+    assert_eq!(measured.marks, []);
 }
 
 fn an_overloaded_server_that_must_be_killed_is_only_marked() {
@@ -303,7 +303,7 @@ fn an_overloaded_server_that_must_be_killed_is_only_marked() {
     performance.settings.plan.drain_ms = Some(50);
     let row = performance.row();
     let expected = "the server did not end within 50ms of its standard input's end and was killed";
-    assert_eq!(measured(&row).marks, [expected]);
+    assert_eq!(marks(&row), [expected]);
 }
 
 /// An instrument that is told everything by its command line and prints what ghz prints.
@@ -391,7 +391,7 @@ fn notes_of_everybody_are_kept() {
     let load = format!("{CALL}\necho note connections_opened 64\necho note share 0.5");
     let row = with_both(&server, &load).row();
     let measured = measured(&row);
-    assert_eq!(measured.marks, [""; 0]);
+    assert_eq!(measured.marks, []);
     assert_eq!(measured.notes["connections_opened"], 64.0);
     assert_eq!(measured.notes["share"], 0.5);
     assert_eq!(row.server_notes["gc_pause_max_ns"], 812_345.0);
@@ -404,10 +404,7 @@ fn too_many_notes_are_too_many() {
     let row = with_both(&serve(1), &format!("{CALL}\n{log}")).row();
     assert_eq!(error(&row), "it noted more than 64 facts");
     let row = with_both(&format!("{}\n{log}", serve(1)), CALL).row();
-    assert_eq!(
-        measured(&row).marks,
-        ["the server: it noted more than 64 facts"]
-    );
+    assert_eq!(marks(&row), ["the server: it noted more than 64 facts"]);
     assert_eq!(row.server_notes.len(), 64);
 }
 
@@ -419,7 +416,7 @@ fn another_protocol_is_not_probed() {
     stage.subject_with("load", "client", CALL, thrift);
     performance.settings.probe = Some(vec!["false".to_owned()]);
     let row = performance.row();
-    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!(marks(&row), [""; 0]);
     assert_eq!(row.server_notes["verified_calls"], 0.0);
     let run = performance.store.latest_run().unwrap().unwrap();
     let said = "server speaks Thrift: the lab makes no call itself, callers check every reply";

@@ -179,6 +179,12 @@ pub fn measured(row: &Row) -> &Measurement {
     }
 }
 
+/// The marks of a measured row as they are printed.
+pub fn marks(row: &Row) -> Vec<String> {
+    let marks = measured(row).marks.iter();
+    marks.map(ToString::to_string).collect()
+}
+
 pub fn error(row: &Row) -> &str {
     match &row.outcome {
         Outcome::Failed { error, .. } => error,
@@ -190,7 +196,7 @@ fn an_honest_server_is_measured() {
     let row = with_server(&serve(1)).row();
     let measured = measured(&row);
     assert_eq!((measured.ok, measured.unfinished), (10, 0));
-    assert_eq!(measured.marks, [""; 0]);
+    assert_eq!(measured.marks, []);
     assert_eq!(row.served, Some(10));
     assert_eq!(measured.memory_source, "rss");
     assert!(measured.memory_peak_bytes > 0 && measured.threads > 0);
@@ -217,12 +223,12 @@ fn a_server_that_prints_junk_is_quoted() {
     let row = with_server("echo Listening on port 1; cat").row();
     assert!(error(&row).contains("\"Listening on port 1\""), "{row:?}");
     let late = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo bye").row();
-    assert!(measured(&late).marks[0].contains("\"bye\""), "{late:?}");
+    assert!(marks(&late)[0].contains("\"bye\""), "{late:?}");
 }
 
 fn a_server_that_lies_is_told_both_numbers() {
     let row = with_server(": > ../calls-1; echo ready 1; cat > /dev/null; echo served 7").row();
-    let expected = "counts differ: the server served 7, the other end supports_method 10";
+    let expected = "counts differ: the server served 7, the other end knows 10";
     assert_eq!(error(&row), expected);
     assert_eq!(row.served, Some(7));
 }
@@ -232,8 +238,8 @@ fn a_server_off_by_little_is_marked() {
     let text = "echo window start; echo window end; echo 5 1000; echo ok 1000";
     performance.stage.subject("load", "instrument", text);
     let row = performance.row();
-    let expected = "counts differ: the server served 999, the other end supports_method 1000";
-    assert_eq!(measured(&row).marks, [expected]);
+    let expected = "counts differ: the server served 999, the other end knows 1000";
+    assert_eq!(marks(&row), [expected]);
 }
 
 fn a_deaf_server_is_marked_and_gone() {
@@ -241,10 +247,7 @@ fn a_deaf_server_is_marked_and_gone() {
     let mut performance = with_server(text);
     performance.settings.timeouts.drain = Duration::from_millis(50);
     let row = performance.row();
-    assert!(
-        measured(&row).marks[0].ends_with("and was killed"),
-        "{row:?}"
-    );
+    assert!(marks(&row)[0].ends_with("and was killed"), "{row:?}");
     assert_eq!(row.served, None);
 }
 
@@ -297,7 +300,7 @@ exit 9
     let rows = performance.rows();
     let died = "the server ended while it was measured: out of luck (exit status: 9)";
     let mark = format!("calls could not be counted: later in the round {died}");
-    assert_eq!(measured(&rows[0]).marks, [mark]);
+    assert_eq!(marks(&rows[0]), [mark]);
     assert_eq!(error(&rows[1]), died);
 }
 
@@ -316,7 +319,7 @@ fn a_server_with_a_daemon_leaves_none() {
     stage.subject("server", "server", &text);
     stage.subject("load", "instrument", CALL);
     let row = Performance::new(stage, &["server"], "load").row();
-    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!(marks(&row), [""; 0]);
 }
 
 fn a_silent_server_is_found_by_its_port() {
@@ -340,7 +343,7 @@ fn a_port_that_is_told_late_is_no_surprise() {
     stage.subject("server", "server", &late);
     stage.subject("load", "instrument", CALL);
     let row = Performance::new(stage, &["server"], "load").row();
-    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!(marks(&row), [""; 0]);
     assert_eq!(row.served, Some(10));
 }
 
@@ -416,7 +419,7 @@ fn foreign_instruments_are_understood() {
         assert_eq!((measured.ok, measured.warmup), (10, 10), "{output}");
         assert!((measured.window_seconds - 5e-6).abs() < 1e-9, "{output}");
         assert_eq!(row.served, Some(20), "{output}");
-        assert_eq!(measured.marks, [""; 0], "{output}");
+        assert_eq!(measured.marks, [], "{output}");
     }
 }
 
@@ -430,7 +433,7 @@ fn a_client_is_measured_against_a_server() {
     assert_eq!(rows.len(), 2);
     for row in &rows {
         assert_eq!(measured(row).ok, 10);
-        assert_eq!(measured(row).marks, [""; 0]);
+        assert_eq!(marks(row), [""; 0]);
         assert_eq!(row.served, Some(10), "each client has a server of its own");
     }
 }
@@ -485,7 +488,7 @@ fn a_probe_must_be_satisfied_and_is_counted() {
     );
     performance.settings.probe = Some(words(&here));
     let row = performance.row();
-    assert_eq!(measured(&row).marks, [""; 0]);
+    assert_eq!(marks(&row), [""; 0]);
     assert_eq!((row.served, row.probe_calls), (Some(13), 3));
     let probed = fs::read_to_string(folder.join("probed")).unwrap();
     assert_eq!(probed.trim(), "127.0.0.1:1 fake.Service/Method");

@@ -1,7 +1,7 @@
 //! What carries the connections: each server is told of its way to listen, its callers of the same,
 //! and who cannot says so or is not asked.
 
-use crate::rounds::{Performance, error, measured};
+use crate::rounds::{Performance, error, marks, measured};
 use crate::stage::{CALL, Stage, serve};
 use bookend_contract::transport::Transport;
 use bookend_results::measurement::{Outcome, Row, Spinning};
@@ -80,7 +80,7 @@ fn each_transport_has_a_server_of_its_own() {
     let rows = performance.rows();
     assert_eq!(rows.len(), 4);
     for row in &rows {
-        assert_eq!(measured(row).marks, [""; 0], "{row:?}");
+        assert_eq!(marks(row), [""; 0], "{row:?}");
         let is_tls = row.cell.case.transport == Transport::Tls;
         let cells = if is_tls { 2 } else { 1 };
         assert_eq!(row.served, Some(10 * cells), "{}", row.cell.case);
@@ -172,7 +172,7 @@ fn command_lines_follow_the_transport() {
     let load = note.to_owned() + &load();
     stage.subject_with("load", "instrument", &load, &format!("{ALL}\n{run}"));
     for row in performance.rows() {
-        assert_eq!(measured(&row).marks, [""; 0], "{row:?}");
+        assert_eq!(marks(&row), [""; 0], "{row:?}");
     }
     let said = |name: &str| {
         text(&performance, &format!("arguments-{name}"))

@@ -2,8 +2,8 @@
 
 use super::limit::disagreement;
 use super::round::{Round, measurement};
-use crate::audit::{AuditedRow, EndCounts, Finding, Rule, audit, audit_counts};
-use crate::mark::rule_of;
+use crate::audit::{AuditedRow, CallCounts, Finding, Rule, audit, finding};
+use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
 use crate::steady;
 use crate::suite::{Case, Plan, Side};
@@ -28,15 +28,15 @@ pub(super) fn doubts(
 }
 
 /// The names of the rules by which the window of a measured row is marked.
-pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
+pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     let mut rules = BTreeSet::new();
     for round in Round::all(&[row]) {
         let marks = round.measurement.marks.iter();
-        rules.extend(marks.map(|mark| rule_of(mark).to_owned()));
+        rules.extend(marks.map(Mark::rule));
         let findings = audit(&audited(plan, row.cell.case, &round)).into_iter();
-        rules.extend(findings.map(|finding| finding.rule.to_string()));
+        rules.extend(findings.map(|finding| finding.rule.name()));
         if steady::doubt(std::iter::once(round.measurement)).is_some() {
-            rules.insert("not-steady".to_owned());
+            rules.insert("not-steady");
         }
     }
     rules
@@ -44,11 +44,11 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<String> {
 
 /// What was noted about single windows, each text once with the rounds that have it.
 fn noted(rounds: &[Round<'_>]) -> Vec<String> {
-    let mut rounds_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut rounds_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for round in rounds {
         for mark in &round.measurement.marks {
             rounds_of
-                .entry(mark)
+                .entry(mark.to_string())
                 .or_default()
                 .push(round.number.to_string());
         }
@@ -115,30 +115,32 @@ fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
     }
 }
 
-/// Whether both ends count the same, for each round of the cell's server. Most servers live for a
-/// whole round and count the calls of all their cells.
+/// Whether both ends count the same, for each round of the cell's server, where the lab has not
+/// marked it already. Most servers live for a whole round and count the calls of all their cells.
 fn differing_counts(own: &[&Row], all: &[Row]) -> Vec<String> {
-    let believed = own.iter().filter(|row| measurement(row).is_some());
-    let differing = believed.filter_map(|row| {
+    let is_noted = |mark: &Mark| matches!(mark, Mark::CountsDiffer(_));
+    let differing = own.iter().filter_map(|row| {
+        if measurement(row)?.marks.iter().any(is_noted) {
+            return None;
+        }
         let same_life = |other: &&Row| row.shares_server_with(other);
-        let finding = audit_counts(&end_counts(all.iter().filter(same_life))?)?;
+        let (counts, served) = counts_of(all.iter().filter(same_life))?;
+        let mismatch = counts.check(served)?;
+        let finding = finding(Rule::CountsDiffer, mismatch.to_string());
         Some(format!("{finding} (round {})", row.round))
     });
     differing.collect()
 }
 
-/// `None` when the server did not say, or a cell failed so that nobody knows how many calls it
-/// made.
-fn end_counts<'a>(life: impl Iterator<Item = &'a Row>) -> Option<EndCounts> {
-    let mut counts = EndCounts::default();
+/// What the callers of one server know, and what it says. `None` when it did not say, or a cell
+/// failed so that nobody knows how many calls it made.
+fn counts_of<'a>(life: impl Iterator<Item = &'a Row>) -> Option<(CallCounts, u64)> {
+    let mut counts = CallCounts::default();
     let mut served = None;
     for row in life {
-        let round = row.outcome.window()?;
         served = served.max(row.served);
-        counts.answered += round.warmup + round.ok + round.drained + row.probe_calls;
-        counts.errors += round.errors.values().sum::<u64>();
-        counts.unfinished += round.unfinished;
+        counts += row.outcome.window()?.call_counts();
+        counts.answered += row.probe_calls;
     }
-    counts.served = served?;
-    Some(counts)
+    Some((counts, served?))
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The marked windows of a record with the names of the rules, by cell and round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marked<'a>(BTreeMap<(&'a CellId, u32), BTreeSet<String>>);
+pub(super) struct Marked<'a>(BTreeMap<(&'a CellId, u32), BTreeSet<&'static str>>);
 
 impl<'a> Marked<'a> {
     pub(super) fn of(record: &'a Record) -> Self {
@@ -29,10 +29,11 @@ impl<'a> Marked<'a> {
         let mut names = BTreeSet::new();
         for by_round in quantity.rounds(rows) {
             for cells in by_round.values() {
-                let rules: BTreeSet<&String> = cells
+                let rules: BTreeSet<&'static str> = cells
                     .iter()
                     .filter_map(|row| self.0.get(&(&row.cell, row.round)))
                     .flatten()
+                    .copied()
                     .collect();
                 all += 1;
                 marked += u32::from(!rules.is_empty());
