@@ -1,33 +1,33 @@
-//! One call in flight, and whether its answer is what gRPC promises.
+//! One call in flight, and whether its response is what gRPC promises.
 
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ErrorCode, HeaderList, Initiator};
 
-/// Octets of an answer that the server's windows wait for while it goes on. Less than that, which
-/// is most answers, is given back when the stream ends. HTTP/2's default window is eight times as
+/// Bytes of a response after which the server's windows are opened again. What is less than that,
+/// most responses, is given back when the stream ends. HTTP/2's default window is eight times as
 /// large.
 const RELEASE_BYTES: u32 = 8_192;
 
-/// A call in flight. Kept by stream key, so it is small: forty octets a stream.
+/// A call in flight. There is one for each stream, so it is small: forty bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Call {
-    /// Just before the write that carried its last octet, nanoseconds.
+pub(crate) struct CallInFlight {
+    /// Just before the write that carried the last byte of its request, nanoseconds.
     pub start_ns: u64,
     /// 0 while the slot is not in use.
     pub stream_id: u32,
-    /// Octets of the body so far.
+    /// Bytes of the body so far.
     body_bytes: u32,
     prefix: [u8; PREFIX_BYTES],
     head_came: bool,
-    /// Whether it belongs to the calls of the window, where those are counted by number.
+    /// Whether it was made in a window that is measured by number, and counts there.
     pub counted: bool,
-    /// Why its head was no good, if so.
+    /// What was wrong with the head of the response.
     fault: Option<Box<Status>>,
 }
 
-/// What a header block meant, when it was one of those that come with every good answer.
+/// What the header blocks of every good response mean, by their token in the header-block cache.
 pub(crate) mod token {
     /// A head with status 200 and a gRPC content type.
     pub const HEAD: u32 = 1;
@@ -35,7 +35,7 @@ pub(crate) mod token {
     pub const TRAILERS: u32 = 2;
 }
 
-impl Call {
+impl CallInFlight {
     /// A call on that stream. Its start is stamped when it goes out.
     #[inline]
     pub fn new(stream_id: u32, counted: bool) -> Self {
@@ -51,21 +51,21 @@ impl Call {
         self.head_came
     }
 
-    /// The usual head, seen before.
+    /// The head has come, and is the usual one from the cache.
     #[inline]
-    pub fn good_head(&mut self) {
+    pub fn cached_head(&mut self) {
         self.head_came = true;
     }
 
-    /// Looks at a head; true if it is the usual one.
+    /// The head has come. True if it is the usual one.
     pub fn head(&mut self, fields: &HeaderList) -> bool {
         self.head_came = true;
         self.fault = fault_of_head(fields).map(Box::new);
         self.fault.is_none()
     }
 
-    /// Part of the body. True once enough has come since this was last true for the server's
-    /// windows to be opened again.
+    /// Part of the body has come. True where the server's windows are to be opened again: once every
+    /// [`RELEASE_BYTES`].
     #[inline]
     pub fn body(&mut self, data: &[u8]) -> bool {
         let before = self.body_bytes;
@@ -96,7 +96,7 @@ impl Call {
         u64::from(u32::from_be_bytes([a, b, c, d]))
     }
 
-    /// How far the answer had come, in words behind what broke it off.
+    /// How far the response had come, in words that follow what broke it off.
     pub fn progress(&self) -> &'static str {
         let whole_bytes = self.declared_bytes() + PREFIX_BYTES as u64;
         match u64::from(self.body_bytes) {
@@ -107,7 +107,7 @@ impl Call {
         }
     }
 
-    /// How the call failed whose stream was reset; `None` where a GOAWAY follows that says so.
+    /// The status of a call whose stream was reset; `None` where the GOAWAY that follows gives it.
     #[cold]
     pub fn fault_of_reset(&self, code: ErrorCode, by: Initiator) -> Option<Status> {
         let progress = self.progress();
@@ -168,7 +168,7 @@ mod tests {
     const HEAD: [(&str, &str); 2] = [(":status", "200"), ("content-type", "application/grpc")];
 
     fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Status> {
-        let mut call = Call::new(1, true);
+        let mut call = CallInFlight::new(1, true);
         assert!(call.head(&list(&HEAD)));
         for data in body {
             call.body(data);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn the_windows_are_opened_however_small_the_pieces_are() {
         for piece_bytes in [1, 5, 8_191, 8_192, 10_000] {
-            let mut call = Call::new(1, true);
+            let mut call = CallInFlight::new(1, true);
             let piece = vec![0; piece_bytes];
             let mut waiting_bytes = 0;
             for _ in 0..100_000 / piece_bytes {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn how_far_an_answer_had_come_is_told_apart() {
-        let mut call = Call::new(1, true);
+        let mut call = CallInFlight::new(1, true);
         assert_eq!(call.progress(), "");
         call.head(&list(&HEAD));
         assert!(call.progress().contains("after the head"));
@@ -242,14 +242,14 @@ mod tests {
 
     #[test]
     fn what_is_no_grpc_is_told_by_its_http_status() {
-        let mut call = Call::new(1, true);
+        let mut call = CallInFlight::new(1, true);
         assert!(!call.head(&list(&[(":status", "503"), ("content-type", "text/html")])));
         assert_eq!(call.check_body().unwrap_err().code, Code::Unavailable);
-        let mut call = Call::new(1, true);
+        let mut call = CallInFlight::new(1, true);
         call.head(&list(&[(":status", "503"), ("content-type", "text/html")]));
         call.body(b"<html>");
         assert_eq!(call.no_trailers().code, Code::Unavailable);
-        let mut call = Call::new(1, true);
+        let mut call = CallInFlight::new(1, true);
         assert!(!call.head(&list(&[(":status", "200"), ("content-type", "text/html")])));
         assert!(
             call.trailers(&list(&[]))

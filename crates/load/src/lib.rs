@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod channel;
 pub mod descriptors;
 mod echo;
 pub mod flags;

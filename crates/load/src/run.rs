@@ -8,7 +8,7 @@ pub use outcome::{LoadOutcome, TargetOutcome};
 use crate::plan::LoadPlan;
 use crate::worker::{RunStart, StartBarrier};
 use bookend_io::{Waker, clock_ns, usage};
-use outcome::WindowUsage;
+use outcome::ProcessUsage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn watch(
     barrier: &StartBarrier,
     interrupt: &AtomicBool,
     progress: &mut impl FnMut(WindowEdge),
-) -> WindowUsage {
+) -> ProcessUsage {
     let sleep = |until_ns: u64| {
         if interrupt.load(Ordering::Relaxed) {
             barrier.cancel();
@@ -86,7 +86,7 @@ fn watch(
     };
     while barrier.start() == RunStart::NotYet && sleep(u64::MAX) {}
     let RunStart::At(start_ns) = barrier.start() else {
-        return WindowUsage {
+        return ProcessUsage {
             start: usage(),
             end: usage(),
         };
@@ -101,5 +101,5 @@ fn watch(
     while sleep(window_end_ns) {}
     let end = usage();
     progress(WindowEdge::End);
-    WindowUsage { start, end }
+    ProcessUsage { start, end }
 }

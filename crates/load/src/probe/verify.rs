@@ -1,7 +1,7 @@
 //! One call, and whether its answer is what the method promises.
 
 use super::request::ProbeRequest;
-use crate::reflect::{client_metadata, connect};
+use crate::channel;
 use bookend_client::{Channel, Code, ConnectError, Responses, Status, StreamCall, UnaryCall};
 use prost_reflect::DynamicMessage;
 use std::thread;
@@ -42,7 +42,7 @@ pub struct VerifiedCall {
 }
 
 pub(super) fn call(request: &ProbeRequest) -> VerifiedCall {
-    let channel = connect(
+    let channel = channel::connect(
         &request.target.to_string(),
         &request.authority,
         request.connect_timeout,
@@ -83,7 +83,7 @@ fn verify(channel: &Channel, request: &ProbeRequest) -> Result<VerifiedReply, Ve
 
 fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
     let answer = channel.unary(UnaryCall {
-        metadata: client_metadata(&request.metadata),
+        metadata: channel::metadata(&request.metadata),
         timeout: request.timeout,
         ..UnaryCall::new(request.method.path.clone(), message.to_vec())
     });
@@ -93,7 +93,7 @@ fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<
 /// Sends and receives at once: a server may answer each message before it reads the next.
 fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status) {
     let (mut requests, responses) = channel.open(StreamCall {
-        metadata: client_metadata(&request.metadata),
+        metadata: channel::metadata(&request.metadata),
         timeout: request.timeout,
         ..StreamCall::new(request.method.path.clone())
     });

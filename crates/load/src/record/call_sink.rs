@@ -3,7 +3,7 @@
 use super::measurements::LateWarmupCalls;
 use super::recorder::Recorder;
 use super::setup::SetupTimes;
-use crate::call::Call;
+use crate::call::CallInFlight;
 use bookend_wire::grpc::{Code, Status};
 
 /// Counts the calls of one worker. Each call of [`CallSink::began`] is followed by one of
@@ -84,7 +84,7 @@ impl CallSink {
 
     /// A call was answered OK.
     #[inline]
-    pub fn ok(&mut self, call: &Call, now_ns: u64) {
+    pub fn ok(&mut self, call: &CallInFlight, now_ns: u64) {
         if self.end(call) {
             self.recorder.ok(now_ns.saturating_sub(call.start_ns));
         } else {
@@ -93,7 +93,7 @@ impl CallSink {
     }
 
     /// A call was answered OK on a connection of its own.
-    pub fn ok_with_setup(&mut self, call: &Call, times: SetupTimes, now_ns: u64) {
+    pub fn ok_with_setup(&mut self, call: &CallInFlight, times: SetupTimes, now_ns: u64) {
         let ok_before = self.recorder.ok;
         self.ok(call, now_ns);
         if self.recorder.ok > ok_before {
@@ -103,7 +103,7 @@ impl CallSink {
     }
 
     /// A call failed.
-    pub fn failed(&mut self, call: &Call, status: &Status, now_ns: u64) {
+    pub fn failed(&mut self, call: &CallInFlight, status: &Status, now_ns: u64) {
         if !self.end(call) {
             self.late_warmup.failed += 1;
             return;
@@ -123,7 +123,7 @@ impl CallSink {
 
     /// Whether the call counts in this phase.
     #[inline]
-    fn end(&mut self, call: &Call) -> bool {
+    fn end(&mut self, call: &CallInFlight) -> bool {
         self.in_flight -= 1;
         self.counted_ended += u64::from(call.counted);
         call.counted || !self.by_number
@@ -134,8 +134,8 @@ impl CallSink {
 mod tests {
     use super::*;
 
-    fn call(counted: bool) -> Call {
-        let mut call = Call::new(1, counted);
+    fn call(counted: bool) -> CallInFlight {
+        let mut call = CallInFlight::new(1, counted);
         call.start_ns = 10;
         call
     }

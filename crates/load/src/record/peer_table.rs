@@ -7,14 +7,14 @@ use bookend_io::{Address, Target};
 /// moved to another address.
 #[derive(Clone, Debug, Default)]
 pub struct PeerTable {
-    peers: Vec<Peer>,
+    peers: Vec<PeerRecord>,
     /// By connection of the worker: the peer that it went to last.
     of_connection: Vec<u32>,
 }
 
 /// One address.
 #[derive(Clone, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct PeerRecord {
     pub endpoint: Endpoint,
     pub connections_opened: u64,
 }
@@ -22,9 +22,9 @@ pub(crate) struct Peer {
 impl PeerTable {
     /// A connection is requested.
     pub(crate) fn connect(&mut self, connection: usize, endpoint: Endpoint) {
-        let known = |peer: &Peer| peer.endpoint == endpoint;
+        let known = |peer: &PeerRecord| peer.endpoint == endpoint;
         let index = self.peers.iter().position(known).unwrap_or_else(|| {
-            self.peers.push(Peer {
+            self.peers.push(PeerRecord {
                 endpoint,
                 connections_opened: 0,
             });
@@ -76,7 +76,7 @@ impl PeerTable {
     }
 
     /// All addresses, by their index.
-    pub(crate) fn into_peers(self) -> Vec<Peer> {
+    pub(crate) fn into_peers(self) -> Vec<PeerRecord> {
         self.peers
     }
 }

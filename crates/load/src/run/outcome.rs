@@ -70,7 +70,7 @@ pub struct TargetOutcome {
 }
 
 /// What this process had used at the start and the end of the window.
-pub(super) struct WindowUsage {
+pub(super) struct ProcessUsage {
     pub start: Usage,
     pub end: Usage,
 }
@@ -79,7 +79,7 @@ impl LoadOutcome {
     /// Adds up what the workers have measured.
     pub(super) fn add_up(
         workers: Vec<WorkerMeasurements>,
-        usage: &WindowUsage,
+        usage: &ProcessUsage,
         first_failure: Option<String>,
     ) -> Self {
         let (start, end) = (&usage.start, &usage.end);

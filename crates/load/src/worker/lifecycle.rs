@@ -1,6 +1,6 @@
 //! How a worker goes through the phases of a run, whatever its connections are used for.
 
-use super::phases::Phase;
+use super::phases::RunPhase;
 use super::state::WorkerState;
 use bookend_io::IoContext;
 
@@ -23,7 +23,7 @@ pub(super) trait WorkerLifecycle {
 
     /// Moves to the phase that the time belongs to.
     fn advance(&mut self, io: &mut IoContext) {
-        if self.state().phase() == Phase::Connecting {
+        if self.state().phase() == RunPhase::Connecting {
             self.try_to_begin(io);
         }
         self.state().try_to_open_window(io);
@@ -51,7 +51,7 @@ pub(super) trait WorkerLifecycle {
 
     /// Leaves if the driver is stopping.
     fn leave_if_stopping(&mut self, io: &mut IoContext) {
-        if io.stopping() && self.state().phase() != Phase::Over {
+        if io.stopping() && self.state().phase() != RunPhase::Over {
             self.leave(io);
         }
     }

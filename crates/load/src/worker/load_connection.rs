@@ -8,7 +8,7 @@ use super::request;
 use super::reset_queue::ResetQueue;
 use super::response_visitor::ResponseVisitor;
 use super::state::WorkerState;
-use crate::call::Call;
+use crate::call::CallInFlight;
 use crate::pace::Pace;
 use crate::plan::LoadPlan;
 use crate::record::{CallSink, WorkerMeasurements};
@@ -56,7 +56,7 @@ pub(super) struct LoadConnection {
     /// Calls to be kept in flight.
     concurrency: u32,
     /// By stream index.
-    calls: Vec<Call>,
+    calls: Vec<CallInFlight>,
     /// Stream indices of the calls whose start is not stamped yet.
     unstamped: Vec<u32>,
     resets: ResetQueue,
@@ -195,9 +195,9 @@ impl LoadConnection {
     fn begin_call(&mut self, stream: StreamKey, counted: bool) {
         let index = stream.index as usize;
         if index >= self.calls.len() {
-            self.calls.resize(index + 1, Call::default());
+            self.calls.resize(index + 1, CallInFlight::default());
         }
-        self.calls[index] = Call::new(stream.id, counted);
+        self.calls[index] = CallInFlight::new(stream.id, counted);
         self.unstamped.push(stream.index);
     }
 
@@ -241,7 +241,7 @@ impl LoadConnection {
                 id: call.stream_id,
             });
             sink.failed(call, &status, now_ns);
-            *call = Call::default();
+            *call = CallInFlight::default();
             self.in_flight -= 1;
         }
         if self.resets.len() > 0 {
@@ -254,7 +254,7 @@ impl LoadConnection {
         sink.at_peer(self.peer);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             sink.failed(call, status, now_ns);
-            *call = Call::default();
+            *call = CallInFlight::default();
         }
         self.in_flight = 0;
     }

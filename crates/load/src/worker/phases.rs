@@ -4,7 +4,7 @@ use crate::plan::LoadPlan;
 
 /// The phase of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum RunPhase {
     /// Connections are established; nothing is sent yet.
     Connecting,
     /// Calls are made and count as warm-up.
@@ -47,12 +47,12 @@ impl PhaseTimes {
 
     /// When a phase ends by itself; `u64::MAX` for never.
     #[inline]
-    pub fn end_of(&self, phase: Phase) -> u64 {
+    pub fn end_of(&self, phase: RunPhase) -> u64 {
         match phase {
-            Phase::Connecting | Phase::Over => u64::MAX,
-            Phase::WarmUp => self.window_start_ns,
-            Phase::Window => self.window_end_ns,
-            Phase::Draining => self.drain_end_ns,
+            RunPhase::Connecting | RunPhase::Over => u64::MAX,
+            RunPhase::WarmUp => self.window_start_ns,
+            RunPhase::Window => self.window_end_ns,
+            RunPhase::Draining => self.drain_end_ns,
         }
     }
 }

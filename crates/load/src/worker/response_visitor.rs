@@ -2,7 +2,7 @@
 
 use super::received_goaway::ReceivedGoAway;
 use super::reset_queue::ResetQueue;
-use crate::call::{Call, token};
+use crate::call::{CallInFlight, token};
 use crate::record::CallSink;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::response::final_status;
@@ -13,7 +13,7 @@ pub(super) struct ResponseVisitor<'a> {
     now_ns: u64,
     sink: &'a mut CallSink,
     /// By stream index.
-    calls: &'a mut [Call],
+    calls: &'a mut [CallInFlight],
     resets: &'a mut ResetQueue,
     /// Calls that a GOAWAY leaves unprocessed: it is visited after their streams.
     unprocessed: Vec<StreamKey>,
@@ -36,7 +36,7 @@ impl<'a> ResponseVisitor<'a> {
     pub fn new(
         now_ns: u64,
         sink: &'a mut CallSink,
-        calls: &'a mut [Call],
+        calls: &'a mut [CallInFlight],
         resets: &'a mut ResetQueue,
     ) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<'a> ResponseVisitor<'a> {
     }
 
     #[inline]
-    fn call(&mut self, stream: StreamKey) -> Option<&mut Call> {
+    fn call(&mut self, stream: StreamKey) -> Option<&mut CallInFlight> {
         self.calls
             .get_mut(stream.index as usize)
             .filter(|call| call.stream_id == stream.id)
@@ -119,7 +119,7 @@ impl Visitor for ResponseVisitor<'_> {
             return;
         };
         if token == token::HEAD {
-            call.good_head();
+            call.cached_head();
             if end_stream {
                 self.end(sender, stream, Err(final_status(None, None)));
             }

@@ -1,7 +1,7 @@
 //! What a worker is about, whatever its connections are used for: its phase, when calls may be made,
 //! and where those that end are counted.
 
-use super::phases::{Phase, PhaseTimes};
+use super::phases::{PhaseTimes, RunPhase};
 use super::source_addresses::SourceAddresses;
 use super::start_barrier::{RunStart, StartBarrier};
 use crate::pace::Pace;
@@ -34,7 +34,7 @@ pub(crate) struct WorkerState {
     pub(super) first_connection: usize,
     barrier: Arc<StartBarrier>,
     has_arrived: bool,
-    phase: Phase,
+    phase: RunPhase,
     times: PhaseTimes,
     /// Calls of the window that fall to this worker, where the window is measured by number.
     window_calls: Option<u64>,
@@ -59,7 +59,7 @@ impl WorkerState {
             first_connection: share.first_connection as usize,
             barrier,
             has_arrived: false,
-            phase: Phase::Connecting,
+            phase: RunPhase::Connecting,
             times: PhaseTimes::of(&plan),
             window_calls: share.calls,
             next_expiry_ns: u64::MAX,
@@ -78,19 +78,19 @@ impl WorkerState {
     }
 
     #[inline]
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> RunPhase {
         self.phase
     }
 
     /// Whether calls are made now.
     #[inline]
     pub fn makes_calls(&self) -> bool {
-        matches!(self.phase, Phase::WarmUp | Phase::Window)
+        matches!(self.phase, RunPhase::WarmUp | RunPhase::Window)
     }
 
     /// Whether calls are made now or later.
     pub fn will_make_calls(&self) -> bool {
-        !matches!(self.phase, Phase::Draining | Phase::Over)
+        !matches!(self.phase, RunPhase::Draining | RunPhase::Over)
     }
 
     /// It is `now_ns`: called before a batch is recorded. True where the phase may change.
@@ -99,13 +99,13 @@ impl WorkerState {
         if self.makes_calls() {
             self.measured.timeline.tick(now_ns, self.calls.ended_ok());
         }
-        self.phase != Phase::Window || now_ns >= self.times.window_end_ns
+        self.phase != RunPhase::Window || now_ns >= self.times.window_end_ns
     }
 
     /// Whether the end of any call may be the end of the window.
     #[inline]
     pub fn may_end_with_a_call(&self) -> bool {
-        self.phase != Phase::Window || self.plan.calls.is_some()
+        self.phase != RunPhase::Window || self.plan.calls.is_some()
     }
 
     /// This worker has so many connections, and is ready for the run to begin. Only the first time
@@ -132,7 +132,7 @@ impl WorkerState {
                 self.pace.start(self.times.window_end_ns);
                 let window_start_ns = self.times.window_start_ns;
                 self.measured.timeline.begin(start_ns, window_start_ns);
-                self.phase = Phase::WarmUp;
+                self.phase = RunPhase::WarmUp;
                 self.next_expiry_ns = self.expiry_after(now_ns);
                 true
             }
@@ -145,7 +145,7 @@ impl WorkerState {
     pub fn try_to_open_window(&mut self, io: &IoContext) {
         let now_ns = io.now_ns();
         let is_warm = now_ns >= self.times.window_start_ns;
-        if self.phase != Phase::WarmUp || !(is_warm || self.barrier.is_cancelled()) {
+        if self.phase != RunPhase::WarmUp || !(is_warm || self.barrier.is_cancelled()) {
             return;
         }
         let warmup = self.calls.begin_window(self.window_calls.is_some());
@@ -156,12 +156,12 @@ impl WorkerState {
         self.measured.warmup = warmup;
         self.measured.window_start_ns = self.times.window_start_ns.min(now_ns);
         self.driver_at_window_start = io.statistics();
-        self.phase = Phase::Window;
+        self.phase = RunPhase::Window;
     }
 
     #[inline]
     pub fn window_is_over(&self, now_ns: u64) -> bool {
-        if self.phase != Phase::Window {
+        if self.phase != RunPhase::Window {
             return false;
         }
         let ended = self.calls.counted_ended();
@@ -196,13 +196,13 @@ impl WorkerState {
         self.measured.cancelled = is_cancelled;
         self.pace.stop();
         self.times.drain_end_ns = now_ns + DRAIN_NS;
-        self.phase = Phase::Draining;
+        self.phase = RunPhase::Draining;
     }
 
     /// Whether nothing is left to wait for after the window.
     pub fn may_leave(&self, now_ns: u64) -> bool {
         let is_late = now_ns >= self.times.drain_end_ns;
-        self.phase == Phase::Draining && (self.calls.in_flight() == 0 || is_late)
+        self.phase == RunPhase::Draining && (self.calls.in_flight() == 0 || is_late)
     }
 
     /// The worker ends. Calls in flight have no outcome.
@@ -210,7 +210,7 @@ impl WorkerState {
         self.measured.unfinished = self.calls.in_flight();
         self.measured.drained = self.calls.end_phase();
         self.pace.stop();
-        self.phase = Phase::Over;
+        self.phase = RunPhase::Over;
     }
 
     /// Calls that started before this have waited too long, if it is time to check for such.

@@ -4,7 +4,7 @@ use super::LoadShard;
 use crate::worker::connection_manager::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
-use crate::worker::phases::Phase;
+use crate::worker::phases::RunPhase;
 use crate::worker::source_addresses::ConnectToken;
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
@@ -119,10 +119,10 @@ impl LoadShard {
         let end = end_of(&connection);
         self.keepalive.learn_from(&connection);
         let state = &mut self.state;
-        if state.phase() != Phase::Over {
+        if state.phase() != RunPhase::Over {
             connection.note_end(&mut state.measured);
         }
-        if end != ConnectionEnd::Finished && state.phase() != Phase::Over {
+        if end != ConnectionEnd::Finished && state.phase() != RunPhase::Over {
             let number = connection.number as usize;
             let text = state.explain(number, &why_lost(&connection, text));
             state.measured.note_failure(&text);

@@ -1,0 +1,45 @@
+//! Why reflection gave no schema.
+
+use crate::schema::reflection::ReflectionError;
+use bookend_client::{Code, ConnectError, Status};
+use thiserror::Error;
+
+/// Why a server gave no schema.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ReflectError {
+    /// There is no connection. The server's fault.
+    #[error(transparent)]
+    Connect(ConnectError),
+    /// The answers are of no use. The server's fault, or the user's.
+    #[error(transparent)]
+    Reflection(ReflectionError<FetchError>),
+}
+
+impl ReflectError {
+    /// Whether another call has to be named, rather than another server or a file.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Reflection(ReflectionError::Call(_)))
+    }
+}
+
+/// Why the reflection service did not answer a request.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FetchError {
+    /// The server has no reflection service in either version.
+    #[error("the server has no reflection service")]
+    NoReflection,
+    /// The call failed.
+    #[error("{0}")]
+    Status(Status),
+    /// The service knows no such thing.
+    #[error("{}: {message}", Code::parse(.code.to_string().as_bytes()))]
+    Refused {
+        /// A gRPC status code.
+        code: i32,
+        /// The server's words.
+        message: String,
+    },
+    /// The answer is not a reflection response. The peer's fault.
+    #[error("its answer is none: {0}")]
+    Malformed(String),
+}
