@@ -1,8 +1,7 @@
 //! Suites and subjects by name: each is a folder with a declaration in it.
 
 use crate::terminal::Failure;
-use bookend_load::suggestion::Suggestion;
-use bookend_load::system::reason;
+use bookend_load::error_text::{Suggestion, reason};
 use std::fs;
 use std::path::Path;
 

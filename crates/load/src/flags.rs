@@ -3,9 +3,9 @@
 //! are what they mean. Each flag has its name, its default and its help here and nowhere else.
 
 use crate::contract::duration;
+use crate::error_text::choose;
 use crate::output::OutputFormat;
 use crate::plan::DurationStop;
-use crate::suggestion::choose;
 use crate::targets::Strategy;
 use bookend_io::{Io, Wait};
 use clap::{Args, Command};

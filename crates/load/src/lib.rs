@@ -5,6 +5,7 @@ mod call;
 mod channel;
 pub mod descriptors;
 mod echo;
+pub mod error_text;
 pub mod flags;
 pub mod metadata;
 pub mod options;
@@ -19,9 +20,7 @@ pub mod reflect;
 pub mod report;
 pub mod run;
 pub mod schema;
-pub mod suggestion;
 pub mod summary;
-pub mod system;
 mod worker;
 
 /// Whom a run connects to.

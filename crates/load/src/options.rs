@@ -5,10 +5,10 @@ mod error;
 
 pub use error::FlagsError;
 
+use crate::error_text::reason;
 use crate::flags::CallFlags;
 use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
-use crate::system::reason;
 use crate::targets::{Strategy, TargetNames, Targets};
 use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, Trust};
 use std::fs;

@@ -1,8 +1,7 @@
 //! Where a report goes: standard output or a file that is never half written.
 
-use crate::suggestion::choose;
+use crate::error_text::{choose, reason};
 use crate::summary;
-use crate::system::reason;
 use bookend_contract::report::LoadReport;
 use std::ffi::OsString;
 use std::fmt::{self, Display};

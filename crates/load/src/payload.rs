@@ -1,13 +1,12 @@
 //! The request messages of a run: from JSON or from serialized bytes, made once, before the first
 //! call.
 
-mod binary;
 mod error;
 mod json;
 
 pub use error::PayloadError;
 
-use prost_reflect::MessageDescriptor;
+use prost_reflect::{DynamicMessage, MessageDescriptor};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -111,7 +110,7 @@ impl Payload {
         place: &str,
         message: &MessageDescriptor,
     ) -> Result<Payload, PayloadError> {
-        Payload::of(binary::messages(bytes, place, message)?, place)
+        Payload::of(split_binary(bytes, place, message)?, place)
     }
 
     fn of(messages: Vec<Vec<u8>>, place: &str) -> Result<Payload, PayloadError> {
@@ -165,4 +164,37 @@ pub(crate) fn find_template(text: &str) -> Option<String> {
     let from = &text[text.find("{{")?..];
     let end = from.find("}}").map_or(from.len(), |end| end + 2);
     Some(from[..end].chars().take(SHOWN_CHARS).collect())
+}
+
+/// One message or, where the bytes cannot be one, several that each have their length before them.
+fn split_binary(
+    bytes: &[u8],
+    place: &str,
+    message: &MessageDescriptor,
+) -> Result<Vec<Vec<u8>>, PayloadError> {
+    let refused = match DynamicMessage::decode(message.clone(), bytes) {
+        Ok(_) => return Ok(vec![bytes.to_vec()]),
+        Err(error) => error,
+    };
+    let fits = |one: &Vec<u8>| DynamicMessage::decode(message.clone(), one.as_slice()).is_ok();
+    match split_by_length(bytes) {
+        Some(several) if several.iter().all(fits) => Ok(several),
+        _ => Err(PayloadError::NotBinary {
+            place: place.to_owned(),
+            message: message.full_name().to_owned(),
+            reason: refused.to_string(),
+        }),
+    }
+}
+
+fn split_by_length(mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut messages = Vec::new();
+    while !bytes.is_empty() {
+        let length = prost::encoding::decode_varint(&mut bytes).ok()?;
+        let length = usize::try_from(length).ok()?;
+        let (message, rest) = bytes.split_at_checked(length)?;
+        messages.push(message.to_vec());
+        bytes = rest;
+    }
+    Some(messages)
 }

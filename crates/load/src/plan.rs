@@ -2,7 +2,7 @@
 
 mod from_flags;
 
-use crate::suggestion::choose;
+use crate::error_text::choose;
 use crate::targets::Targets;
 use bookend_io::tls::Connectors;
 use bookend_io::{Driver, UringRefusal, Wait};

@@ -6,7 +6,7 @@ pub mod reflection;
 
 pub use error::{MethodError, SchemaError};
 
-use crate::suggestion::Suggestion;
+use crate::error_text::Suggestion;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
 use std::fs;
 use std::path::{self, Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A wrong command line in one line: what is wrong, and the nearest right word.
 
-use bookend_load::suggestion::nearest;
+use bookend_load::error_text::nearest;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use std::error::Error as _;

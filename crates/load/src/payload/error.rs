@@ -1,7 +1,6 @@
 //! What can be wrong with the data of a run, each in one line.
 
-use crate::suggestion::Suggestion;
-use crate::system::reason;
+use crate::error_text::{Suggestion, reason};
 use std::io;
 
 /// Why there is no payload. Always the user's fault or the file's.

@@ -1,7 +1,7 @@
 //! JSON to message bytes by the canonical mapping, with errors that say where and what.
 
 use super::error::PayloadError;
-use crate::suggestion::Suggestion;
+use crate::error_text::Suggestion;
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};

@@ -1,7 +1,6 @@
 //! What can be wrong with a schema or with a call, each in one line.
 
-use crate::suggestion::{Suggestion, nearest};
-use crate::system::reason;
+use crate::error_text::{Suggestion, nearest, reason};
 use std::io;
 use std::path::{Path, PathBuf};
 

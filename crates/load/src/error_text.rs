@@ -1,9 +1,19 @@
-//! The right word next to a wrong one, for error messages.
+//! What error messages say: why the system refused, and the right word next to a wrong one.
 
 use std::fmt::{self, Display};
+use std::io;
 
 /// Alternatives are spelled out in a message up to this many: more would not fit on a line.
 const ALTERNATIVES_LISTED: usize = 8;
+
+/// The reason of a system error without its number: `permission denied`, `no such file or folder`.
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        // The standard library's word for it is "entity not found".
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        kind => kind.to_string(),
+    }
+}
 
 /// The known word that `wrong` most likely stands for, if one is close enough to be meant.
 ///
