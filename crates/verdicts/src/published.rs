@@ -6,8 +6,8 @@
 use bookend_results::declaration::{DeclarationError, read_text};
 use bookend_results::measurement::CellId;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
+use thiserror::Error;
 
 /// The columns that every published table begins with: where a row stands, and which of our cells
 /// measures the same.
@@ -136,9 +136,7 @@ fn columns(heading: &str) -> Result<Vec<PublishedColumn>, PublishedError> {
     }
     let pairs = figures.chunks(2);
     pairs
-        .map(|pair| {
-            column(pair[0], pair[1]).ok_or(PublishedError::PublishedColumn(pair[1].to_owned()))
-        })
+        .map(|pair| column(pair[0], pair[1]).ok_or(PublishedError::Column(pair[1].to_owned())))
         .collect()
 }
 
@@ -199,41 +197,24 @@ fn cell(keys: &[&str]) -> Option<Option<CellId>> {
 }
 
 /// Why a published table cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PublishedError {
     /// The file cannot be read.
+    #[error("{_0}")]
     Unreadable(Box<DeclarationError>),
     /// The first line does not begin with the [`KEY_COLUMNS`], or pairs do not follow.
+    #[error("the first line must be {}, then two columns a figure", KEY_COLUMNS.join(","))]
     Heading,
     /// The second column of a pair does not repeat the first with a unit.
-    PublishedColumn(String),
+    #[error(
+        "the column `{_0}` must repeat the one before it with a unit: {}",
+        Unit::ALL.map(|unit| format!("NAME [{}]", unit.symbol())).join(", ")
+    )]
+    Column(String),
     /// The line of that number, counted from 1, is not a row.
+    #[error(
+        "line {_0} is not a row: a field a column, a number beside each printed figure, our cell whole \
+         or not at all"
+    )]
     Line(usize),
 }
-
-impl fmt::Display for PublishedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::Heading => write!(
-                f,
-                "the first line must be {}, then two columns a figure",
-                KEY_COLUMNS.join(",")
-            ),
-            Self::PublishedColumn(column) => write!(
-                f,
-                "the column `{column}` must repeat the one before it with a unit: {}",
-                Unit::ALL
-                    .map(|unit| format!("NAME [{}]", unit.symbol()))
-                    .join(", ")
-            ),
-            Self::Line(line) => write!(
-                f,
-                "line {line} is not a row: a field a column, a number beside each printed figure, \
-                 our cell whole or not at all"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PublishedError {}

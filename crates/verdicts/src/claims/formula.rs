@@ -2,37 +2,31 @@
 //! that its digits leave open.
 
 use bookend_results::audit::{Rounding, Span};
-use std::fmt;
+use thiserror::Error;
 
 /// Nesting nobody writes; a guard against a file that is not meant well.
 const DEPTH_MAX: usize = 16;
 
 /// What is wrong with a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormulaError {
     /// A figure, a parenthesis or an operator was expected before this rest.
+    #[error("{}", unexpected_text(_0))]
     Unexpected(String),
     /// A divisor may be zero.
+    #[error("the formula divides by what may be zero")]
     DivisionByZero,
     /// More than 16 parentheses within each other.
+    #[error("the formula has too many parentheses")]
     TooDeep,
 }
 
-impl fmt::Display for FormulaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unexpected(rest) if rest.is_empty() => f.write_str("the formula ends too early"),
-            Self::Unexpected(rest) => write!(
-                f,
-                "`{rest}` is not understood: write figures as printed, + - * / and parentheses"
-            ),
-            Self::DivisionByZero => f.write_str("the formula divides by what may be zero"),
-            Self::TooDeep => f.write_str("the formula has too many parentheses"),
-        }
+fn unexpected_text(rest: &str) -> String {
+    if rest.is_empty() {
+        return "the formula ends too early".to_owned();
     }
+    format!("`{rest}` is not understood: write figures as printed, + - * / and parentheses")
 }
-
-impl std::error::Error for FormulaError {}
 
 /// The value of a formula with the range that its figures leave open.
 ///

@@ -59,7 +59,7 @@ impl Model {
     /// Runs it. What this takes grows with the number of calls.
     pub fn predict(&self) -> Prediction {
         let mut server = Server::new(self);
-        let mut ledger = JudgedSuites::default();
+        let mut ended_calls = EndedCalls::default();
         let callers = self.concurrency.min(self.calls);
         let mut free_at_us: BinaryHeap<Reverse<u64>> = (0..callers).map(|_| Reverse(0)).collect();
         for _ in 0..self.calls {
@@ -68,9 +68,9 @@ impl Model {
             };
             let ended = server.call(now_us);
             free_at_us.push(Reverse(now_us + ended.waited_us));
-            ledger.add(now_us, ended);
+            ended_calls.add(now_us, ended);
         }
-        ledger.prediction()
+        ended_calls.prediction()
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a> Server<'a> {
 
 /// The calls that have ended.
 #[derive(Default)]
-struct JudgedSuites {
+struct EndedCalls {
     ok: u64,
     failures: u64,
     last_us: u64,
@@ -159,7 +159,7 @@ struct JudgedSuites {
     waited_ok_us: u64,
 }
 
-impl JudgedSuites {
+impl EndedCalls {
     fn add(&mut self, began_us: u64, ended: Ended) {
         self.last_us = self.last_us.max(began_us + ended.waited_us);
         self.waited_us += ended.waited_us;

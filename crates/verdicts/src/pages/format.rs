@@ -4,8 +4,8 @@ use bookend_results::table::significant_text;
 use bookend_results::table::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text,
 };
-use std::fmt;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// A style of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +84,9 @@ impl FromStr for FigureFormat {
 }
 
 /// There is no format of that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no format `{_0}`: write one of {}", ALL.map(|(name, _)| name).join(", "))]
 pub struct NoFormat(String);
-
-impl fmt::Display for NoFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ALL.map(|(name, _)| name).join(", ");
-        write!(f, "there is no format `{}`: write one of {names}", self.0)
-    }
-}
-
-impl std::error::Error for NoFormat {}
 
 #[cfg(test)]
 mod tests {
