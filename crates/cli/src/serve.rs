@@ -18,7 +18,7 @@ use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
 use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
-use bookend_server::{Bound, Io, Limits, Server, Statistics};
+use bookend_server::{BoundServer, Io, Limits, Server, ServerStatistics};
 use clap::{Args, ValueEnum};
 use lifetime::Lifetime;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -162,7 +162,7 @@ fn handshakes(handshakes: &Handshakes) -> String {
 fn run(
     arguments: &ServeArguments,
     tls: Option<ServerConfig>,
-) -> Result<Statistics, Box<dyn std::error::Error>> {
+) -> Result<ServerStatistics, Box<dyn std::error::Error>> {
     // Where it is refused, the old limit holds, and accepting says so when it is reached.
     let _ = raise_descriptor_limit();
     let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
@@ -180,7 +180,7 @@ fn run(
     Ok(server.serve()?)
 }
 
-fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>> {
+fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::Error>> {
     let limits = match arguments.preset {
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
@@ -199,7 +199,7 @@ fn bind(arguments: &ServeArguments) -> Result<Bound, Box<dyn std::error::Error>>
         .add_service(delay::service()?)
         .add_service(interop::service())
         .reflection()
-        .page(include_str!("serve/page.txt"))
+        .fallback_page(include_str!("serve/page.txt"))
         .limits(arguments.lifetime.change(limits));
     let server = match &arguments.unix {
         Some(path) => server.bind_unix(path)?,
@@ -251,8 +251,8 @@ fn stop_at_end_of_input(shutdown: ShutdownHandle) {
 }
 
 /// What became of calls and connections; what did not happen is left out.
-fn account(statistics: &Statistics) -> String {
-    let Statistics { calls, io, .. } = statistics;
+fn account(statistics: &ServerStatistics) -> String {
+    let ServerStatistics { calls, io, .. } = statistics;
     let mut text = format!(
         "answered {} call(s) on {} connection(s)",
         calls.served(),

@@ -9,14 +9,14 @@
 //! use bookend_client::{Channel, ChannelOptions, UnaryCall};
 //! use std::sync::mpsc;
 //!
-//! # use bookend_server::{Context, Kind, Method, Reply, Server, Service};
+//! # use bookend_server::{Context, HandlerKind, MethodDescriptor, Reply, Server, Service};
 //! # struct Greeter;
 //! # impl Service for Greeter {
 //! #     fn name(&self) -> &'static str {
 //! #         "helloworld.Greeter"
 //! #     }
-//! #     fn methods(&self) -> &'static [Method] {
-//! #         &[Method { name: "SayHello", kind: Kind::Inline }]
+//! #     fn methods(&self) -> &'static [MethodDescriptor] {
+//! #         &[MethodDescriptor { name: "SayHello", kind: HandlerKind::Inline }]
 //! #     }
 //! #     fn call(&self, _: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
 //! #         reply.message(|output| output.extend_from_slice(request));

@@ -8,7 +8,7 @@ mod echo;
 use bookend_client::tls::{Authorities, ClientConfig, Identity, Trust};
 use bookend_client::{Channel, ChannelOptions, Code, StreamCall, UnaryCall};
 use bookend_server::tls::ServerConfig;
-use bookend_server::{Handle, Io, Server};
+use bookend_server::{Io, Server, ServerHandle};
 use certificates::{Authority, Files};
 use echo::{ECHO, Echo};
 use std::fs;
@@ -28,14 +28,14 @@ fn authorities(authority: &Authority) -> Authorities {
 }
 
 /// A server with a certificate for the loopback's address, that may demand one of its clients.
-fn server(authority: &Authority, io: Io, demands_certificates: bool) -> Handle {
+fn server(authority: &Authority, io: Io, demands_certificates: bool) -> ServerHandle {
     let own = identity(&authority.issue(&["127.0.0.1"]));
     let of_clients = demands_certificates.then(|| authorities(authority));
     let config = ServerConfig::new(own, of_clients).unwrap();
     server_at("127.0.0.1", io, config)
 }
 
-fn server_at(host: &str, io: Io, config: ServerConfig) -> Handle {
+fn server_at(host: &str, io: Io, config: ServerConfig) -> ServerHandle {
     Server::builder()
         .add_service(Echo::default())
         .bind((host, 0))
@@ -55,12 +55,12 @@ fn options(authority: &Authority, files: Option<&Files>) -> ChannelOptions {
     }
 }
 
-fn channel(server: &Handle, options: ChannelOptions) -> Channel {
+fn channel(server: &ServerHandle, options: ChannelOptions) -> Channel {
     Channel::connect(&server.local_address().to_string(), options).unwrap()
 }
 
 /// Why there is no connection.
-fn refused(server: &Handle, options: &ChannelOptions) -> String {
+fn refused(server: &ServerHandle, options: &ChannelOptions) -> String {
     let connected = channel(server, options.clone()).wait_for_connection();
     connected.unwrap_err().to_string()
 }

@@ -25,14 +25,14 @@
 //! | any, named with [`Config::pool`] | may block, on a thread of its own: see below |
 //!
 //! On the pool, a side with one message is an argument or the result, and a side with any number of
-//! them is an iterator, `Requests<Request>`, or a `ReplySender<Reply>`:
+//! them is an iterator, `RequestReceiver<Request>`, or a `ReplySender<Reply>`:
 //!
 //! | method | arguments | result |
 //! |---|---|---|
-//! | unary | `Request`, `&CallContext` | `Result<Reply, Status>` |
-//! | server streaming | `Request`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
-//! | client streaming | `Requests<Request>`, `&CallContext` | `Result<Reply, Status>` |
-//! | both | `Requests<Request>`, `ReplySender<Reply>`, `&CallContext` | `Result<(), Status>` |
+//! | unary | `Request`, `&PoolContext` | `Result<Reply, Status>` |
+//! | server streaming | `Request`, `ReplySender<Reply>`, `&PoolContext` | `Result<(), Status>` |
+//! | client streaming | `RequestReceiver<Request>`, `&PoolContext` | `Result<Reply, Status>` |
+//! | both | `RequestReceiver<Request>`, `ReplySender<Reply>`, `&PoolContext` | `Result<(), Status>` |
 //!
 //! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on
 //! prost of its own.

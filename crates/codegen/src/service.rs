@@ -115,7 +115,7 @@ fn write_trait(service: &Service, methods: &Methods, out: &mut String) -> fmt::R
 fn write_function(method: &Method, shape: Shape, out: &mut String) -> fmt::Result {
     let (name, request, reply) = (&method.name, &method.input_type, &method.output_type);
     let context = match shape {
-        Shape::Pool(_) => "&::bookend_server::CallContext",
+        Shape::Pool(_) => "&::bookend_server::PoolContext",
         _ => "&::bookend_server::Context<'_>",
     };
     writeln!(out, "    fn {name}(\n        &self,")?;
@@ -127,7 +127,7 @@ fn write_function(method: &Method, shape: Shape, out: &mut String) -> fmt::Resul
         Shape::Pool(Sides::Client | Sides::Both) => {
             writeln!(
                 out,
-                "        requests: ::bookend_server::Requests<{request}>,"
+                "        requests: ::bookend_server::RequestReceiver<{request}>,"
             )?;
         }
     }
@@ -185,7 +185,7 @@ fn write_implementation(service: &Service, methods: &Methods, out: &mut String) 
          \x20   fn name(&self) -> &'static str {{\n\
          \x20       Self::NAME\n\
          \x20   }}\n\
-         \x20   fn methods(&self) -> &'static [::bookend_server::Method] {{\n\
+         \x20   fn methods(&self) -> &'static [::bookend_server::MethodDescriptor] {{\n\
          \x20       &[\n"
     )?;
     for (method, shape) in methods {
@@ -215,7 +215,7 @@ fn write_method_entry(method: &Method, shape: Shape, out: &mut String) -> fmt::R
     };
     writeln!(
         out,
-        "            ::bookend_server::Method {{ name: {:?}, kind: ::bookend_server::Kind::{kind} }},",
+        "            ::bookend_server::MethodDescriptor {{ name: {:?}, kind: ::bookend_server::HandlerKind::{kind} }},",
         method.proto_name
     )
 }

@@ -12,7 +12,7 @@ use bookend_io::{
     Received, Shard, Waker, clock_ns,
 };
 use bookend_load::plan::LoadPlan;
-use bookend_server::{Context, Kind, Method, Reply, Server, Service};
+use bookend_server::{Context, HandlerKind, MethodDescriptor, Reply, Server, Service};
 use rustix::io::Errno;
 use std::net::SocketAddr;
 use std::thread;
@@ -41,10 +41,10 @@ impl Service for Echo {
         "test.Echo"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        const METHODS: &[Method] = &[Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        const METHODS: &[MethodDescriptor] = &[MethodDescriptor {
             name: "Say",
-            kind: Kind::Inline,
+            kind: HandlerKind::Inline,
         }];
         METHODS
     }

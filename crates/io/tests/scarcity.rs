@@ -5,7 +5,7 @@
 
 use bookend_client::{Channel, ChannelOptions, Code, UnaryCall};
 use bookend_io::{Io, ServeOptions, ShutdownHandle, listen, serve};
-use bookend_server::{Context, Kind, Limits, Method, Reply, Server, Service};
+use bookend_server::{Context, HandlerKind, Limits, MethodDescriptor, Reply, Server, Service};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -84,10 +84,10 @@ impl Service for Sink {
         "test.Sink"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        &[MethodDescriptor {
             name: "Take",
-            kind: Kind::Inline,
+            kind: HandlerKind::Inline,
         }]
     }
 

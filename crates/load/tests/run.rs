@@ -8,7 +8,8 @@ use bookend_io::Target;
 use bookend_load::plan::{DurationStop, LoadPlan};
 use bookend_load::run::{LoadError, WindowEdge, run};
 use bookend_server::{
-    ConnectionAge, Context, Handle, Kind, Limits, Method, Reply, Server, Service,
+    ConnectionAge, Context, HandlerKind, Limits, MethodDescriptor, Reply, Server, ServerHandle,
+    Service,
 };
 use bookend_wire::ConnectionConfig;
 use bookend_wire::grpc::{Code, Status};
@@ -38,23 +39,23 @@ impl Service for Echo {
         "test.Echo"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        const METHODS: &[Method] = &[
-            Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        const METHODS: &[MethodDescriptor] = &[
+            MethodDescriptor {
                 name: "Echo",
-                kind: Kind::Inline,
+                kind: HandlerKind::Inline,
             },
-            Method {
+            MethodDescriptor {
                 name: "Keep",
-                kind: Kind::Inline,
+                kind: HandlerKind::Inline,
             },
-            Method {
+            MethodDescriptor {
                 name: "Fail",
-                kind: Kind::Inline,
+                kind: HandlerKind::Inline,
             },
-            Method {
+            MethodDescriptor {
                 name: "Late",
-                kind: Kind::Deferred,
+                kind: HandlerKind::Deferred,
             },
         ];
         METHODS
@@ -82,11 +83,11 @@ impl Service for Echo {
     }
 }
 
-fn serve() -> (Handle, Arc<Seen>) {
+fn serve() -> (ServerHandle, Arc<Seen>) {
     serve_with(Limits::trusted())
 }
 
-fn serve_with(limits: Limits) -> (Handle, Arc<Seen>) {
+fn serve_with(limits: Limits) -> (ServerHandle, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let server = Server::builder()
         .add_service(Echo(Arc::clone(&seen)))

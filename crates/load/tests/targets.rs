@@ -11,7 +11,7 @@ use bookend_io::{Address, Target};
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadOutcome, run};
 use bookend_load::targets::{TargetName, TargetNames, Targets};
-use bookend_server::{Handle, Limits, Server};
+use bookend_server::{Limits, Server, ServerHandle};
 use bookend_wire::{
     Connection, ConnectionConfig, ErrorCode, HeaderList, Initiator, Sender, Side, StreamKey,
     Visitor,
@@ -27,7 +27,7 @@ use std::sync::mpsc::{Sender as Teller, channel};
 use std::thread;
 
 struct Serving {
-    handle: Handle,
+    handle: ServerHandle,
     echo: Echo,
 }
 

@@ -1,16 +1,16 @@
-//! From bytes to prost messages and back: what generated code calls.
+//! Adapts handlers of prost messages to handlers of bytes: generated code calls this.
 
 use bookend_wire::grpc::Status;
 use prost::Message;
 
-use crate::Reply;
+use crate::reply::Reply;
 use crate::responder::Responder;
 
 mod pool;
 mod stream;
 
 pub use pool::{
-    ReplySender, Requests, pool_client_stream, pool_server_stream, pool_stream, pool_unary,
+    ReplySender, RequestReceiver, pool_client_stream, pool_server_stream, pool_stream, pool_unary,
 };
 pub use stream::{Replies, StreamHandler, client_stream, server_stream, stream};
 
@@ -30,7 +30,7 @@ pub fn inline<Q: Message + Default, R: Message>(
     }
 }
 
-/// Hands a unary call to a handler that answers later.
+/// Passes a unary call to a handler that answers later.
 #[inline]
 pub fn deferred<Q: Message + Default, R: Message>(
     request: &[u8],

@@ -1,14 +1,15 @@
 use std::time::Duration;
 
-use crate::cancellation::Cancellation;
-use crate::head::Head;
-use crate::response_metadata::ResponseMetadata;
 use bookend_wire::grpc::Metadata;
 
-/// What a handler can know about its call, and add to its answer.
+use crate::cancellation::Cancellation;
+use crate::head::RequestHead;
+use crate::response_metadata::ResponseMetadata;
+
+/// What a handler can learn about its call, and add to its response.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    pub(crate) head: &'a Head,
+    pub(crate) head: &'a RequestHead,
     pub(crate) compressed: bool,
     pub(crate) response: &'a ResponseMetadata,
     pub(crate) deadline_ns: Option<u64>,
@@ -16,27 +17,27 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The metadata that came with the request.
+    /// The metadata of the request.
     pub fn metadata(&self) -> &Metadata {
         &self.head.metadata
     }
 
-    /// Whether the message of a unary call came compressed. Of streams, see
+    /// Whether the message of a unary call came compressed. For streams, see
     /// [`crate::Replies::request_was_compressed`].
     pub fn request_was_compressed(&self) -> bool {
         self.compressed
     }
 
-    /// Sends the answer compressed, if the client accepts that; of a stream, all replies until
-    /// [`crate::Replies::compress`] says otherwise.
+    /// Sends the answer compressed, if the client accepts that; on a stream, all replies until
+    /// [`crate::Replies::compress`] switches it off.
     pub fn compress_replies(&self) {
         if self.head.accepts_gzip {
             self.response.compress();
         }
     }
 
-    /// The time that the client still waits for the answer; `None` if it waits for ever. Measured
-    /// from when the request's head came, as it stood when the handler was called.
+    /// The time left until the call's deadline when the handler was called, counted from the
+    /// arrival of the request's head; `None` if it has none.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
         Some(Duration::from_nanos(
@@ -44,35 +45,36 @@ impl Context<'_> {
         ))
     }
 
-    /// Tells, on any thread, whether the call is over: for a deferred handler whose work is worth
-    /// stopping when nobody waits for it any more.
+    /// Tells any thread whether the call is over: for a deferred handler whose work is worth
+    /// stopping when the client waits for it no more.
     pub fn cancellation(&self) -> Cancellation {
         self.response.cancellation()
     }
 
-    /// Adds metadata that goes before the answer, as it stands on the wire: the value of a name
-    /// that ends in `-bin` is base64 already.
+    /// Adds metadata to the response's head, as it stands on the wire: the value of a name that
+    /// ends in `-bin` must be base64 already.
     ///
-    /// A name that is no name (lower-case letters, digits, `-`, `_` and `.`) or is gRPC's own, or a
-    /// value that no header may have, is a mistake of the handler's: its call ends with `INTERNAL`.
+    /// A name must consist of lower-case letters, digits, `-`, `_` and `.`, and must not be
+    /// reserved for gRPC; a value must be allowed in a header. Otherwise the call ends with
+    /// `INTERNAL`.
     pub fn add_header(&self, name: &str, value: &[u8]) {
         self.response
             .change(|fields| fields.headers.push(name, value));
     }
 
-    /// As [`Context::add_header`], with any bytes; `name` ends in `-bin`.
+    /// Adds binary metadata to the response's head; `name` ends in `-bin`.
     pub fn add_binary_header(&self, name: &str, bytes: &[u8]) {
         self.response
             .change(|fields| fields.headers.push_binary(name, bytes));
     }
 
-    /// Adds metadata that goes behind the answer, beside its status; as [`Context::add_header`].
+    /// Adds metadata to the trailers, beside the status: see [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.response
             .change(|fields| fields.trailers.push(name, value));
     }
 
-    /// As [`Context::add_trailer`], with any bytes; `name` ends in `-bin`.
+    /// Adds binary metadata to the trailers; `name` ends in `-bin`.
     pub fn add_binary_trailer(&self, name: &str, bytes: &[u8]) {
         self.response
             .change(|fields| fields.trailers.push_binary(name, bytes));

@@ -1,16 +1,17 @@
 //! A gRPC server that runs handlers where the bytes arrive.
 //!
-//! A read brings many requests; each is handled as soon as it is seen, its answer written behind
-//! the one before, and one write takes all of them away. No queue, no lock and no allocation lies
-//! between a request and its handler. What follows for handlers:
+//! One read brings many requests. Each is handled as soon as it is parsed, its response is appended
+//! to the output, and one write sends all of them. There is no queue, lock or allocation between a
+//! request and its handler. A handler is one of four kinds:
 //!
-//! - an **inline** one answers before it returns, and must not block;
-//! - a **deferred** one is given a [`Responder`], which any thread may use later;
-//! - a **stream** is a state machine that is told of each message, and stops when it is full:
-//!   [`StreamHandler`];
-//! - one on the **pool** may block, and has requests to wait for: [`Requests`], [`ReplySender`].
+//! - **inline**: it answers before it returns, and must not block;
+//! - **deferred**: it gets a [`Responder`], which any thread may use later;
+//! - **stream**: a state machine that gets each message, and stops when its replies are full
+//!   ([`StreamHandler`]);
+//! - **pool**: it has a thread and may block, on requests ([`RequestReceiver`]) and on room for
+//!   replies ([`ReplySender`]).
 //!
-//! Services are generated from `.proto` files by `bookend-codegen`, in a build script:
+//! `bookend-codegen` generates services from `.proto` files, in a build script:
 //!
 //! ```ignore
 //! mod helloworld {
@@ -27,10 +28,10 @@
 //! }
 //! ```
 //!
-//! or written by hand, whatever the encoding of the messages:
+//! They may also be written by hand, for any encoding of messages:
 //!
 //! ```
-//! use bookend_server::{Context, Kind, Limits, Method, Reply, Server, Service};
+//! use bookend_server::{Context, HandlerKind, Limits, MethodDescriptor, Reply, Server, Service};
 //!
 //! struct Echo;
 //!
@@ -39,8 +40,8 @@
 //!         "example.Echo"
 //!     }
 //!
-//!     fn methods(&self) -> &'static [Method] {
-//!         &[Method { name: "Echo", kind: Kind::Inline }]
+//!     fn methods(&self) -> &'static [MethodDescriptor] {
+//!         &[MethodDescriptor { name: "Echo", kind: HandlerKind::Inline }]
 //!     }
 //!
 //!     fn call(&self, _method: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
@@ -66,57 +67,63 @@
 // Generated code names this crate; the reflection service is generated and lies within it.
 extern crate self as bookend_server;
 
-mod budgets;
-mod call;
+mod call_event;
 mod calls;
 mod cancellation;
 pub mod codec;
 mod compression;
 mod context;
+mod counts;
 mod head;
-mod heads;
-mod inbox;
+mod head_cache;
 pub mod limits;
-mod patience;
+mod method;
 mod pool;
 mod quick_hash;
 pub mod reflection;
+mod rejection;
 mod reply;
+mod request_buffer;
 mod responder;
 mod response_metadata;
+mod response_writer;
 mod router;
 mod server;
 mod service;
 mod services;
 mod shard;
-mod stream_call;
+mod status;
 mod stream_reply;
-mod unary;
+mod streaming_call;
+mod timeouts;
+mod token_bucket;
+mod unary_request;
 
 pub use bookend_io as io;
 pub use bookend_io::Io;
 pub use bookend_io::tls;
 pub use bookend_wire::Keepalive;
-pub use bookend_wire::grpc::{Code, Status};
-pub use bookend_wire::grpc::{MalformedBinary, Metadata};
-pub use budgets::{
-    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES,
-    STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
-};
+pub use bookend_wire::grpc::{Code, MalformedBinary, Metadata, Status};
 pub use cancellation::Cancellation;
-pub use codec::{Replies, ReplySender, Requests, StreamHandler};
+pub use codec::{Replies, ReplySender, RequestReceiver, StreamHandler};
 pub use context::Context;
-pub use limits::{ConnectionAge, Limits, Rate};
-pub use pool::{CallContext, CallOver, POOL_QUEUED_CALLS, POOL_THREADS, PoolCall, PoolLimits};
+pub use counts::Counts;
+pub use limits::{
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, ConnectionAge, INFLATED_TURN_BYTES,
+    Limits, Rate, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
+};
+pub use method::{HandlerKind, MethodDescriptor};
+pub use pool::threads::{POOL_QUEUED_CALLS, POOL_THREADS, PoolLimits};
+pub use pool::{CallOver, PoolCall, PoolContext};
 pub use prost;
 pub use prost_types;
 pub use reply::Reply;
-pub use responder::{Answerer, Responder};
+pub use responder::{RawResponder, Responder};
 pub use router::DuplicateService;
-pub use server::{BindError, Bound, Builder, Handle, Server, Statistics};
-pub use service::{InlineStream, Kind, Method, Service};
+pub use server::{BindError, BoundServer, Server, ServerBuilder, ServerHandle, ServerStatistics};
+pub use service::{InlineStream, Service};
 pub use services::Services;
-pub use shard::{Counts, ServerShard};
+pub use shard::ServerShard;
 pub use stream_reply::StreamReply;
 
 /// Includes the code that `bookend-codegen` wrote for the protobuf package of this name.

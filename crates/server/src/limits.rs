@@ -1,5 +1,5 @@
-//! What a server takes from its clients: two presets, and where their values come from.
-//! `docs/use/limits.md` shows them beside what known attacks come to.
+//! What a server accepts from its clients: two presets, and where their values come from.
+//! `docs/use/limits.md` lists them, with what known attacks achieve against them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -10,76 +10,99 @@ use bookend_wire::{ConnectionConfig, Keepalive, keepalive};
 pub const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
 /// What unfinished requests of one connection may occupy on the open internet: four of the largest
-/// messages. A window alone does not bound it, since credit is given back while a message grows.
+/// messages. A window alone does not bound it, since it reopens while a message grows.
 pub const INTERNET_MAX_UNFINISHED_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
 /// The same for trusted peers: a thousand streams that each send a megabyte.
 pub const TRUSTED_MAX_UNFINISHED_BYTES: usize = 1 << 30;
 
-/// How long a client may take to say what protocol it speaks: Go's net/http2 waits as long for the
-/// preface. Without it, connections that say nothing would add up.
-pub const GREETING_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
+/// How long a client may take to send its preface, the first SETTINGS included: Go's net/http2 waits
+/// as long. Without it, silent connections would add up.
+pub const PREFACE_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
 
-/// How long a frame may stay half, and a header block open: Apache's `RequestReadTimeout` gives
-/// headers 20 s. A full frame takes 800 bytes a second then, which any line carries.
+/// How long a frame or a header block may stay incomplete: Apache's `RequestReadTimeout` gives
+/// headers 20 s. A full frame then needs 800 bytes a second, which any line carries.
 pub const INPUT_TIMEOUT_NS: u64 = 20 * NS_PER_SECOND;
 
-/// How long a request that is one message may stay as far as it has come: nginx's
-/// `client_body_timeout`. Streams of messages may be silent for as long as they like.
+/// How long a request of one message may make no progress: nginx's `client_body_timeout`. Streams of
+/// messages may be silent for as long as they like.
 pub const REQUEST_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
 
-/// How long a client may take nothing of what is written to it: nginx's `send_timeout`.
+/// How long a client may read nothing of what is written to it: nginx's `send_timeout`.
 pub const WRITE_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
 
-/// How long a client's windows may let nothing go of what they hold back: Envoy's
-/// `stream_idle_timeout`. Longer than for writes, since programs that stop reading one stream are
-/// what flow control is for.
+/// How long a client's flow control may hold back data without letting any through: Envoy's
+/// `stream_idle_timeout`. Longer than for writes, since flow control exists for programs that stop
+/// reading one stream.
 pub const WINDOW_TIMEOUT_NS: u64 = 300 * NS_PER_SECOND;
 
-/// How long a connection may be kept without a call: Envoy's `idle_timeout`. Clients that are gone
-/// without a word, as machines are that lose their power, leave such connections behind.
+/// How long a connection may have no call: Envoy's `idle_timeout`. Clients that vanish without
+/// closing, such as machines that lose power, leave such connections behind.
 pub const IDLE_TIMEOUT_NS: u64 = 3_600 * NS_PER_SECOND;
 
-/// Silence of a client after which it is asked whether it is there, as grpc-go's servers do. It
-/// finds machines that are gone and left a call open; without a call, [`IDLE_TIMEOUT_NS`] is first.
+/// Silence of a client after which the server sends a PING, as grpc-go's servers do. This finds
+/// clients that vanished with a call open; without a call, [`IDLE_TIMEOUT_NS`] comes first.
 pub const KEEPALIVE_TIME_NS: u64 = 7_200 * NS_PER_SECOND;
 
-/// How long the client may take to answer that: grpc-go's.
+/// How long the client may take to answer that PING: grpc-go's.
 pub const KEEPALIVE_TIMEOUT_NS: u64 = keepalive::TIMEOUT_NS;
 
-/// How long a client that is asked to leave may take to answer the PING that goes with it, before
-/// calls that it sends are no longer looked at: grpc-go's, and Envoy's `drain_timeout`.
+/// How long a client may take to answer the PING behind the first GOAWAY, before calls that it sends
+/// are no longer handled: grpc-go's, and Envoy's `drain_timeout`.
 pub const GOAWAY_PING_TIMEOUT_NS: u64 = 5 * NS_PER_SECOND;
 
-/// How long calls may go on when the server was told to stop. Docker kills a process 10 s after it
-/// asked it to end, Kubernetes after 30 s: this leaves the rest of the program two of the ten.
+/// How long calls may go on once the server stops. Docker kills a process 10 s after asking it to
+/// end, Kubernetes after 30 s: this leaves the rest of the program two of the ten.
 pub const DRAIN_NS: u64 = 8 * NS_PER_SECOND;
 
-/// By how much the ages of connections differ, in parts of the age: 10 % to either side, as in
-/// grpc-go, so that those of a server that was restarted do not all come back at once.
+/// Jitter of the ages of connections, as a divisor: 10 % to either side, as in grpc-go, so that the
+/// clients of a server that was restarted do not all reconnect at once.
 const AGE_JITTER_PARTS: u64 = 10;
 
-/// How often connections are looked at for these: they last up to so much longer.
-pub const PATROL_NS: u64 = 5 * NS_PER_SECOND;
+/// How often connections are checked for these timeouts, which may last that much longer.
+pub const TIMEOUT_CHECK_INTERVAL_NS: u64 = 5 * NS_PER_SECOND;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Streams that a client on the open internet may have reset at once, and how many more a second:
-/// nghttp2's numbers. Each costs the server work and the client none (CVE-2023-44487), whether the
-/// client resets it or provokes us to (CVE-2025-8671).
+/// What one stream may send in one turn, bytes: four full frames. Then the other streams of its
+/// thread have theirs. Large enough that the fixed costs of a turn do not matter, small enough that
+/// each of a thousand streams that all have something to send gets a dozen turns a second.
+pub const STREAM_TURN_BYTES: usize = 64 << 10;
+
+/// What the messages of one connection may inflate to in one turn, bytes: what takes a few
+/// milliseconds. A kilobyte of gzip can stand for a megabyte, so without this limit a read's worth of
+/// small frames would occupy a thread for a second.
+pub const INFLATED_TURN_BYTES: usize = 1 << 20;
+
+/// What one stream may have waiting for its client's flow control, bytes, before its handler must
+/// stop: grpc-go's write quota. The message that goes beyond is still taken.
+pub const STREAM_SEND_BUFFER_BYTES: usize = 64 << 10;
+
+/// The same for all streams of a connection together: what the streams that clients may open by
+/// default (250) can fill.
+pub const CONNECTION_SEND_BUFFER_BYTES: usize = 16 << 20;
+
+/// Output of one connection beyond which its streams wait until the driver has written it: a
+/// quarter of what makes the driver stop reading (`BACKLOG_LIMIT_BYTES`), so that unary answers and
+/// PINGs still find room.
+pub const CONNECTION_OUTPUT_BYTES: usize = 256 << 10;
+
+/// Streams of a client on the open internet that may be reset: nghttp2's numbers. Each costs the
+/// server work and the client none (CVE-2023-44487), whether the client resets it or provokes the
+/// server to (CVE-2025-8671).
 pub const INTERNET_RESETS: Rate = Rate {
     burst: 1_000,
     per_second: 33,
 };
 
-/// What a client on the open internet may do that is wrong or useless
+/// Wrong or useless actions of a client on the open internet that are tolerated
 /// ([`bookend_wire::Sender::take_glitches`]): nghttp2's numbers.
 pub const INTERNET_GLITCHES: Rate = Rate {
     burst: 10_000,
     per_second: 330,
 };
 
-/// What a server takes from its clients. Two presets; each value can be changed.
+/// What a server accepts from its clients. Two presets; each value can be changed.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// HTTP/2: windows, streams, header lists.
@@ -87,53 +110,54 @@ pub struct Limits {
     /// The largest request message, bytes. A larger one ends its call with `RESOURCE_EXHAUSTED`
     /// before it is stored.
     pub max_message_bytes: usize,
-    /// What the unfinished requests of one connection may occupy, bytes. The call that goes beyond
+    /// What the unfinished requests of one connection may occupy, bytes. The call that exceeds it
     /// ends with `RESOURCE_EXHAUSTED`.
     pub max_unfinished_bytes: usize,
-    /// Time until the client's first SETTINGS must have come, nanoseconds; `None`: for ever.
-    pub greeting_timeout_ns: Option<u64>,
-    /// Time that a frame may stay half or a header block open, nanoseconds; `None`: for ever.
+    /// Time within which the client's preface, its first SETTINGS included, must come, nanoseconds;
+    /// `None` for no limit.
+    pub preface_timeout_ns: Option<u64>,
+    /// Time that a frame or a header block may stay incomplete, nanoseconds; `None` for no limit.
     pub input_timeout_ns: Option<u64>,
-    /// Time that a request which is one message may come no further, nanoseconds; `None`: for ever.
-    /// Its call ends with `DEADLINE_EXCEEDED`, and a stream that was answered before its request
-    /// was whole with RST_STREAM.
+    /// Time that a request of one message may make no progress, nanoseconds; `None` for no limit.
+    /// Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request was
+    /// complete is reset.
     pub request_timeout_ns: Option<u64>,
-    /// Time that the client may take nothing of what is written, nanoseconds; `None`: for ever.
+    /// Time that the client may read nothing of what is written, nanoseconds; `None` for no limit.
     pub write_timeout_ns: Option<u64>,
-    /// Time that the client's windows may let nothing go of what they hold back, nanoseconds;
-    /// `None`: for ever.
+    /// Time that the client's flow control may hold back data without letting any through,
+    /// nanoseconds; `None` for no limit.
     pub window_timeout_ns: Option<u64>,
-    /// Time that a connection may have no call, nanoseconds; `None`: for ever. Then its client is
-    /// asked to leave; a call that it sends meanwhile is answered.
+    /// Time that a connection may have no call, nanoseconds; `None` for no limit. Then it is drained;
+    /// a call that its client sends meanwhile is answered.
     pub idle_timeout_ns: Option<u64>,
-    /// When to ask a silent client whether it is there; `None`: never. Connections are looked at
-    /// every [`PATROL_NS`], so shorter times are as good as that.
+    /// When a silent client is sent a PING; `None` for never. Connections are checked every
+    /// [`TIMEOUT_CHECK_INTERVAL_NS`], so shorter times have no effect.
     pub keepalive: Option<Keepalive>,
-    /// How old connections may become; `None`: any age.
+    /// How old connections may become; `None` for no limit.
     pub connection_age: Option<ConnectionAge>,
-    /// Streams of one connection that may be reset; `None`: all. A connection beyond is closed with
-    /// `ENHANCE_YOUR_CALM`.
+    /// Streams of one connection that may be reset; `None` for no limit. Beyond it the connection is
+    /// closed with `ENHANCE_YOUR_CALM`.
     pub resets: Option<Rate>,
-    /// What may go wrong on one connection, or be of no use, and is survived; `None`: everything. A
-    /// connection beyond is closed with `ENHANCE_YOUR_CALM`.
+    /// Wrong or useless actions of one client that are tolerated; `None` for no limit. Beyond it the
+    /// connection is closed with `ENHANCE_YOUR_CALM`.
     pub glitches: Option<Rate>,
 }
 
-/// How old a connection may become. Its client is then asked to make another one, and the calls
-/// that it has here go on: so load spreads again over servers behind a balancer of connections.
+/// How old a connection may become. Then its client is asked to reconnect, while its calls go on:
+/// this spreads load again over servers behind a balancer of connections.
 #[derive(Clone, Debug)]
 pub struct ConnectionAge {
-    /// The age, nanoseconds; each connection's own is up to 10 % more or less.
+    /// The age, nanoseconds. Each connection gets up to 10 % more or less.
     pub max_ns: u64,
-    /// How long its calls may then go on, nanoseconds; `None`: until they end. Those that are left
-    /// end with `UNAVAILABLE`.
+    /// How long its calls may then go on, nanoseconds; `None` for no limit. Those that are left end
+    /// with `UNAVAILABLE`.
     pub grace_ns: Option<u64>,
-    /// What the ages are drawn by: with the same seed, the same ages.
+    /// The seed of the jitter: the same seed gives the same ages.
     pub seed: u64,
 }
 
 impl ConnectionAge {
-    /// That age, any time for calls that are left, and a seed of its own.
+    /// That age, no limit for the calls that are left, and a random seed.
     pub fn new(max: Duration) -> Self {
         ConnectionAge {
             max_ns: u64::try_from(max.as_nanos()).unwrap_or(u64::MAX),
@@ -142,8 +166,8 @@ impl ConnectionAge {
         }
     }
 
-    /// The age of one of many connections, by its number.
-    pub(crate) fn drawn_ns(&self, number: u64) -> u64 {
+    /// The age that the connection of that number gets.
+    pub(crate) fn jittered_ns(&self, number: u64) -> u64 {
         let spread_ns = self.max_ns / AGE_JITTER_PARTS;
         let drawn = mixed(self.seed.wrapping_add(mixed(number)));
         let jitter_ns = drawn % (2 * spread_ns + 1);
@@ -151,7 +175,7 @@ impl ConnectionAge {
     }
 }
 
-/// A number that looks like any other: the last step of SplitMix64.
+/// The last step of SplitMix64.
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -159,12 +183,12 @@ fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number of events and how fast it fills up again.
+/// A number of events, and how fast it is replenished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// At once.
+    /// Events that may come at once.
     pub burst: u32,
-    /// And so many more a second.
+    /// Further events a second.
     pub per_second: u32,
 }
 
@@ -175,7 +199,7 @@ impl Limits {
             http2: ConnectionConfig::internet(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: INTERNET_MAX_UNFINISHED_BYTES,
-            greeting_timeout_ns: Some(GREETING_TIMEOUT_NS),
+            preface_timeout_ns: Some(PREFACE_TIMEOUT_NS),
             input_timeout_ns: Some(INPUT_TIMEOUT_NS),
             request_timeout_ns: Some(REQUEST_TIMEOUT_NS),
             write_timeout_ns: Some(WRITE_TIMEOUT_NS),
@@ -197,7 +221,7 @@ impl Limits {
             http2: ConnectionConfig::trusted(),
             max_message_bytes: MAX_MESSAGE_BYTES,
             max_unfinished_bytes: TRUSTED_MAX_UNFINISHED_BYTES,
-            greeting_timeout_ns: None,
+            preface_timeout_ns: None,
             input_timeout_ns: None,
             request_timeout_ns: None,
             write_timeout_ns: None,
@@ -210,9 +234,9 @@ impl Limits {
         }
     }
 
-    /// Handlers that may run for one connection at once, whether or not anybody still waits for
-    /// them: as many as streams may be open.
-    pub(crate) fn running_handlers_max(&self) -> u32 {
+    /// Handlers that may run for one connection at once, those of cancelled calls included: as many as
+    /// streams may be open.
+    pub(crate) fn max_running_handlers(&self) -> u32 {
         self.http2
             .settings
             .max_concurrent_streams
@@ -236,8 +260,8 @@ mod tests {
             seed: 7,
             ..ConnectionAge::new(Duration::from_secs(100))
         };
-        let drawn: Vec<_> = (0..1_000).map(|number| age.drawn_ns(number)).collect();
-        let again: Vec<_> = (0..1_000).map(|number| age.drawn_ns(number)).collect();
+        let drawn: Vec<_> = (0..1_000).map(|number| age.jittered_ns(number)).collect();
+        let again: Vec<_> = (0..1_000).map(|number| age.jittered_ns(number)).collect();
         assert_eq!(drawn, again);
         let (least, most) = (drawn.iter().min().unwrap(), drawn.iter().max().unwrap());
         assert!(
@@ -249,12 +273,12 @@ mod tests {
             "{most}"
         );
         let other = ConnectionAge { seed: 8, ..age };
-        assert_ne!(other.drawn_ns(0), drawn[0]);
+        assert_ne!(other.jittered_ns(0), drawn[0]);
     }
 
     #[test]
     fn an_age_of_nothing_and_one_without_end_can_be_drawn() {
-        assert_eq!(ConnectionAge::new(Duration::ZERO).drawn_ns(3), 0);
-        ConnectionAge::new(Duration::MAX).drawn_ns(3);
+        assert_eq!(ConnectionAge::new(Duration::ZERO).jittered_ns(3), 0);
+        ConnectionAge::new(Duration::MAX).jittered_ns(3);
     }
 }

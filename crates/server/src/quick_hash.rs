@@ -1,11 +1,12 @@
-//! A hash for tables whose keys no stranger chooses: fast on a few dozen octets, not for defence.
+//! A hash for tables whose keys peers cannot choose: fast on a few dozen bytes, without protection
+//! against collisions.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// For `HashMap`s.
 pub(crate) type QuickHash = BuildHasherDefault<QuickHasher>;
 
-/// Folds eight octets at a time into the state by a rotation and a multiplication.
+/// Folds eight bytes at a time into the state by a rotation and a multiplication.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QuickHasher(u64);
 
@@ -21,14 +22,14 @@ impl QuickHasher {
 
 impl Hasher for QuickHasher {
     #[inline]
-    fn write(&mut self, octets: &[u8]) {
-        let (words, rest) = octets.as_chunks::<8>();
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             self.fold(u64::from_le_bytes(*word));
         }
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
-        self.fold(u64::from_le_bytes(last) ^ (octets.len() as u64) << 56);
+        self.fold(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
     }
 
     #[inline]
@@ -58,9 +59,9 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn hash(octets: &[u8]) -> u64 {
+    fn hash(bytes: &[u8]) -> u64 {
         let mut hasher = QuickHasher::default();
-        hasher.write(octets);
+        hasher.write(bytes);
         hasher.finish()
     }
 
@@ -70,9 +71,9 @@ mod tests {
         for length in 0..40 {
             assert!(hashes.insert(hash(&vec![0; length])), "{length} zeros");
             for at in 0..length {
-                let mut octets = vec![0; length];
-                octets[at] = 1;
-                assert!(hashes.insert(hash(&octets)), "a one at {at} of {length}");
+                let mut bytes = vec![0; length];
+                bytes[at] = 1;
+                assert!(hashes.insert(hash(&bytes)), "a one at {at} of {length}");
             }
         }
     }

@@ -1,10 +1,12 @@
-//! Server reflection: a client asks which services there are and how they are declared.
+//! Server reflection: clients ask which services there are and how they are declared.
 
 mod descriptors;
 
 use std::sync::Arc;
 
-use crate::{Code, Context, InlineStream, Method, Replies, Reply, Service, Status, StreamHandler};
+use crate::{
+    Code, Context, InlineStream, MethodDescriptor, Replies, Reply, Service, Status, StreamHandler,
+};
 use descriptors::Descriptors;
 use v1::server_reflection_request::MessageRequest;
 use v1::server_reflection_response::MessageResponse;
@@ -15,9 +17,9 @@ mod v1 {
     crate::include_proto!("grpc.reflection.v1");
 }
 
-/// Both versions of the reflection service, which speak for `services` and for themselves.
+/// Both versions of the reflection service, which describe `services` and themselves.
 ///
-/// [`crate::Builder::reflection`] adds them; this is for who joins services by hand.
+/// [`crate::ServerBuilder::reflection`] adds them; this is for programs that do so by hand.
 pub fn services(services: &[Arc<dyn Service>]) -> [Arc<dyn Service>; 2] {
     let mut names: Vec<String> = services
         .iter()
@@ -150,7 +152,7 @@ impl Service for Alpha {
         ALPHA
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         self.0.methods()
     }
 

@@ -1,31 +1,49 @@
-//! Metadata that goes with an answer.
+//! Metadata of a response.
 
 use std::cell::{Cell, RefCell};
 
-use bookend_wire::grpc::{Metadata, MetadataError};
+use bookend_wire::grpc::{Metadata, MetadataError, Status};
 
-use crate::cancellation::{Cancellation, Lasting};
+use crate::cancellation::{CallLifetime, Cancellation};
+use crate::status::internal;
 
-/// Metadata that a handler adds to its answer. A handler has it through a shared reference, as it
-/// has everything else of its context.
+/// What a handler adds to its response through the shared reference that its context is.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseMetadata {
     used: Cell<bool>,
     fields: RefCell<ResponseFields>,
 }
 
-/// What a handler has said about its answer beside the messages.
+/// What a handler has added to its response beside the messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResponseFields {
-    /// What goes before the messages.
+    /// Metadata ahead of the messages.
     pub headers: Metadata,
-    /// What goes behind them.
+    /// Metadata behind them.
     pub trailers: Metadata,
-    /// Messages are to be compressed, and the client accepts it.
+    /// The head announces compression, which the client accepts.
     pub compress: bool,
-    /// Of the handler's: what was wrong with metadata that it added.
-    pub mistake: Option<String>,
-    lasting: Option<Lasting>,
+    /// The handler added metadata that is not allowed: the call fails with this status.
+    pub mistake: Option<Status>,
+    lifetime: Option<CallLifetime>,
+}
+
+impl ResponseFields {
+    /// Changes the fields. A field that gRPC cannot carry is the handler's mistake, which fails the
+    /// call when they are sent.
+    pub fn apply(&mut self, change: impl FnOnce(&mut Self) -> Result<(), MetadataError>) {
+        if let Err(error) = change(self) {
+            self.mistake = Some(internal(error.to_string()));
+        }
+    }
+
+    /// The fields, unless the handler made a mistake.
+    pub fn checked(mut self) -> Result<Self, Status> {
+        match self.mistake.take() {
+            Some(status) => Err(status),
+            None => Ok(self),
+        }
+    }
 }
 
 impl ResponseMetadata {
@@ -36,25 +54,22 @@ impl ResponseMetadata {
         });
     }
 
-    /// Adds fields; a field that gRPC cannot carry is the handler's mistake.
+    /// Changes the fields; see [`ResponseFields::apply`].
     pub fn change(&self, change: impl FnOnce(&mut ResponseFields) -> Result<(), MetadataError>) {
         self.used.set(true);
-        let mut fields = self.fields.borrow_mut();
-        if let Err(mistake) = change(&mut fields) {
-            fields.mistake = Some(mistake.to_string());
-        }
+        self.fields.borrow_mut().apply(change);
     }
 
-    /// Lasts as long as the fields that are [taken](ResponseMetadata::take) are kept.
+    /// The call counts as cancelled once its fields, [taken](ResponseMetadata::take), are dropped.
     pub fn cancellation(&self) -> Cancellation {
         self.used.set(true);
         let mut fields = self.fields.borrow_mut();
-        fields.lasting.get_or_insert_default().cancellation()
+        fields.lifetime.get_or_insert_default().cancellation()
     }
 
     /// Whether anything was added since [`ResponseMetadata::take`].
     #[inline]
-    pub fn used(&self) -> bool {
+    pub fn is_used(&self) -> bool {
         self.used.get()
     }
 
@@ -72,22 +87,9 @@ mod tests {
     fn what_was_taken_is_gone() {
         let metadata = ResponseMetadata::default();
         metadata.change(|fields| fields.trailers.push("t", b"1"));
-        assert!(metadata.used());
+        assert!(metadata.is_used());
         assert_eq!(metadata.take().trailers.len(), 1);
-        assert!(!metadata.used());
+        assert!(!metadata.is_used());
         assert!(metadata.take().trailers.is_empty());
-    }
-
-    #[test]
-    fn what_grpc_cannot_carry_is_a_mistake() {
-        let metadata = ResponseMetadata::default();
-        metadata.change(|fields| fields.headers.push("grpc-status", b"0"));
-        let fields = metadata.take();
-        assert!(
-            fields
-                .mistake
-                .is_some_and(|mistake| mistake.contains("grpc-status"))
-        );
-        assert!(fields.headers.is_empty());
     }
 }

@@ -1,61 +1,43 @@
+//! From the path of a request to its method.
+
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
-use crate::quick_hash::QuickHash;
-use crate::service::{Kind, Service};
+use thiserror::Error;
 
-/// A method among all methods of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Route {
-    pub number: u32,
-    pub kind: Kind,
-}
+use crate::method::Route;
+use crate::quick_hash::QuickHash;
+use crate::rejection::{self, Rejection};
+use crate::service::Service;
 
 /// What stands behind a [`Route`].
-pub(crate) struct Target {
+pub(crate) struct RoutedMethod {
     pub service: Arc<dyn Service>,
-    pub method: usize,
+    /// The number that the service knows it by.
+    pub number: usize,
 }
 
 /// From a path to a method. Built once, shared by all threads.
 pub(crate) struct Router {
-    targets: Vec<Target>,
+    methods: Vec<RoutedMethod>,
     by_path: HashMap<Box<[u8]>, Route, QuickHash>,
-    page: Option<String>,
+    fallback_page: Option<String>,
 }
 
 /// Two services with one name were added to a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("the service {0} was added twice")]
 pub struct DuplicateService(pub &'static str);
-
-impl fmt::Display for DuplicateService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the service {} was added twice", self.0)
-    }
-}
-
-impl std::error::Error for DuplicateService {}
-
-impl Default for Route {
-    /// A place for a route that is not known yet.
-    fn default() -> Self {
-        Route {
-            number: 0,
-            kind: Kind::Inline,
-        }
-    }
-}
 
 impl Router {
     pub fn new(
         services: &[Arc<dyn Service>],
-        page: Option<String>,
+        fallback_page: Option<String>,
     ) -> Result<Self, DuplicateService> {
         let mut router = Router {
-            targets: Vec::new(),
+            methods: Vec::new(),
             by_path: HashMap::default(),
-            page,
+            fallback_page,
         };
         for service in services {
             router.add(service)?;
@@ -63,44 +45,84 @@ impl Router {
         Ok(router)
     }
 
-    /// The method with that path, which is exactly `/package.Service/Method`.
-    pub fn find(&self, path: &[u8]) -> Option<Route> {
-        self.by_path.get(path).copied()
+    /// The method with that path, which is exactly `/package.Service/Method`, if its service speaks
+    /// `codec`, where the request names one.
+    pub fn find(&self, path: &[u8], codec: Option<&[u8]>) -> Result<Route, Rejection> {
+        let Some(route) = self.by_path.get(path).copied() else {
+            return Err(self.not_found(path));
+        };
+        if let Some(codec) = codec {
+            let known = self.method(route).service.codec();
+            // Bytes of one codec make no sense to another, and often enough look like a message.
+            if !codec.eq_ignore_ascii_case(known.as_bytes()) {
+                return Err(rejection::unknown_codec(codec, known));
+            }
+        }
+        Ok(route)
     }
 
     #[inline]
-    pub fn target(&self, route: Route) -> &Target {
-        &self.targets[route.number as usize]
+    pub fn method(&self, route: Route) -> &RoutedMethod {
+        &self.methods[route.number as usize]
     }
 
-    /// What a request gets that is not gRPC's.
-    pub fn page(&self) -> Option<&str> {
-        self.page.as_deref()
+    /// What a request gets that is not gRPC.
+    pub fn fallback_page(&self) -> Option<&str> {
+        self.fallback_page.as_deref()
     }
 
-    pub fn has_service(&self, name: &[u8]) -> bool {
-        self.targets
+    fn has_service(&self, name: &[u8]) -> bool {
+        self.methods
             .iter()
-            .any(|target| target.service.name().as_bytes() == name)
+            .any(|method| method.service.name().as_bytes() == name)
+    }
+
+    fn not_found(&self, path: &[u8]) -> Rejection {
+        match split_path(path) {
+            None => rejection::malformed_path(path),
+            Some((service, method)) if self.has_service(service) => {
+                rejection::unknown_method(service, method)
+            }
+            Some((service, _)) => rejection::unknown_service(service),
+        }
     }
 
     fn add(&mut self, service: &Arc<dyn Service>) -> Result<(), DuplicateService> {
         if self.has_service(service.name().as_bytes()) {
             return Err(DuplicateService(service.name()));
         }
-        for (method, description) in service.methods().iter().enumerate() {
-            let path = format!("/{}/{}", service.name(), description.name);
+        for (number, descriptor) in service.methods().iter().enumerate() {
+            let path = format!("/{}/{}", service.name(), descriptor.name);
             let route = Route {
-                number: self.targets.len() as u32,
-                kind: description.kind,
+                number: self.methods.len() as u32,
+                kind: descriptor.kind,
             };
             self.by_path
                 .insert(path.into_bytes().into_boxed_slice(), route);
-            self.targets.push(Target {
+            self.methods.push(RoutedMethod {
                 service: Arc::clone(service),
-                method,
+                number,
             });
         }
         Ok(())
+    }
+}
+
+fn split_path(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let path = path.strip_prefix(b"/")?;
+    let slash = path.iter().rposition(|byte| *byte == b'/')?;
+    Some((&path[..slash], &path[slash + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_split_at_the_last_slash() {
+        assert_eq!(split_path(b"/p.S/M"), Some((&b"p.S"[..], &b"M"[..])));
+        assert_eq!(split_path(b"/a/p.S/M"), Some((&b"a/p.S"[..], &b"M"[..])));
+        assert_eq!(split_path(b"/M"), None);
+        assert_eq!(split_path(b"p.S/M"), None);
     }
 }

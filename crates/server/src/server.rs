@@ -1,6 +1,5 @@
-//! Putting a server together: services, limits, an address, threads.
+//! A server from its parts: services, limits, an address, threads.
 
-use std::fmt;
 use std::io;
 use std::net::ToSocketAddrs;
 use std::num::NonZeroUsize;
@@ -10,148 +9,126 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bookend_io::{Address, Io, Listener, ServeOptions, ShutdownHandle, Wait, listen, serve, tls};
+use thiserror::Error;
 
+use crate::counts::Counts;
 use crate::limits::{DRAIN_NS, Limits};
-use crate::pool::PoolLimits;
+use crate::pool::threads::PoolLimits;
 use crate::reflection;
 use crate::router::DuplicateService;
 use crate::service::Service;
 use crate::services::Services;
-use crate::shard::Counts;
 
-/// A gRPC server: [`Server::builder`], then [`Builder::bind`], then [`Bound::serve`] or
-/// [`Bound::spawn`].
+/// A gRPC server: [`Server::builder`], then [`ServerBuilder::bind`], then [`BoundServer::serve`] or
+/// [`BoundServer::spawn`].
 #[derive(Clone, Copy, Debug)]
 pub struct Server;
 
 impl Server {
     /// A server without services, with [`Limits::internet`].
-    pub fn builder() -> Builder {
-        Builder {
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder {
             services: Vec::new(),
             limits: Limits::internet(),
             pool: PoolLimits::default(),
             reflection: false,
-            page: None,
+            fallback_page: None,
         }
     }
 }
 
 /// Services and limits of a server that has no address yet.
-pub struct Builder {
+pub struct ServerBuilder {
     services: Vec<Arc<dyn Service>>,
     limits: Limits,
     pool: PoolLimits,
     reflection: bool,
-    page: Option<String>,
+    fallback_page: Option<String>,
 }
 
-impl Builder {
+impl ServerBuilder {
     /// Adds a service, usually a generated `...Server`.
     pub fn add_service(mut self, service: impl Service) -> Self {
         self.services.push(Arc::new(service));
         self
     }
 
-    /// What is taken from clients.
+    /// What clients may do.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How many handlers may block, and how many calls may wait for that.
+    /// How many handlers may block, and how many calls may wait for a thread.
     pub fn pool(mut self, pool: PoolLimits) -> Self {
         self.pool = pool;
         self
     }
 
-    /// Adds server reflection (v1 and v1alpha), which tells clients what the other services are.
+    /// Adds server reflection (v1 and v1alpha), which describes the other services to clients.
     pub fn reflection(mut self) -> Self {
         self.reflection = true;
         self
     }
 
-    /// What a request gets that is not gRPC's: plain text, for people. Without it, such a request
-    /// is refused with HTTP status 405 or 415.
-    pub fn page(mut self, text: impl Into<String>) -> Self {
-        self.page = Some(text.into());
+    /// The plain text that answers requests which are not gRPC. Without it, they fail with the HTTP
+    /// status 405 or 415.
+    pub fn fallback_page(mut self, text: impl Into<String>) -> Self {
+        self.fallback_page = Some(text.into());
         self
     }
 
-    /// Joins the services, for who drives shards with loops of their own.
+    /// Builds the services without an address, for programs that drive shards with their own loops.
     ///
     /// # Errors
-    /// Where two services have one name.
+    /// When two services have the same name.
     pub fn build(mut self) -> Result<Services, DuplicateService> {
         if self.reflection {
             self.services.extend(reflection::services(&self.services));
         }
-        Services::new(&self.services, self.limits, self.pool, self.page)
+        Services::new(&self.services, self.limits, self.pool, self.fallback_page)
     }
 
-    /// Listens on the first of these addresses that can be had; port 0 takes a free one. Clients
-    /// may connect from here on, and are answered once the server serves.
+    /// Listens on the first of these addresses that is available; port 0 takes a free port. Clients
+    /// may connect from now on, and are answered once the server serves.
     ///
     /// # Errors
-    /// Where none can be had, or two services have one name.
-    pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, BindError> {
+    /// When no address is available, or two services have the same name.
+    pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, BindError> {
         let services = self.build()?;
-        Ok(Bound::new(listen_first(address)?, services))
+        Ok(BoundServer::new(listen_first(address)?, services))
     }
 
-    /// Listens on a unix socket of this path, in the place of one that nobody listens on any more.
-    /// Its file goes with the server.
+    /// Listens on a unix socket at this path, replacing a stale one. Its file is removed when the
+    /// server ends.
     ///
     /// # Errors
-    /// Where it cannot be had, or two services have one name.
-    pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<Bound, BindError> {
+    /// When the path is not available, or two services have the same name.
+    pub fn bind_unix(self, path: impl Into<PathBuf>) -> Result<BoundServer, BindError> {
         let services = self.build()?;
-        Ok(Bound::new(listen(Address::Unix(path.into()))?, services))
+        Ok(BoundServer::new(
+            listen(Address::Unix(path.into()))?,
+            services,
+        ))
     }
 }
 
-/// Why a server got no address.
-#[derive(Debug)]
+/// Why a server could not listen.
+#[derive(Debug, Error)]
 pub enum BindError {
-    /// Two services were added with one name.
-    DuplicateService(DuplicateService),
-    /// The address is no address, is in use, or is not allowed.
-    Address(io::Error),
-}
-
-impl fmt::Display for BindError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BindError::DuplicateService(error) => error.fmt(f),
-            BindError::Address(error) => write!(f, "cannot listen: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for BindError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BindError::DuplicateService(error) => Some(error),
-            BindError::Address(error) => Some(error),
-        }
-    }
-}
-
-impl From<DuplicateService> for BindError {
-    fn from(error: DuplicateService) -> Self {
-        BindError::DuplicateService(error)
-    }
-}
-
-impl From<io::Error> for BindError {
-    fn from(error: io::Error) -> Self {
-        BindError::Address(error)
-    }
+    /// Two services were added under one name.
+    #[error(transparent)]
+    DuplicateService(#[from] DuplicateService),
+    /// The address is invalid, in use, or not allowed.
+    #[error("cannot listen: {0}")]
+    Address(#[from] io::Error),
 }
 
 fn listen_first(address: impl ToSocketAddrs) -> io::Result<Listener> {
-    let none = || io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
-    let mut result = Err(none());
+    let mut result = Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "the name has no address",
+    ));
     for address in address.to_socket_addrs()? {
         result = listen(address);
         if result.is_ok() {
@@ -162,14 +139,14 @@ fn listen_first(address: impl ToSocketAddrs) -> io::Result<Listener> {
 }
 
 /// A server that listens.
-pub struct Bound {
+pub struct BoundServer {
     listener: Listener,
     services: Services,
     options: ServeOptions,
     tls: Option<tls::ServerConfig>,
 }
 
-impl Bound {
+impl BoundServer {
     fn new(listener: Listener, services: Services) -> Self {
         let mut options = ServeOptions::new(ShutdownHandle::new());
         options.driver.drain_ns = DRAIN_NS;
@@ -181,19 +158,19 @@ impl Bound {
         }
     }
 
-    /// Takes connections with TLS and no others. Clients are to offer `h2` by ALPN.
+    /// Accepts connections with TLS only. Clients must offer `h2` by ALPN.
     pub fn tls(mut self, config: tls::ServerConfig) -> Self {
         self.tls = Some(config);
         self
     }
 
-    /// Which driver serves the connections; [`Io::Auto`] if nothing is said.
+    /// Which driver serves the connections; [`Io::Auto`] by default.
     pub fn io(mut self, io: Io) -> Self {
         self.options.io = io;
         self
     }
 
-    /// How many threads; 0, as if nothing is said: as many as the process has processors.
+    /// How many threads; 0, the default, is as many as the process has processors.
     pub fn threads(mut self, threads: usize) -> Self {
         if let Some(threads) = NonZeroUsize::new(threads) {
             self.options.threads = threads;
@@ -201,35 +178,35 @@ impl Bound {
         self
     }
 
-    /// How the threads wait for something to do. The busy time of those that spin is counted: their
-    /// processor time says nothing.
+    /// How the threads wait for something to do. If they spin, their busy time is counted, since
+    /// their processor time means nothing.
     pub fn wait(mut self, wait: Wait) -> Self {
         self.options.driver.wait = wait;
         self.options.driver.counts_busy_time |= wait == Wait::Spin;
         self
     }
 
-    /// Whether each thread accepts for itself, from a listener of its own on the same port
-    /// (`SO_REUSEPORT`). For epoll on TCP; [`Bound::serve`] says so of anything else.
+    /// Whether each thread accepts for itself, from its own listener on the same port
+    /// (`SO_REUSEPORT`). For epoll on TCP; with anything else [`BoundServer::serve`] fails.
     pub fn reuse_port(mut self, reuse_port: bool) -> Self {
         self.options.reuse_port = reuse_port;
         self
     }
 
-    /// Keeps the threads to these processors, one each.
+    /// Pins the threads to these processors, one each.
     pub fn cpus(mut self, cpus: Vec<usize>) -> Self {
         self.options.cpus = cpus;
         self
     }
 
-    /// How long calls may go on when the server is told to stop: 8 s if nothing is said. Those that
-    /// are left end with `UNAVAILABLE`.
+    /// How long calls may go on once the server stops: 8 s by default. Those that are left end with
+    /// `UNAVAILABLE`.
     pub fn drain(mut self, time: Duration) -> Self {
         self.options.driver.drain_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 
-    /// Where it listens, with the port that was chosen.
+    /// The address that it listens on, with the actual port.
     pub fn local_address(&self) -> &Address {
         self.listener.local_address()
     }
@@ -244,23 +221,23 @@ impl Bound {
         self.options.shutdown.clone()
     }
 
-    /// What was chosen to serve with, in words.
+    /// How it will serve, in words: the driver and the threads.
     pub fn chosen(&self) -> String {
         self.options.chosen()
     }
 
-    /// Serves on this thread, and on others where that was chosen, until the
-    /// [`Bound::shutdown_handle`] is called and the calls that were going on are answered (or
-    /// [`Bound::drain`] is up).
+    /// Serves on this thread, and on others if there are more, until the
+    /// [`BoundServer::shutdown_handle`] is used and all open calls are answered or the time of
+    /// [`BoundServer::drain`] is up.
     ///
-    /// What was sent before a client could know of the end is answered: connections that wait to
-    /// be accepted are, clients are asked to send no more, and what they sent before they read that
-    /// is handled.
+    /// No call is lost that a client sent before it could know of the shutdown: pending connections
+    /// are accepted, clients are asked to send no more, and what they sent before they read that is
+    /// handled.
     ///
     /// # Errors
-    /// The machine's; not for anything a client can do.
-    pub fn serve(self) -> io::Result<Statistics> {
-        let Bound {
+    /// Those of the operating system; nothing that a client can cause.
+    pub fn serve(self) -> io::Result<ServerStatistics> {
+        let BoundServer {
             listener,
             services,
             options,
@@ -272,24 +249,24 @@ impl Bound {
                 tls::Secured::accepting(services.shard(place.waker), config.clone())
             })?,
         };
-        Ok(Statistics {
+        Ok(ServerStatistics {
             calls: services.counts(),
             io,
             handshakes: tls.map(|config| config.handshakes()).unwrap_or_default(),
         })
     }
 
-    /// Serves on a thread of its own.
+    /// Serves on a new thread.
     ///
     /// # Errors
-    /// Where no thread can be had.
-    pub fn spawn(self) -> io::Result<Handle> {
+    /// When no thread can be started.
+    pub fn spawn(self) -> io::Result<ServerHandle> {
         let local_address = self.local_address().clone();
         let shutdown = self.shutdown_handle();
         let thread = thread::Builder::new()
             .name("bookend-server".into())
             .spawn(|| self.serve())?;
-        Ok(Handle {
+        Ok(ServerHandle {
             local_address,
             shutdown,
             thread,
@@ -297,16 +274,16 @@ impl Bound {
     }
 }
 
-/// A server that serves on threads of its own. It goes on when this is dropped.
+/// A server that serves on its own threads. Dropping the handle does not stop it.
 #[derive(Debug)]
-pub struct Handle {
+pub struct ServerHandle {
     local_address: Address,
     shutdown: ShutdownHandle,
-    thread: JoinHandle<io::Result<Statistics>>,
+    thread: JoinHandle<io::Result<ServerStatistics>>,
 }
 
-impl Handle {
-    /// Where it listens.
+impl ServerHandle {
+    /// The address that it listens on.
     pub fn local_address(&self) -> &Address {
         &self.local_address
     }
@@ -316,25 +293,24 @@ impl Handle {
         self.local_address.port()
     }
 
-    /// Has it take no more calls and end, within the time of [`Bound::drain`]. Does not wait for
-    /// it.
+    /// Begins a graceful shutdown, within the time of [`BoundServer::drain`]. Does not wait for it.
     pub fn stop(&self) {
         self.shutdown.stop();
     }
 
-    /// As [`Handle::stop`], and ends at once the calls that go on. Also after it.
+    /// As [`ServerHandle::stop`], but ends open calls at once. May follow it.
     pub fn stop_now(&self) {
         self.shutdown.stop_now();
     }
 
-    /// Waits until it has ended, and says what it did.
+    /// Waits until the server has ended, and returns what it did.
     ///
     /// # Errors
-    /// As [`Bound::serve`].
+    /// As [`BoundServer::serve`].
     ///
     /// # Panics
-    /// If the server has: a mistake of this library, since handlers' panics do not get here.
-    pub fn join(self) -> io::Result<Statistics> {
+    /// If the server panicked: a bug of this library, since panics of handlers are caught.
+    pub fn join(self) -> io::Result<ServerStatistics> {
         self.thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -343,11 +319,11 @@ impl Handle {
 
 /// What a server has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Calls and what became of them.
+pub struct ServerStatistics {
+    /// Calls, and how they ended.
     pub calls: Counts,
     /// Reads, writes, bytes, connections, busy time.
     pub io: bookend_io::IoStatistics,
-    /// How handshakes of TLS have ended; none without it.
+    /// How TLS handshakes have ended; all zero without TLS.
     pub handshakes: tls::Handshakes,
 }

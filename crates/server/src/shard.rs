@@ -1,277 +1,96 @@
-//! What one thread of a server owns.
+//! What one thread of a server owns, and what it does when its driver calls.
 
-mod farewell;
-mod overdue;
-mod patrol;
-mod stalled;
-mod turns;
+mod connection;
+mod draining;
+mod ready_queue;
+mod timeouts;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bookend_io::{
     AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, DeadlineHeap, IoContext, Mailbox, Opened,
     Received, Shard, TimeoutQueue, Waker,
 };
-use bookend_wire::keepalive::Vigil;
-use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender, Side};
+use bookend_wire::{Connection, Side};
 
-use crate::budgets::INFLATED_TURN_BYTES;
-use crate::calls::CallOf;
-use crate::calls::{Calls, Handling};
-use crate::limits::Limits;
-use crate::patience::Lapses;
-use crate::pool::Pool;
-use crate::responder::{Letter, ReturnAddress};
-use crate::router::Router;
-use crate::services::{Services, Totals};
-use farewell::Leave;
-use patrol::Input;
-use turns::Turns;
+use crate::call_event::CallEvent;
+use crate::calls::CallId;
+use crate::counts::Counts;
+use crate::limits::{CONNECTION_OUTPUT_BYTES, INFLATED_TURN_BYTES};
+use crate::services::Services;
+use connection::{HandledSlice, ServerConnection, find, is_settled};
+use ready_queue::ReadyQueue;
 
-/// One thread's share of a server: connections that it accepted and their calls.
+/// One thread's share of a server: connections that it accepted, and their calls.
 pub struct ServerShard {
-    router: Arc<Router>,
-    limits: Limits,
-    pool: Arc<Pool>,
-    mailbox: Mailbox<Letter>,
-    inbox: Vec<Letter>,
-    connections: Vec<Option<Box<Accepted>>>,
-    /// Of connections that are gone, for the next ones.
+    services: Services,
+    mailbox: Mailbox<CallEvent>,
+    /// The buffer into which the mailbox is emptied.
+    events: Vec<CallEvent>,
+    connections: Vec<Option<Box<ServerConnection>>>,
+    /// Connections that are gone, for reuse.
     spare: Vec<Connection>,
-    /// Connections that are there.
-    open: u32,
-    greetings: TimeoutQueue<ConnectionId>,
-    deadlines: DeadlineHeap<CallOf>,
-    /// When connections are too old, or have taken too long to leave.
-    appointments: DeadlineHeap<ConnectionId>,
-    /// Which age the next connection is given.
-    next_draw: u64,
-    turns: Turns,
+    open_connections: u32,
+    /// Connections whose client preface has not come yet.
+    prefaces: TimeoutQueue<ConnectionId>,
+    call_deadlines: DeadlineHeap<CallId>,
+    /// When connections reach their age, or have taken too long to drain.
+    connection_deadlines: DeadlineHeap<ConnectionId>,
+    /// Which of its random ages the next connection gets.
+    next_age_number: u64,
+    ready: ReadyQueue,
+    /// Calls whose answer comes from another thread.
     outstanding: u64,
     counts: Counts,
-    totals: Totals,
-    ending: Ending,
-    /// When connections are looked at next.
-    patrol_at_ns: Option<u64>,
+    shutdown: ShutdownPhase,
+    next_timeout_check_ns: Option<u64>,
 }
 
-/// How far a shard has come on its way out.
+/// How far a shard has come on its way to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    NotYet,
+enum ShutdownPhase {
+    Running,
     /// Calls come to their end.
     Draining,
-    /// What had not by then was cut off: nothing is waited for any more.
-    Over,
-}
-
-/// What a server has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Calls answered with `OK`.
-    pub answered_ok: u64,
-    /// Calls answered with another code.
-    pub answered_error: u64,
-    /// Answers of deferred calls, and of handlers on the pool, that nobody waited for any more.
-    pub late: u64,
-    /// Handlers that panicked. Their calls are among the errors.
-    pub panics: u64,
-    /// Connections that were closed because the client broke HTTP/2, did not speak it in time, or
-    /// reset too many streams.
-    pub broken_connections: u64,
-    /// Calls that were ended with `UNAVAILABLE` because the time for them was over when the server
-    /// stopped or their connection had reached its age. They are among the errors.
-    pub cut_off: u64,
-    /// Connections whose clients were asked to make another one, because this one had reached its
-    /// age or had no call for too long.
-    pub retired_connections: u64,
-    /// Connections whose clients answered no keepalive PING.
-    pub vanished_connections: u64,
-}
-
-impl Counts {
-    /// All calls that were answered.
-    pub fn served(&self) -> u64 {
-        self.answered_ok + self.answered_error
-    }
-}
-
-impl std::ops::AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.answered_ok += other.answered_ok;
-        self.answered_error += other.answered_error;
-        self.late += other.late;
-        self.panics += other.panics;
-        self.broken_connections += other.broken_connections;
-        self.cut_off += other.cut_off;
-        self.retired_connections += other.retired_connections;
-        self.vanished_connections += other.vanished_connections;
-    }
-}
-
-/// A connection and its calls.
-struct Accepted {
-    id: ConnectionId,
-    connection: Connection,
-    calls: Calls,
-    /// It stands in the queue of connections that are to have a turn.
-    in_turns: bool,
-    /// It is not read from until its output is written.
-    is_stopped: bool,
-    /// It is over once its output is written.
-    is_ending: bool,
-    /// How far it has come on its way out, if it is.
-    leave: Option<Box<Leave>>,
-    input: Input,
-    lapses: Lapses,
-    vigil: Vigil,
-}
-
-impl ServerShard {
-    /// `waker` is the one of the driver that will run this shard.
-    pub(crate) fn new(services: Services, waker: Waker) -> Self {
-        let Services {
-            router,
-            limits,
-            pool,
-            totals,
-            shards,
-        } = services;
-        let number = shards.fetch_add(1, Ordering::Relaxed);
-        ServerShard {
-            router,
-            limits,
-            pool,
-            mailbox: Mailbox::new(waker),
-            inbox: Vec::new(),
-            connections: Vec::new(),
-            spare: Vec::new(),
-            open: 0,
-            greetings: TimeoutQueue::default(),
-            deadlines: DeadlineHeap::default(),
-            appointments: DeadlineHeap::default(),
-            // Connections of different threads draw different ages.
-            next_draw: number << 32,
-            turns: Turns::default(),
-            outstanding: 0,
-            counts: Counts::default(),
-            totals,
-            ending: Ending::NotYet,
-            patrol_at_ns: None,
-        }
-    }
-
-    /// What this thread has done so far.
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Acts on what other threads say about calls.
-    fn read_letters(&mut self, io: &mut IoContext) {
-        let mut inbox = std::mem::take(&mut self.inbox);
-        self.mailbox.drain_into(&mut inbox);
-        for letter in inbox.drain(..) {
-            self.outstanding -= u64::from(letter.news.is_last());
-            self.counts.panics += u64::from(letter.news.is_panic());
-            let late = match find(&mut self.connections, letter.id) {
-                None => letter.news.is_late(),
-                Some(accepted) => {
-                    let in_time = accepted.receive(letter, &self.limits, io);
-                    accepted.calls.report(&mut self.counts);
-                    self.turns.add_if_ready(accepted);
-                    accepted.leave_if_done(io);
-                    !in_time
-                }
-            };
-            self.counts.late += u64::from(late);
-        }
-        self.inbox = inbox;
-    }
-
-    /// Closes connections whose client has not said that it speaks HTTP/2.
-    fn hang_up_on_silent(&mut self, io: &mut IoContext) {
-        self.forget_greetings();
-        if self.greetings.next_ns().is_none() {
-            return;
-        }
-        while let Some(id) = self.greetings.pop_due(io.now_ns()) {
-            if !is_settled(&mut self.connections, id) {
-                self.is_broken(id);
-                io.close(id);
-            }
-        }
-    }
-
-    /// A connection is to be closed for what its client does.
-    #[cold]
-    fn is_broken(&mut self, id: ConnectionId) {
-        if let Some(accepted) = find(&mut self.connections, id) {
-            self.counts.broken_connections += u64::from(!accepted.is_ending);
-            accepted.is_ending = true;
-        }
-    }
-
-    /// What a read has brought asks for more than the driver would let wait: the rest of it comes
-    /// when that is written. See `go_on`.
-    #[cold]
-    fn stop_reading(&mut self, id: ConnectionId, io: &IoContext) -> AfterRead {
-        match find(&mut self.connections, id) {
-            Some(accepted) if io.backlog(id) > BACKLOG_LIMIT_BYTES => {
-                accepted.is_stopped = true;
-                AfterRead::Pause
-            }
-            _ => AfterRead::Again,
-        }
-    }
-
-    /// A connection as new, in the memory of one that is gone where there is such: clients that
-    /// make one for each call would have it allocated each time.
-    fn fresh_connection(&mut self) -> Connection {
-        match self.spare.pop() {
-            Some(mut connection) => {
-                connection.renew(&self.limits.http2);
-                connection
-            }
-            None => Connection::new(Side::Server, &self.limits.http2),
-        }
-    }
-
-    fn forget_greetings(&mut self) {
-        self.greetings
-            .forget_over(|id| is_settled(&mut self.connections, id));
-    }
+    /// The calls that were left are cut off: nothing is waited for any more.
+    Finished,
 }
 
 /// Connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps is
-/// bounded by the limits of header lists; its table of streams is given back if it has grown.
-const SPARE_CONNECTIONS_MAX: usize = 64;
-
-impl Drop for ServerShard {
-    fn drop(&mut self) {
-        self.totals.add(self.counts);
-    }
-}
-
-/// Requests that are answered before the answers are written: about two hundred small calls. The
-/// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
-const SLICE_BYTES: usize = 8 << 10;
+/// bounded by the limits of header lists; a table of streams that has grown is freed.
+const MAX_SPARE_CONNECTIONS: usize = 64;
 
 /// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
 const AT_ONCE: u64 = 0;
 
-/// Handles the next slice of what a read has brought; a frame that is longer makes it the whole.
-/// Returns the slice's length.
-#[inline]
-fn receive_slice(
-    connection: &mut Connection,
-    bytes: &[u8],
-    handling: &mut Handling<'_>,
-) -> (usize, Result<usize, ConnectionError>) {
-    let slice = bytes.len().min(SLICE_BYTES);
-    match connection.receive(&bytes[..slice], handling) {
-        Ok(0) if slice < bytes.len() => (bytes.len(), connection.receive(bytes, handling)),
-        result => (slice, result),
+impl Services {
+    /// The shard of one thread, for the driver that `waker` wakes.
+    pub fn shard(&self, waker: Waker) -> ServerShard {
+        let number = self.shards.fetch_add(1, Ordering::Relaxed);
+        ServerShard {
+            services: self.clone(),
+            mailbox: Mailbox::new(waker),
+            events: Vec::new(),
+            connections: Vec::new(),
+            spare: Vec::new(),
+            open_connections: 0,
+            prefaces: TimeoutQueue::default(),
+            call_deadlines: DeadlineHeap::default(),
+            connection_deadlines: DeadlineHeap::default(),
+            // Connections of different threads get different ages.
+            next_age_number: number << 32,
+            ready: ReadyQueue::default(),
+            outstanding: 0,
+            counts: Counts::default(),
+            shutdown: ShutdownPhase::Running,
+            next_timeout_check_ns: None,
+        }
+    }
+}
+
+impl Drop for ServerShard {
+    fn drop(&mut self) {
+        self.services.counts.add(self.counts);
     }
 }
 
@@ -281,93 +100,54 @@ impl Shard for ServerShard {
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, || None);
         }
-        let address = ReturnAddress {
-            mailbox: self.mailbox.clone(),
-            id,
-        };
-        let mut accepted = Box::new(Accepted {
-            id,
-            connection: self.fresh_connection(),
-            calls: Calls::new(address, &self.limits),
-            in_turns: false,
-            is_stopped: false,
-            is_ending: false,
-            leave: None,
-            input: Input::default(),
-            lapses: Lapses::default(),
-            vigil: Vigil::default(),
-        });
-        io.output(id).append(&mut accepted.connection.sender.output);
-        self.connections[index] = Some(accepted);
-        self.open += 1;
-        self.begin_patrols(io);
-        if self.limits.connection_age.is_some() {
-            self.limit_age(id, io);
+        let http2 = self.new_http2();
+        let mailbox = self.mailbox.clone();
+        let connection = ServerConnection::new(id, http2, mailbox, &self.services.limits);
+        let mut connection = Box::new(connection);
+        let preface = &mut connection.http2.sender.output;
+        io.output(id).append(preface);
+        self.connections[index] = Some(connection);
+        self.open_connections += 1;
+        self.start_timeout_checks(io);
+        if self.services.limits.connection_age.is_some() {
+            self.schedule_age_limit(id, io);
         }
-        if self.ending != Ending::NotYet {
-            self.welcome_late(id, io);
+        if self.shutdown != ShutdownPhase::Running {
+            self.drain_new_connection(id, io);
         }
-        if let Some(timeout_ns) = self.limits.greeting_timeout_ns {
-            self.greetings.push(io.now_ns() + timeout_ns, id);
+        if let Some(timeout_ns) = self.services.limits.preface_timeout_ns {
+            self.prefaces.push(io.now_ns() + timeout_ns, id);
         }
     }
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
-        let Some(accepted) = find(&mut self.connections, id) else {
+        let Some(connection) = find(&mut self.connections, id) else {
             return Received {
                 consumed: bytes.len(),
                 after: AfterRead::Close,
             };
         };
-        let Accepted {
-            connection, calls, ..
-        } = &mut **accepted;
-        std::mem::swap(io.output(id), &mut connection.sender.output);
-        let mut handling = Handling {
-            calls,
-            router: &self.router,
-            limits: &self.limits,
-            io,
-            deadlines: &mut self.deadlines,
-            pool: &self.pool,
-            held: None,
-        };
-        let (slice, result) = receive_slice(connection, bytes, &mut handling);
-        drop(handling);
-        if connection.sender.has_glitches() {
-            calls.take_glitches(&mut connection.sender, || io.now_ns());
+        let slice = connection.handle_slice(bytes, &self.services, &mut self.call_deadlines, io);
+        self.outstanding += slice.deferred_calls;
+        connection.calls.report(&mut self.counts);
+        connection.queue_if_ready(&mut self.ready);
+        let limit_exceeded = connection.calls.limit_exceeded;
+        if connection.draining.is_some() {
+            self.continue_draining(id, io);
         }
-        let output_bytes = connection.sender.output.len();
-        std::mem::swap(io.output(id), &mut connection.sender.output);
-        self.outstanding += calls.answers.tally.deferred;
-        let has_inflated = calls.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
-        calls.report(&mut self.counts);
-        let too_much = calls.too_much;
-        accepted
-            .input
-            .note(*result.as_ref().unwrap_or(&0), bytes.len());
-        self.turns.add_if_ready(accepted);
-        if accepted.leave.is_some() {
-            self.see_off(id, io);
+        if self.call_deadlines.needs_sweep() {
+            self.sweep_call_deadlines();
         }
-        if self.deadlines.needs_sweep() {
-            self.sweep_deadlines();
+        if self.prefaces.next_ns().is_some() {
+            self.forget_prefaces();
         }
-        if self.greetings.next_ns().is_some() {
-            self.forget_greetings();
-        }
-        match result {
-            Ok(consumed) if !too_much => Received {
+        match slice.result {
+            Ok(consumed) if !limit_exceeded => Received {
                 consumed,
-                after: match slice < bytes.len() {
-                    true if has_inflated => self.turns.rest(id),
-                    true if output_bytes > BACKLOG_LIMIT_BYTES => self.stop_reading(id, io),
-                    true => AfterRead::Again,
-                    false => AfterRead::Continue,
-                },
+                after: self.after_slice(id, &slice, bytes.len(), io),
             },
             _ => {
-                self.is_broken(id);
+                self.count_broken(id);
                 Received {
                     consumed: bytes.len(),
                     after: AfterRead::LingeringClose,
@@ -376,90 +156,186 @@ impl Shard for ServerShard {
         }
     }
 
+    /// All output of that connection is written: its streams go on, and it is read again.
     fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
-        self.go_on(id, io);
+        if let Some(connection) = find(&mut self.connections, id) {
+            if std::mem::take(&mut connection.is_paused) {
+                io.resume(id);
+            }
+            connection.queue_if_ready(&mut self.ready);
+        }
     }
 
-    fn closed(&mut self, id: ConnectionId, _why: Closed, _turn: &mut IoContext) {
+    fn closed(&mut self, id: ConnectionId, _why: Closed, _io: &mut IoContext) {
         if find(&mut self.connections, id).is_some()
-            && let Some(accepted) = self.connections[id.index as usize].take()
+            && let Some(connection) = self.connections[id.index as usize].take()
         {
-            self.open -= 1;
-            if self.spare.len() < SPARE_CONNECTIONS_MAX {
-                self.spare.push(accepted.connection);
+            self.open_connections -= 1;
+            if self.spare.len() < MAX_SPARE_CONNECTIONS {
+                self.spare.push(connection.http2);
             }
         }
-        self.forget_greetings();
+        self.forget_prefaces();
     }
 
     fn woken(&mut self, io: &mut IoContext) {
-        self.read_letters(io);
-        self.end_overdue(io);
-        self.take_turns(io);
-        self.hang_up_on_silent(io);
-        self.patrol(io);
-        self.keep_appointments(io);
+        self.handle_events(io);
+        self.expire_calls(io);
+        self.run_ready_streams(io);
+        self.close_without_preface(io);
+        self.check_timeouts(io);
+        self.check_connection_deadlines(io);
         if io.stopping() {
-            self.go_away(io);
+            self.shut_down(io);
         }
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        if self.turns.are_due() {
+        if self.ready.is_due() {
             return Some(AT_ONCE);
         }
-        let (greeting, call) = (self.greetings.next_ns(), self.deadlines.next_ns());
         let due = [
-            greeting,
-            call,
-            self.appointments.next_ns(),
-            self.patrol_at_ns,
+            self.prefaces.next_ns(),
+            self.call_deadlines.next_ns(),
+            self.connection_deadlines.next_ns(),
+            self.next_timeout_check_ns,
         ];
         due.into_iter().flatten().min()
     }
 
     fn has_outstanding(&self) -> bool {
-        let is_busy = self.outstanding > 0 || self.turns.are_due();
-        match self.ending {
-            Ending::NotYet => is_busy,
-            Ending::Draining => is_busy || self.open > 0,
-            Ending::Over => false,
+        let is_busy = self.outstanding > 0 || self.ready.is_due();
+        match self.shutdown {
+            ShutdownPhase::Running => is_busy,
+            ShutdownPhase::Draining => is_busy || self.open_connections > 0,
+            ShutdownPhase::Finished => false,
         }
     }
 }
 
-impl Accepted {
-    fn receive(&mut self, letter: Letter, limits: &Limits, io: &mut IoContext) -> bool {
-        self.with_output(io, |sender, calls| calls.receive(sender, letter, limits))
+impl ServerShard {
+    /// What this thread has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
-    fn say_goodbye(&mut self, code: ErrorCode, why: &str, io: &mut IoContext) {
-        self.with_output(io, |sender, _| sender.goaway(code, why.as_bytes()));
-    }
-
-    /// Has `write` write to the connection's own output, in place.
+    /// How the driver goes on with a read of which a slice was handled.
     #[inline]
-    fn with_output<R>(
+    fn after_slice(
         &mut self,
-        io: &mut IoContext,
-        write: impl FnOnce(&mut Sender, &mut Calls) -> R,
-    ) -> R {
-        let sender = &mut self.connection.sender;
-        std::mem::swap(io.output(self.id), &mut sender.output);
-        let written = write(sender, &mut self.calls);
-        std::mem::swap(io.output(self.id), &mut sender.output);
-        written
+        id: ConnectionId,
+        slice: &HandledSlice,
+        read_bytes: usize,
+        io: &IoContext,
+    ) -> AfterRead {
+        if slice.bytes == read_bytes {
+            AfterRead::Continue
+        } else if slice.inflated_bytes > INFLATED_TURN_BYTES {
+            self.ready.pause(id)
+        } else if slice.output_bytes > BACKLOG_LIMIT_BYTES {
+            self.pause_reading(id, io)
+        } else {
+            AfterRead::Again
+        }
     }
-}
 
-#[inline]
-fn find(connections: &mut [Option<Box<Accepted>>], id: ConnectionId) -> Option<&mut Box<Accepted>> {
-    let accepted = connections.get_mut(id.index as usize)?.as_mut()?;
-    (accepted.id == id).then_some(accepted)
-}
+    /// There is more output than the driver would let wait: the rest of the read comes when that is
+    /// written. See `writable`.
+    #[cold]
+    fn pause_reading(&mut self, id: ConnectionId, io: &IoContext) -> AfterRead {
+        match find(&mut self.connections, id) {
+            Some(connection) if io.backlog(id) > BACKLOG_LIMIT_BYTES => {
+                connection.is_paused = true;
+                AfterRead::Pause
+            }
+            _ => AfterRead::Again,
+        }
+    }
 
-/// Whether the connection's greeting need not be waited for: it has come, or the connection is
-/// gone.
-fn is_settled(connections: &mut [Option<Box<Accepted>>], id: ConnectionId) -> bool {
-    find(connections, id).is_none_or(|accepted| accepted.calls.greeted)
+    /// Acts on what other threads report about calls.
+    fn handle_events(&mut self, io: &mut IoContext) {
+        let mut events = std::mem::take(&mut self.events);
+        self.mailbox.drain_into(&mut events);
+        for event in events.drain(..) {
+            self.outstanding -= u64::from(event.kind.is_last());
+            self.counts.panics += u64::from(event.kind.is_panic());
+            let late = match find(&mut self.connections, event.id) {
+                None => event.kind.is_late(),
+                Some(connection) => {
+                    let in_time = connection.handle_event(event, &self.services.limits, io);
+                    connection.settle(&mut self.counts, &mut self.ready, io);
+                    !in_time
+                }
+            };
+            self.counts.late += u64::from(late);
+        }
+        self.events = events;
+    }
+
+    /// Gives each connection in the queue one turn. What takes longer than that comes after all
+    /// others, and after what has come meanwhile.
+    fn run_ready_streams(&mut self, io: &mut IoContext) {
+        for id in self.ready.paused.drain(..) {
+            io.resume(id);
+        }
+        for _ in 0..self.ready.waiting.len() {
+            let Some(id) = self.ready.waiting.pop_front() else {
+                return;
+            };
+            let Some(connection) = find(&mut self.connections, id) else {
+                continue;
+            };
+            connection.is_queued = false;
+            // The streams measure it likewise: they would find no room and be queued again at once.
+            if io.output(id).len() >= CONNECTION_OUTPUT_BYTES {
+                // Asking for the backlog has the driver call `writable` when all is written.
+                io.backlog(id);
+                continue;
+            }
+            connection.with_output(io, |sender, calls| {
+                calls.run_ready_streams(sender, &self.services.limits);
+            });
+            connection.settle(&mut self.counts, &mut self.ready, io);
+        }
+    }
+
+    /// Closes connections whose client has not sent its preface in time.
+    fn close_without_preface(&mut self, io: &mut IoContext) {
+        self.forget_prefaces();
+        if self.prefaces.next_ns().is_none() {
+            return;
+        }
+        while let Some(id) = self.prefaces.pop_due(io.now_ns()) {
+            if !is_settled(&mut self.connections, id) {
+                self.count_broken(id);
+                io.close(id);
+            }
+        }
+    }
+
+    fn forget_prefaces(&mut self) {
+        self.prefaces
+            .forget_over(|id| is_settled(&mut self.connections, id));
+    }
+
+    /// A connection closes because of what its client did.
+    #[cold]
+    fn count_broken(&mut self, id: ConnectionId) {
+        if let Some(connection) = find(&mut self.connections, id) {
+            self.counts.broken_connections += u64::from(!connection.is_closing);
+            connection.is_closing = true;
+        }
+    }
+
+    /// A new connection, in the memory of one that is gone if there is one: clients that make a
+    /// connection for each call would have it allocated each time.
+    fn new_http2(&mut self) -> Connection {
+        match self.spare.pop() {
+            Some(mut connection) => {
+                connection.renew(&self.services.limits.http2);
+                connection
+            }
+            None => Connection::new(Side::Server, &self.services.limits.http2),
+        }
+    }
 }

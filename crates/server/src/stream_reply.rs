@@ -1,67 +1,66 @@
-//! Where the messages of a streaming call go, and how much of them there is room for.
+//! Where the replies of a streaming call go, and how much room there is for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::{Code, MetadataError, Status};
+use bookend_wire::grpc::{MetadataError, Status};
 use bookend_wire::{Sender, StreamKey};
 
-use crate::budgets::{
+use crate::compression::deflated;
+use crate::limits::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, STREAM_SEND_BUFFER_BYTES,
     STREAM_TURN_BYTES,
 };
-use crate::compression::deflated;
-use crate::head::HttpStatus;
-use crate::reply::{Answers, internal};
+use crate::rejection::HttpStatus;
 use crate::response_metadata::ResponseFields;
-use crate::stream_call::Waits;
+use crate::response_writer::ResponseWriter;
+use crate::status::{self, internal};
 
-/// Where the messages of a streaming call go.
+/// Where the replies of an [`InlineStream`](crate::InlineStream) go.
 pub struct StreamReply<'a> {
-    pub(crate) outlet: Outlet<'a>,
-    pub(crate) progress: &'a mut Progress,
+    pub(crate) writer: StreamWriter<'a>,
+    pub(crate) response: &'a mut ResponseState,
     pub(crate) request_was_compressed: bool,
 }
 
-/// The connection, as a stream that sends sees it.
-pub(crate) struct Outlet<'a> {
+/// The way from one stream to its connection's output.
+pub(crate) struct StreamWriter<'a> {
     pub sender: &'a mut Sender,
-    pub answers: &'a mut Answers,
+    pub responses: &'a mut ResponseWriter,
     pub stream: StreamKey,
     /// What the other streams of the connection have in their send buffers.
-    pub others_held_bytes: usize,
+    pub others_blocked_bytes: usize,
 }
 
-impl Outlet<'_> {
-    /// The same once more, for a while.
-    pub fn again(&mut self) -> Outlet<'_> {
-        Outlet {
+impl StreamWriter<'_> {
+    pub fn reborrow(&mut self) -> StreamWriter<'_> {
+        StreamWriter {
             sender: self.sender,
-            answers: self.answers,
+            responses: self.responses,
             ..*self
         }
     }
 }
 
-/// How far the answer to a streaming call has come.
+/// How far the response to a streaming call has come.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct ResponseState {
     fields: ResponseFields,
     accepts_gzip: bool,
-    /// The next messages go out compressed, if the head has said that they may.
+    /// The next messages go out compressed, if the head has announced that.
     compresses: bool,
     head_sent: bool,
     pub ended: bool,
-    /// Octets of a request that the handler keeps until it is known to be the only one.
+    /// Size of a request that is kept until it is known to be the only one.
     pub kept_bytes: usize,
     turn_bytes: usize,
 }
 
-impl Progress {
-    /// Nothing is sent yet; these fields go with what will be.
+impl ResponseState {
+    /// Nothing is sent yet; `fields` go with what will be.
     pub fn new(fields: ResponseFields, accepts_gzip: bool) -> Self {
-        Progress {
+        ResponseState {
             compresses: fields.compress,
             fields,
             accepts_gzip,
@@ -78,26 +77,40 @@ impl Progress {
     }
 }
 
+/// What a streaming call waits for before it can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocked {
+    /// Nothing but its client.
+    No,
+    /// The turns of the other streams, or the driver, which writes the output.
+    OnTurn,
+    /// The client's flow control.
+    OnWindow,
+    /// Its handler, which has no room for the next request.
+    OnHandler,
+}
+
 impl StreamReply<'_> {
-    /// Sends a message, which `encode` appends to what it is given. Nothing is sent on a call that
-    /// has ended.
+    /// Sends a message, which `encode` appends to the buffer that it gets. Nothing is sent on a call
+    /// that has ended.
     pub fn message(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
-        if self.progress.ended {
+        if self.response.ended {
             return;
         }
         self.head();
-        let sent_bytes = match self.progress.compresses && self.progress.fields.compress {
-            true => self.send_compressed(encode),
-            false => self.send_as_it_is(encode),
+        let sent_bytes = if self.response.compresses && self.response.fields.compress {
+            self.send_compressed(encode)
+        } else {
+            self.send_plain(encode)
         };
         match sent_bytes {
-            Some(bytes) => self.progress.turn_bytes += HEADER_BYTES + PREFIX_BYTES + bytes,
+            Some(bytes) => self.response.turn_bytes += HEADER_BYTES + PREFIX_BYTES + bytes,
             None => self.end(Err(internal("the encoder of a reply panicked"))),
         }
     }
 
-    fn send_as_it_is(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
-        let Outlet { sender, stream, .. } = &mut self.outlet;
+    fn send_plain(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
+        let StreamWriter { sender, stream, .. } = &mut self.writer;
         let start = sender.output.len();
         let mut sent_bytes = 0;
         let send = || {
@@ -109,7 +122,7 @@ impl StreamReply<'_> {
         };
         let result = catch_unwind(AssertUnwindSafe(send));
         if result.is_err() {
-            // What it has begun is no frame yet.
+            // What it has begun is not a frame yet.
             sender.output.truncate(start);
         }
         result.ok().map(|()| sent_bytes)
@@ -119,25 +132,25 @@ impl StreamReply<'_> {
         let mut message = Vec::new();
         catch_unwind(AssertUnwindSafe(|| encode(&mut message))).ok()?;
         let framed = deflated(&message);
-        let Outlet { sender, stream, .. } = &mut self.outlet;
+        let StreamWriter { sender, stream, .. } = &mut self.writer;
         sender.data(*stream, &framed, false);
         Some(framed.len())
     }
 
-    /// Whether the next messages go out compressed, where the client accepts that. It has to be
-    /// switched on, here or by [`crate::Context::compress_replies`], before the first message,
-    /// since the head announces it; it may be switched off and on again between any two.
+    /// Switches compression of the next messages on or off, if the client accepts it. It must be
+    /// switched on, here or by [`crate::Context::compress_replies`], before the first message, since
+    /// the head announces it; afterwards it may be switched between any two.
     pub fn compress(&mut self, compresses: bool) {
-        let Progress {
+        let ResponseState {
             fields,
             accepts_gzip,
             head_sent,
             ..
-        } = &mut *self.progress;
+        } = &mut *self.response;
         if compresses && *accepts_gzip && !*head_sent {
             fields.compress = true;
         }
-        self.progress.compresses = compresses;
+        self.response.compresses = compresses;
     }
 
     /// Whether the message that is being handled came compressed.
@@ -145,84 +158,77 @@ impl StreamReply<'_> {
         self.request_was_compressed
     }
 
-    /// Adds metadata that goes behind the messages, beside the status; as
-    /// [`crate::Context::add_trailer`].
+    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
-        let added = self.progress.fields.trailers.push(name, value);
-        self.end_unless(added);
+        let result = self.response.fields.trailers.push(name, value);
+        self.end_if_invalid(result);
     }
 
-    /// As [`StreamReply::add_trailer`], with any bytes; `name` ends in `-bin`.
+    /// Adds binary metadata to the trailers; `name` ends in `-bin`.
     pub fn add_binary_trailer(&mut self, name: &str, bytes: &[u8]) {
-        let added = self.progress.fields.trailers.push_binary(name, bytes);
-        self.end_unless(added);
+        let result = self.response.fields.trailers.push_binary(name, bytes);
+        self.end_if_invalid(result);
     }
 
-    /// A field that gRPC cannot carry is the handler's mistake, and ends the call.
-    fn end_unless(&mut self, added: Result<(), MetadataError>) {
-        if let Err(mistake) = added {
-            self.end(Err(internal(mistake.to_string())));
+    fn end_if_invalid(&mut self, result: Result<(), MetadataError>) {
+        if let Err(error) = result {
+            self.end(Err(internal(error.to_string())));
         }
     }
 
     /// Sends the initial metadata now rather than with the first message.
     pub fn head(&mut self) {
-        let Progress { fields, .. } = &*self.progress;
-        if !self.progress.head_sent && !self.progress.ended {
-            let Outlet {
+        if !self.response.head_sent && !self.response.ended {
+            let StreamWriter {
                 sender,
-                answers,
+                responses,
                 stream,
                 ..
-            } = &mut self.outlet;
-            answers.head(sender, *stream, fields);
-            self.progress.head_sent = true;
+            } = &mut self.writer;
+            responses.head(sender, *stream, &self.response.fields);
+            self.response.head_sent = true;
         }
     }
 
     pub(crate) fn head_was_sent(&self) -> bool {
-        self.progress.head_sent
+        self.response.head_sent
     }
 
-    /// What was said about the answer elsewhere takes the place of what is known here, as far as it
-    /// was not sent.
+    /// Takes over what was added to the response on another thread, as far as it was not sent.
     pub(crate) fn adopt(&mut self, fields: ResponseFields) {
-        if let Some(mistake) = fields.mistake {
-            return self.end(Err(internal(mistake)));
-        }
-        match self.progress.head_sent {
-            true => self.progress.fields.trailers = fields.trailers,
-            false => self.progress.fields = fields,
+        match fields.checked() {
+            Err(status) => self.end(Err(status)),
+            Ok(fields) if self.response.head_sent => {
+                self.response.fields.trailers = fields.trailers;
+            }
+            Ok(fields) => self.response.fields = fields,
         }
     }
 
-    /// Ends the call. A second end is ignored. A status `OK` as an error is a mistake and sent as
-    /// `INTERNAL`.
+    /// Ends the call. A second end is ignored. The status `OK` as an error is a mistake and is sent
+    /// as `INTERNAL`.
     pub fn end(&mut self, result: Result<(), Status>) {
-        let result = result.map_err(|status| match status.code {
-            Code::Ok => internal("the handler failed with the status OK"),
-            _ => status,
-        });
+        let result = result.map_err(status::of_handler);
         if result.is_ok() {
             self.head();
         }
-        if std::mem::replace(&mut self.progress.ended, true) {
+        if std::mem::replace(&mut self.response.ended, true) {
             return;
         }
-        let fields = &self.progress.fields;
-        let Outlet {
+        let fields = &self.response.fields;
+        let StreamWriter {
             sender,
-            answers,
+            responses,
             stream,
             ..
-        } = &mut self.outlet;
+        } = &mut self.writer;
         match result {
-            Ok(()) => answers.success(sender, *stream, &fields.trailers),
-            Err(status) if self.progress.head_sent => {
-                answers.failure(sender, *stream, &fields.trailers, &status);
+            Ok(()) => responses.success(sender, *stream, &fields.trailers),
+            Err(status) if self.response.head_sent => {
+                responses.failure(sender, *stream, &fields.trailers, &status);
             }
             Err(status) => {
-                answers.trailers_only(sender, *stream, HttpStatus::Ok, fields, &status);
+                responses.trailers_only(sender, *stream, HttpStatus::Ok, fields, &status);
             }
         }
     }
@@ -232,47 +238,46 @@ impl StreamReply<'_> {
     /// waiting for the client's flow control ([`STREAM_SEND_BUFFER_BYTES`]), and what its
     /// connection still takes.
     ///
-    /// A message that is larger is sent nevertheless: what is bounded is how much there is before
-    /// it.
+    /// A larger message is sent nevertheless: the bound applies to what is ahead of it.
     pub fn room_bytes(&mut self) -> usize {
-        let held_bytes = self.blocked_bytes();
-        // Some of it may be written already, so this is never less than what is left.
-        let output_bytes = self.outlet.sender.output.len();
-        let all_held_bytes = self.outlet.others_held_bytes + held_bytes;
-        let turn = STREAM_TURN_BYTES.saturating_sub(self.progress.turn_bytes);
-        let buffer = STREAM_SEND_BUFFER_BYTES.saturating_sub(held_bytes);
+        let blocked_bytes = self.blocked_bytes();
+        // Part of it may have been written already, so this is never less than what is left.
+        let output_bytes = self.writer.sender.output.len();
+        let all_blocked_bytes = self.writer.others_blocked_bytes + blocked_bytes;
+        let turn = STREAM_TURN_BYTES.saturating_sub(self.response.turn_bytes);
+        let buffer = STREAM_SEND_BUFFER_BYTES.saturating_sub(blocked_bytes);
         let output = CONNECTION_OUTPUT_BYTES.saturating_sub(output_bytes);
-        let buffers = CONNECTION_SEND_BUFFER_BYTES.saturating_sub(all_held_bytes);
+        let buffers = CONNECTION_SEND_BUFFER_BYTES.saturating_sub(all_blocked_bytes);
         turn.min(buffer).min(output).min(buffers)
     }
 
-    /// Whether there is no room: send no more, and go on in [`crate::InlineStream::on_ready`].
+    /// Whether there is no room: stop sending, and continue in [`crate::InlineStream::on_ready`].
     pub fn is_full(&mut self) -> bool {
         self.room_bytes() == 0
     }
 
     /// Whether the call has ended.
     pub fn ended(&self) -> bool {
-        self.progress.ended
+        self.response.ended
     }
 
-    /// What there is no room in.
-    pub(crate) fn shortage(&mut self) -> Waits {
+    /// What the call is blocked on, if there is no room.
+    pub(crate) fn blocked(&mut self) -> Blocked {
         if !self.is_full() {
-            Waits::No
+            Blocked::No
         } else if self.blocked_bytes() >= STREAM_SEND_BUFFER_BYTES {
-            Waits::ForWindow
+            Blocked::OnWindow
         } else {
-            Waits::ForTurn
+            Blocked::OnTurn
         }
     }
 
     /// What the connection has inflated in this turn.
     pub(crate) fn inflated_bytes(&mut self) -> &mut usize {
-        &mut self.outlet.answers.tally.inflated_bytes
+        &mut self.writer.responses.counts.inflated_bytes
     }
 
     fn blocked_bytes(&mut self) -> usize {
-        self.outlet.sender.blocked_bytes(self.outlet.stream)
+        self.writer.sender.blocked_bytes(self.writer.stream)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, error::Error, fmt, io, net::Ipv4Addr, process::ExitCode, thread, time::Duration};
 
 use bookend_server::tls::{ConfigError, Identity, ServerConfig};
-use bookend_server::{Builder, Io, Limits, Server, Statistics, io::UringRefusal};
+use bookend_server::{ServerBuilder, Io, Limits, Server, ServerStatistics, io::UringRefusal};
 
 use greeters::{ComplexGreeterServer, Greeter, GreeterServer};
 use hello::Hello;
@@ -53,21 +53,21 @@ fn unsupported(why: impl fmt::Display) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::from(89))
 }
 
-fn all(statistics: &Statistics) -> u64 {
+fn all(statistics: &ServerStatistics) -> u64 {
     statistics.calls.served()
 }
 
-fn answered(_: &Statistics) -> u64 {
+fn answered(_: &ServerStatistics) -> u64 {
     ANSWERED.load(Ordering::Relaxed)
 }
 
-fn greeters() -> Builder {
+fn greeters() -> ServerBuilder {
     Server::builder()
         .add_service(GreeterServer::new(Greeter))
         .add_service(ComplexGreeterServer::new(Greeter))
 }
 
-fn hello() -> Result<Builder, Box<dyn Error>> {
+fn hello() -> Result<ServerBuilder, Box<dyn Error>> {
     // Where the published comparison has its backend.
     let hello = Hello::new(&variable("BOOKEND_BACKEND", "127.0.0.1:9999"))?;
     Ok(Server::builder()
@@ -75,16 +75,16 @@ fn hello() -> Result<Builder, Box<dyn Error>> {
         .reflection())
 }
 
-fn persistence(delay_ms: u64) -> io::Result<Builder> {
+fn persistence(delay_ms: u64) -> io::Result<ServerBuilder> {
     let delay = Duration::from_millis(delay_ms);
     let persistence = PersistenceServiceServer::new(Persistence::new(delay)?);
     Ok(Server::builder().add_service(persistence).reflection())
 }
 
 fn serve(
-    services: Builder,
+    services: ServerBuilder,
     io: Io,
-    served: fn(&Statistics) -> u64,
+    served: fn(&ServerStatistics) -> u64,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let threads = variable("BOOKEND_CPUS", "0").parse()?;
     // A thousand streams a connection, as pajamax offers; the default for strangers is 250.

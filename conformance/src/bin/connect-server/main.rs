@@ -18,7 +18,7 @@ use bookend_conformance::connect::messages::{
 };
 use bookend_conformance::connect::{read, write};
 use bookend_server::tls::{Authorities, Identity, ServerConfig};
-use bookend_server::{Bound, Io, Limits, Server};
+use bookend_server::{BoundServer, Io, Limits, Server};
 
 use service::Conformance;
 
@@ -64,7 +64,7 @@ fn tls(request: &ServerCompatRequest) -> Result<ServerConfig, Box<dyn Error>> {
     Ok(ServerConfig::new(identity, client_authorities)?)
 }
 
-fn bind(max_message_bytes: u32) -> Result<Bound, Box<dyn Error>> {
+fn bind(max_message_bytes: u32) -> Result<BoundServer, Box<dyn Error>> {
     let mut limits = Limits::internet();
     if max_message_bytes != 0 {
         limits.max_message_bytes = max_message_bytes as usize;

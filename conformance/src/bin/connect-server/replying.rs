@@ -9,14 +9,14 @@ use bookend_conformance::connect::messages::{
 };
 use bookend_conformance::connect::{Details, STATUS_DETAILS};
 use bookend_server::prost::Message;
-use bookend_server::{CallContext, ReplySender, Status};
+use bookend_server::{PoolContext, ReplySender, Status};
 
 use crate::service::Conformance;
 
 /// How far a streaming call has come.
 pub struct Replying<'a, R> {
     service: &'a Conformance,
-    context: &'a CallContext,
+    context: &'a PoolContext,
     /// Where they go.
     pub replies: ReplySender<R>,
     /// The message around a payload.
@@ -31,7 +31,7 @@ impl<'a, R: Message> Replying<'a, R> {
     /// Nothing is defined yet: a call that stays like that ends well, without a reply.
     pub fn new(
         service: &'a Conformance,
-        context: &'a CallContext,
+        context: &'a PoolContext,
         replies: ReplySender<R>,
         wrap: fn(ConformancePayload) -> R,
     ) -> Self {
@@ -95,7 +95,7 @@ impl<'a, R: Message> Replying<'a, R> {
 }
 
 /// The status to fail with, once the details are among the trailers.
-pub fn told(context: &CallContext, failure: Details) -> Status {
+pub fn told(context: &PoolContext, failure: Details) -> Status {
     if let Some(octets) = failure.octets() {
         context.add_binary_trailer(STATUS_DETAILS, &octets);
     }
@@ -103,7 +103,7 @@ pub fn told(context: &CallContext, failure: Details) -> Status {
 }
 
 /// Adds what a definition wants before and behind the answer.
-pub fn add_metadata(context: &CallContext, headers: &[Header], trailers: &[Header]) {
+pub fn add_metadata(context: &PoolContext, headers: &[Header], trailers: &[Header]) {
     for (name, value) in pairs(headers) {
         context.add_header(&name, value);
     }

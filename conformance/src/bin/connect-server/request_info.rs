@@ -6,7 +6,7 @@ use bookend_conformance::connect::messages::Header;
 use bookend_conformance::connect::messages::conformance_payload::RequestInfo;
 use bookend_server::prost::Name;
 use bookend_server::prost_types::Any;
-use bookend_server::{CallContext, Context, Metadata};
+use bookend_server::{PoolContext, Context, Metadata};
 
 /// Of a call that is handled where it came in.
 pub fn of_context(context: &Context<'_>, requests: Vec<Any>) -> RequestInfo {
@@ -14,7 +14,7 @@ pub fn of_context(context: &Context<'_>, requests: Vec<Any>) -> RequestInfo {
 }
 
 /// Of a call on the pool.
-pub fn of_call(context: &CallContext, requests: Vec<Any>) -> RequestInfo {
+pub fn of_call(context: &PoolContext, requests: Vec<Any>) -> RequestInfo {
     info(context.metadata(), context.remaining(), requests)
 }
 

@@ -12,7 +12,7 @@ use bookend_conformance::connect::messages::{
     UnaryResponseDefinition, UnimplementedRequest, UnimplementedResponse,
 };
 use bookend_conformance::connect::{Details, STATUS_DETAILS};
-use bookend_server::{CallContext, Code, Context, ReplySender, Requests, Responder, Status};
+use bookend_server::{PoolContext, Code, Context, ReplySender, RequestReceiver, Responder, Status};
 
 use crate::replying::{Replying, add_metadata, pairs, told};
 use crate::request_info::{any, of_call, of_context, of_requests};
@@ -60,7 +60,7 @@ impl ConformanceService for Conformance {
         &self,
         request: ServerStreamRequest,
         replies: ReplySender<ServerStreamResponse>,
-        context: &CallContext,
+        context: &PoolContext,
     ) -> Result<(), Status> {
         let seen = vec![any(&request)];
         mirror_compression(context);
@@ -77,8 +77,8 @@ impl ConformanceService for Conformance {
 
     fn client_stream(
         &self,
-        requests: Requests<ClientStreamRequest>,
-        context: &CallContext,
+        requests: RequestReceiver<ClientStreamRequest>,
+        context: &PoolContext,
     ) -> Result<ClientStreamResponse, Status> {
         let mut seen = Vec::new();
         let mut definition = None;
@@ -106,9 +106,9 @@ impl ConformanceService for Conformance {
 
     fn bidi_stream(
         &self,
-        requests: Requests<BidiStreamRequest>,
+        requests: RequestReceiver<BidiStreamRequest>,
         replies: ReplySender<BidiStreamResponse>,
-        context: &CallContext,
+        context: &PoolContext,
     ) -> Result<(), Status> {
         let mut replying = Replying::new(self, context, replies, |payload| BidiStreamResponse {
             payload: Some(payload),
@@ -193,7 +193,7 @@ fn payload(data: Vec<u8>, seen: RequestInfo) -> ConformancePayload {
 }
 
 /// Who compresses wants compressed answers.
-fn mirror_compression(context: &CallContext) {
+fn mirror_compression(context: &PoolContext) {
     if context.request_was_compressed() {
         context.compress_replies();
     }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bookend_server::{
-    CallContext, Code, Context, Metadata, Replies, ReplySender, Requests, Status, StreamHandler,
+    Code, Context, Metadata, PoolContext, Replies, ReplySender, RequestReceiver, Status,
+    StreamHandler,
 };
 
 use messages::{
@@ -80,7 +81,7 @@ impl TestService for Interop {
         &self,
         request: StreamingOutputCallRequest,
         replies: ReplySender<StreamingOutputCallResponse>,
-        context: &CallContext,
+        context: &PoolContext,
     ) -> Result<(), Status> {
         echo_metadata(context)?;
         context.compress_replies();
@@ -89,9 +90,9 @@ impl TestService for Interop {
 
     fn full_duplex_call(
         &self,
-        requests: Requests<StreamingOutputCallRequest>,
+        requests: RequestReceiver<StreamingOutputCallRequest>,
         replies: ReplySender<StreamingOutputCallResponse>,
-        context: &CallContext,
+        context: &PoolContext,
     ) -> Result<(), Status> {
         echo_metadata(context)?;
         context.compress_replies();
@@ -103,9 +104,9 @@ impl TestService for Interop {
 
     fn half_duplex_call(
         &self,
-        requests: Requests<StreamingOutputCallRequest>,
+        requests: RequestReceiver<StreamingOutputCallRequest>,
         replies: ReplySender<StreamingOutputCallResponse>,
-        context: &CallContext,
+        context: &PoolContext,
     ) -> Result<(), Status> {
         echo_metadata(context)?;
         context.compress_replies();
@@ -131,7 +132,7 @@ impl TestService for Interop {
 fn answer(
     request: StreamingOutputCallRequest,
     replies: &ReplySender<StreamingOutputCallResponse>,
-    context: &CallContext,
+    context: &PoolContext,
 ) -> Result<(), Status> {
     fail_as_asked(request.response_status)?;
     for parameters in request.response_parameters {
@@ -203,7 +204,7 @@ impl Echo for Context<'_> {
     }
 }
 
-impl Echo for CallContext {
+impl Echo for PoolContext {
     fn metadata(&self) -> &Metadata {
         self.metadata()
     }

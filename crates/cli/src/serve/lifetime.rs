@@ -5,7 +5,7 @@ use std::time::Duration;
 use bookend_load::contract::duration;
 use bookend_server::io;
 use bookend_server::limits::{DRAIN_NS, KEEPALIVE_TIMEOUT_NS};
-use bookend_server::{Bound, ConnectionAge, Keepalive, Limits};
+use bookend_server::{BoundServer, ConnectionAge, Keepalive, Limits};
 use clap::Args;
 
 /// The flags about ends.
@@ -60,7 +60,7 @@ impl Lifetime {
     }
 
     /// The lab kills who has not ended after two seconds.
-    pub fn drain(&self, server: Bound, is_of_the_lab: bool) -> Bound {
+    pub fn drain(&self, server: BoundServer, is_of_the_lab: bool) -> BoundServer {
         let usual_ns = match is_of_the_lab {
             true => io::DRAIN_NS,
             false => DRAIN_NS,

@@ -1,8 +1,8 @@
 //! A server of this project with a service written by hand: what it is sent is what it answers.
 
 use bookend_server::{
-    Answerer, Builder, Code, Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server,
-    Service, Status, StreamReply,
+    Code, Context, HandlerKind, InlineStream, Limits, MethodDescriptor, RawResponder, Reply,
+    Server, ServerBuilder, ServerHandle, Service, Status, StreamReply,
 };
 use bookend_wire::grpc::reserved::is_reserved;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub const TALK: &str = "/test.Any/Talk";
 /// A request that waits for the test to answer it.
 pub struct Held {
     pub request: Vec<u8>,
-    pub answerer: Answerer,
+    pub answerer: RawResponder,
 }
 
 impl Held {
@@ -29,8 +29,8 @@ struct Any {
     held: mpsc::Sender<Held>,
 }
 
-const fn method(name: &'static str, kind: Kind) -> Method {
-    Method { name, kind }
+const fn method(name: &'static str, kind: HandlerKind) -> MethodDescriptor {
+    MethodDescriptor { name, kind }
 }
 
 impl Service for Any {
@@ -38,12 +38,12 @@ impl Service for Any {
         "test.Any"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        const METHODS: [Method; 4] = [
-            method("Echo", Kind::Inline),
-            method("Hold", Kind::Deferred),
-            method("Fail", Kind::Inline),
-            method("Talk", Kind::Stream),
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        const METHODS: [MethodDescriptor; 4] = [
+            method("Echo", HandlerKind::Inline),
+            method("Hold", HandlerKind::Deferred),
+            method("Fail", HandlerKind::Inline),
+            method("Talk", HandlerKind::Stream),
         ];
         &METHODS
     }
@@ -86,18 +86,18 @@ impl InlineStream for Talk {
 }
 
 /// Starts the server; gives what `HOLD` holds.
-pub fn start(address: &str) -> (Handle, mpsc::Receiver<Held>) {
+pub fn start(address: &str) -> (ServerHandle, mpsc::Receiver<Held>) {
     let (builder, holding) = builder();
     (builder.bind(address).unwrap().spawn().unwrap(), holding)
 }
 
 /// The same on a unix socket.
-pub fn start_unix(path: &Path) -> (Handle, mpsc::Receiver<Held>) {
+pub fn start_unix(path: &Path) -> (ServerHandle, mpsc::Receiver<Held>) {
     let (builder, holding) = builder();
     (builder.bind_unix(path).unwrap().spawn().unwrap(), holding)
 }
 
-fn builder() -> (Builder, mpsc::Receiver<Held>) {
+fn builder() -> (ServerBuilder, mpsc::Receiver<Held>) {
     let (held, holding) = mpsc::channel();
     let builder = Server::builder().add_service(Any { held });
     (builder.limits(Limits::trusted()), holding)

@@ -32,27 +32,27 @@ pub trait Orders: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn appraise(
         &self,
         request: Item,
-        context: &::bookend_server::CallContext,
+        context: &::bookend_server::PoolContext,
     ) -> ::core::result::Result<Money, ::bookend_server::Status>;
     /// The method `Search`.
     fn search(
         &self,
         request: Item,
         replies: ::bookend_server::ReplySender<Money>,
-        context: &::bookend_server::CallContext,
+        context: &::bookend_server::PoolContext,
     ) -> ::core::result::Result<(), ::bookend_server::Status>;
     /// The method `Import`.
     fn import(
         &self,
-        requests: ::bookend_server::Requests<Item>,
-        context: &::bookend_server::CallContext,
+        requests: ::bookend_server::RequestReceiver<Item>,
+        context: &::bookend_server::PoolContext,
     ) -> ::core::result::Result<Money, ::bookend_server::Status>;
     /// The method `Haggle`.
     fn haggle(
         &self,
-        requests: ::bookend_server::Requests<Item>,
+        requests: ::bookend_server::RequestReceiver<Item>,
         replies: ::bookend_server::ReplySender<Money>,
-        context: &::bookend_server::CallContext,
+        context: &::bookend_server::PoolContext,
     ) -> ::core::result::Result<(), ::bookend_server::Status>;
 }
 /// Serves an implementation of [`Orders`].
@@ -70,17 +70,17 @@ impl<T: Orders> ::bookend_server::Service for OrdersServer<T> {
     fn name(&self) -> &'static str {
         Self::NAME
     }
-    fn methods(&self) -> &'static [::bookend_server::Method] {
+    fn methods(&self) -> &'static [::bookend_server::MethodDescriptor] {
         &[
-            ::bookend_server::Method { name: "Price", kind: ::bookend_server::Kind::Inline },
-            ::bookend_server::Method { name: "Place", kind: ::bookend_server::Kind::Deferred },
-            ::bookend_server::Method { name: "Follow", kind: ::bookend_server::Kind::Stream },
-            ::bookend_server::Method { name: "List", kind: ::bookend_server::Kind::Stream },
-            ::bookend_server::Method { name: "Sum", kind: ::bookend_server::Kind::Stream },
-            ::bookend_server::Method { name: "Appraise", kind: ::bookend_server::Kind::Pool },
-            ::bookend_server::Method { name: "Search", kind: ::bookend_server::Kind::Pool },
-            ::bookend_server::Method { name: "Import", kind: ::bookend_server::Kind::PoolStream },
-            ::bookend_server::Method { name: "Haggle", kind: ::bookend_server::Kind::PoolStream },
+            ::bookend_server::MethodDescriptor { name: "Price", kind: ::bookend_server::HandlerKind::Inline },
+            ::bookend_server::MethodDescriptor { name: "Place", kind: ::bookend_server::HandlerKind::Deferred },
+            ::bookend_server::MethodDescriptor { name: "Follow", kind: ::bookend_server::HandlerKind::Stream },
+            ::bookend_server::MethodDescriptor { name: "List", kind: ::bookend_server::HandlerKind::Stream },
+            ::bookend_server::MethodDescriptor { name: "Sum", kind: ::bookend_server::HandlerKind::Stream },
+            ::bookend_server::MethodDescriptor { name: "Appraise", kind: ::bookend_server::HandlerKind::Pool },
+            ::bookend_server::MethodDescriptor { name: "Search", kind: ::bookend_server::HandlerKind::Pool },
+            ::bookend_server::MethodDescriptor { name: "Import", kind: ::bookend_server::HandlerKind::PoolStream },
+            ::bookend_server::MethodDescriptor { name: "Haggle", kind: ::bookend_server::HandlerKind::PoolStream },
         ]
     }
     fn descriptors(&self) -> &'static [u8] {

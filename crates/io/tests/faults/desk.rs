@@ -1,6 +1,6 @@
 //! The service of the sessions: it gives back what it is given, at once or from another thread.
 
-use bookend_server::{Answerer, Context, Kind, Method, Reply, Service};
+use bookend_server::{Context, HandlerKind, MethodDescriptor, RawResponder, Reply, Service};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ pub const LATER: &str = "/test.Desk/Later";
 /// Answers one method inline and defers the other to a thread of its own.
 pub struct Desk {
     handled: Arc<AtomicU64>,
-    later: Mutex<Sender<(Vec<u8>, Answerer)>>,
+    later: Mutex<Sender<(Vec<u8>, RawResponder)>>,
 }
 
 /// What it was asked to do.
@@ -38,7 +38,7 @@ impl Desk {
     }
 }
 
-fn answer_all(calls: &Receiver<(Vec<u8>, Answerer)>) {
+fn answer_all(calls: &Receiver<(Vec<u8>, RawResponder)>) {
     for (message, answerer) in calls {
         answerer.message(message);
     }
@@ -49,15 +49,15 @@ impl Service for Desk {
         "test.Desk"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        const METHODS: &[Method] = &[
-            Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        const METHODS: &[MethodDescriptor] = &[
+            MethodDescriptor {
                 name: "Inline",
-                kind: Kind::Inline,
+                kind: HandlerKind::Inline,
             },
-            Method {
+            MethodDescriptor {
                 name: "Later",
-                kind: Kind::Deferred,
+                kind: HandlerKind::Deferred,
             },
         ];
         METHODS

@@ -13,7 +13,7 @@ use bookend_io::Driver;
 use bookend_io::tls::{ClientConfig, Connectors, Identity, ServerConfig, Trust};
 use bookend_load::plan::{Connecting, DurationStop, LoadPlan};
 use bookend_load::run::{LoadError, WindowEdge, run};
-use bookend_server::{Handle, Limits, Server};
+use bookend_server::{Limits, Server, ServerHandle};
 use bookend_wire::grpc::Code;
 use certificates::Authority;
 use echo::{ECHO, Echo};
@@ -23,7 +23,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-fn serve() -> (Handle, Arc<AtomicU64>) {
+fn serve() -> (ServerHandle, Arc<AtomicU64>) {
     let echo = Echo::default();
     let calls = Arc::clone(&echo.calls);
     let server = Server::builder()

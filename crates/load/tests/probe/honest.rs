@@ -3,7 +3,8 @@
 use bookend_load::schema::Schema;
 use bookend_server::prost::Message;
 use bookend_server::{
-    Context, Handle, InlineStream, Kind, Limits, Method, Reply, Server, Service, reflection,
+    Context, HandlerKind, InlineStream, Limits, MethodDescriptor, Reply, Server, ServerHandle,
+    Service, reflection,
 };
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -40,10 +41,10 @@ impl Service for Greeter {
         "helloworld.Greeter"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        &[MethodDescriptor {
             name: "SayHello",
-            kind: Kind::Inline,
+            kind: HandlerKind::Inline,
         }]
     }
 
@@ -76,7 +77,7 @@ pub fn hello(name: &str) -> Vec<u8> {
 }
 
 /// Serves the greeter on a free port.
-pub fn start(reflection: bool) -> Handle {
+pub fn start(reflection: bool) -> ServerHandle {
     let builder = Server::builder()
         .add_service(Greeter)
         .limits(Limits::internet());
@@ -89,7 +90,7 @@ pub fn start(reflection: bool) -> Handle {
 }
 
 /// Serves the greeter, and of the two versions of reflection only the older one.
-pub fn start_with_older_reflection() -> Handle {
+pub fn start_with_older_reflection() -> ServerHandle {
     let [_, older] = reflection::services(&[Arc::new(Greeter)]);
     let builder = Server::builder().add_service(Greeter);
     let bound = builder.add_service(Alone(older)).bind("127.0.0.1:0");
@@ -104,7 +105,7 @@ impl Service for Alone {
         self.0.name()
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         self.0.methods()
     }
 

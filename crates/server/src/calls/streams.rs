@@ -3,22 +3,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{Sender, StreamKey};
 
-use super::deadlines::exceeded;
-use super::{Calls, Handling};
+use super::call::CallPhase;
+use super::table::CallTable;
+use super::visitor::RequestVisitor;
 use crate::Context;
-use crate::budgets::{CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, INFLATED_TURN_BYTES};
-use crate::call::Phase;
-use crate::heads::HeadIndex;
-use crate::limits::Limits;
-use crate::reply::internal;
-use crate::stream_call::{Machine, StreamCall, Waits};
-use crate::stream_reply::{Outlet, Progress};
-use crate::unary;
+use crate::head_cache::HeadIndex;
+use crate::limits::{CONNECTION_OUTPUT_BYTES, INFLATED_TURN_BYTES, Limits};
+use crate::status;
+use crate::stream_reply::{Blocked, ResponseState, StreamWriter};
+use crate::streaming_call::{CallHandler, StreamingCall};
 
-impl Handling<'_> {
+impl RequestVisitor<'_> {
     pub(super) fn open_stream(
         &mut self,
         sender: &mut Sender,
@@ -26,13 +23,15 @@ impl Handling<'_> {
         index: HeadIndex,
         deadline_ns: Option<u64>,
     ) {
-        self.held = None;
-        let now_ns = deadline_ns.map_or(0, |_| self.io.now_ns());
+        self.wake_batch = None;
+        let now_ns = deadline_ns.map_or(0, |_| self.environment.io.now_ns());
         if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
-            return self.calls.fail(sender, stream, &exceeded());
+            return self
+                .calls
+                .fail(sender, stream, &status::deadline_exceeded());
         }
         let head = self.calls.heads.head(index);
-        let target = self.router.target(head.route);
+        let method = self.environment.router.method(head.route);
         let context = Context {
             head,
             compressed: false,
@@ -40,64 +39,56 @@ impl Handling<'_> {
             deadline_ns,
             now_ns,
         };
-        let open = || target.service.open(target.method, &context);
+        let open = || method.service.open(method.number, &context);
         let opened = catch_unwind(AssertUnwindSafe(open));
         let (encoding, accepts_gzip) = (head.encoding, head.accepts_gzip);
-        // In any case: what one handler has said must not go with the answer of the next.
+        // In any case: what one handler has added must not go with the answer of the next.
         let fields = self.calls.metadata.take();
-        match opened {
-            Ok(Some(handler)) => {
-                if let Some(mistake) = fields.mistake {
-                    return self.calls.fail(sender, stream, &internal(mistake));
-                }
-                let progress = Progress::new(fields, accepts_gzip);
-                let machine = Machine::inline(handler);
-                let call = Box::new(StreamCall::new(machine, encoding, progress));
-                self.calls.call(stream).phase = Phase::Streaming(call);
-                self.watch(stream);
-            }
-            Ok(None) => {
-                let status = Status::new(Code::Unimplemented, "unknown method");
-                self.calls.fail(sender, stream, &status);
-            }
+        let result = match opened {
+            Ok(Some(handler)) => fields.checked().map(|fields| (handler, fields)),
+            Ok(None) => Err(status::unknown_method()),
             Err(_) => {
                 self.calls.panics += 1;
-                let status = internal("the handler panicked");
-                self.calls.fail(sender, stream, &status);
+                Err(status::handler_panicked())
             }
+        };
+        match result {
+            Ok((handler, fields)) => {
+                let response = ResponseState::new(fields, accepts_gzip);
+                let handler = CallHandler::inline(handler);
+                let call = Box::new(StreamingCall::new(handler, encoding, response));
+                self.calls.call(stream).phase = CallPhase::Streaming(call);
+                self.watch_deadline(stream);
+            }
+            Err(status) => self.calls.fail(sender, stream, &status),
         }
     }
 
     /// Lets a streaming call go on, now that something has come for it.
-    pub(super) fn stream_step(
+    pub(super) fn step_stream(
         &mut self,
         sender: &mut Sender,
         stream: StreamKey,
-        step: impl FnOnce(&mut StreamCall, Outlet<'_>, usize),
+        step: impl FnOnce(&mut StreamingCall, StreamWriter<'_>, usize),
     ) {
-        self.held = None;
-        self.calls.stream_step(sender, stream, self.limits, step);
+        self.wake_batch = None;
+        self.calls
+            .step_stream(sender, stream, self.environment.limits, step);
     }
 }
 
-impl Calls {
-    /// Whether streams wait for their turn and could make use of it.
-    #[inline]
-    pub fn is_ready(&self) -> bool {
-        !self.ready.is_empty() && self.held_bytes < CONNECTION_SEND_BUFFER_BYTES
-    }
-
+impl CallTable {
     /// A handler on another thread has left something, or has made room.
-    pub fn look(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
+    pub(super) fn poll_stream(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
         if self.has(stream) {
-            self.stream_step(sender, stream, limits, StreamCall::look);
+            self.step_stream(sender, stream, limits, StreamingCall::poll_handler);
         }
     }
 
     /// Gives each stream that waits for it one turn, as long as the connection's output has room.
-    pub fn take_turns(&mut self, sender: &mut Sender, limits: &Limits) {
+    pub fn run_ready_streams(&mut self, sender: &mut Sender, limits: &Limits) {
         for _ in 0..self.ready.len() {
-            let has_inflated = self.answers.tally.inflated_bytes > INFLATED_TURN_BYTES;
+            let has_inflated = self.responses.counts.inflated_bytes > INFLATED_TURN_BYTES;
             let is_full = sender.output.len() >= CONNECTION_OUTPUT_BYTES;
             if !self.is_ready() || is_full || has_inflated {
                 return;
@@ -106,48 +97,48 @@ impl Calls {
                 return;
             };
             if self.has(stream) {
-                self.stream_step(sender, stream, limits, |call, outlet, limit_bytes| {
-                    call.in_ready = false;
-                    call.take_turn(outlet, limit_bytes);
+                self.step_stream(sender, stream, limits, |call, writer, limit_bytes| {
+                    call.is_queued = false;
+                    call.take_turn(writer, limit_bytes);
                 });
             }
         }
     }
 
     /// Lets a streaming call go on; takes it out once it has ended.
-    pub(super) fn stream_step(
+    pub(super) fn step_stream(
         &mut self,
         sender: &mut Sender,
         stream: StreamKey,
         limits: &Limits,
-        step: impl FnOnce(&mut StreamCall, Outlet<'_>, usize),
+        step: impl FnOnce(&mut StreamingCall, StreamWriter<'_>, usize),
     ) {
         let call = &mut self.calls[stream.index as usize];
-        let Phase::Streaming(streaming) = &mut call.phase else {
+        let CallPhase::Streaming(streaming) = &mut call.phase else {
             return;
         };
-        let others_held_bytes = self.held_bytes - streaming.held_bytes;
-        let mut outlet = Outlet {
+        let others_blocked_bytes = self.blocked_bytes - streaming.blocked_bytes;
+        let mut writer = StreamWriter {
             sender,
-            answers: &mut self.answers,
+            responses: &mut self.responses,
             stream,
-            others_held_bytes,
+            others_blocked_bytes,
         };
-        let run = || step(streaming, outlet.again(), limits.max_message_bytes);
+        let run = || step(streaming, writer.reborrow(), limits.max_message_bytes);
         if catch_unwind(AssertUnwindSafe(run)).is_err() {
             self.panics += 1;
-            streaming.fail(outlet.again(), internal("the handler panicked"));
+            streaming.fail(writer, status::handler_panicked());
         }
         self.unfinished_bytes -= streaming.charged_bytes;
         streaming.charged_bytes = streaming.unfinished_bytes();
         self.unfinished_bytes += streaming.charged_bytes;
-        streaming.held_bytes = sender.blocked_bytes(stream);
-        self.held_bytes = others_held_bytes + streaming.held_bytes;
+        streaming.blocked_bytes = sender.blocked_bytes(stream);
+        self.blocked_bytes = others_blocked_bytes + streaming.blocked_bytes;
         sender.release(stream, streaming.take_releasable());
         if streaming.has_ended() {
             self.leave_stream(sender, stream);
-        } else if streaming.waits() == Waits::ForTurn && !streaming.in_ready {
-            streaming.in_ready = true;
+        } else if streaming.blocked() == Blocked::OnTurn && !streaming.is_queued {
+            streaming.is_queued = true;
             self.ready.push_back(stream);
         }
         if self.unfinished_bytes > limits.max_unfinished_bytes {
@@ -155,30 +146,31 @@ impl Calls {
         }
     }
 
-    /// Ends a streaming call if there is indeed too much of requests, and it had brought the last.
+    /// Ends a streaming call if there is indeed too much of requests, and it brought the last.
     #[cold]
     pub(super) fn make_room(&mut self, sender: &mut Sender, stream: StreamKey, limits: &Limits) {
         if self.recount_unfinished() <= limits.max_unfinished_bytes {
             return;
         }
-        let Phase::Streaming(streaming) = &mut self.calls[stream.index as usize].phase else {
+        let CallPhase::Streaming(streaming) = &mut self.calls[stream.index as usize].phase else {
             return;
         };
-        let outlet = Outlet {
+        let writer = StreamWriter {
             sender,
-            answers: &mut self.answers,
+            responses: &mut self.responses,
             stream,
-            others_held_bytes: 0,
+            others_blocked_bytes: 0,
         };
-        streaming.fail(outlet, unary::no_room(limits.max_unfinished_bytes));
+        let status = status::too_much_unfinished(limits.max_unfinished_bytes);
+        streaming.fail(writer, status);
         self.leave_stream(sender, stream);
     }
 
-    /// Counts again what is kept of requests: handlers on the pool take theirs without a word.
+    /// Counts again what is kept of requests: handlers on the pool take theirs without notice.
     #[cold]
     pub(super) fn recount_unfinished(&mut self) -> usize {
         for call in &mut self.calls {
-            if let Phase::Streaming(streaming) = &mut call.phase {
+            if let CallPhase::Streaming(streaming) = &mut call.phase {
                 self.unfinished_bytes -= streaming.charged_bytes;
                 streaming.charged_bytes = streaming.unfinished_bytes();
                 self.unfinished_bytes += streaming.charged_bytes;
@@ -187,9 +179,10 @@ impl Calls {
         self.unfinished_bytes
     }
 
-    /// A streaming call is over; what it was not handed is no longer charged to its client.
+    /// A streaming call is over; bytes that its handler did not get are no longer charged to the
+    /// client.
     fn leave_stream(&mut self, sender: &mut Sender, stream: StreamKey) {
-        if let Phase::Streaming(mut streaming) = self.leave(stream) {
+        if let CallPhase::Streaming(mut streaming) = self.leave(stream) {
             sender.release(stream, streaming.take_unreleased());
         }
     }

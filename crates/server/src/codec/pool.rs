@@ -6,20 +6,19 @@ use std::sync::Arc;
 use bookend_wire::grpc::Status;
 use prost::Message;
 
-use crate::pool::Channel;
-use crate::unary;
-use crate::{CallContext, CallOver, PoolCall};
+use crate::pool::{CallOver, PoolCall, PoolChannel, PoolContext};
+use crate::status;
 
-/// The requests of a call, in a handler on the pool: an iterator that waits for the next one. It
-/// ends when the client sends no more; its last item is an error if a request cannot be decoded, or
+/// The requests of a call, for a handler on the pool: an iterator that waits for the next one. It
+/// ends when the client sends no more; its last item is an error if a request cannot be decoded or
 /// the call is over.
-pub struct Requests<Q> {
-    channel: Arc<Channel>,
+pub struct RequestReceiver<Q> {
+    channel: Arc<PoolChannel>,
     ended: bool,
     message: PhantomData<fn() -> Q>,
 }
 
-impl<Q: Message + Default> Iterator for Requests<Q> {
+impl<Q: Message + Default> Iterator for RequestReceiver<Q> {
     type Item = Result<Q, Status>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -28,7 +27,7 @@ impl<Q: Message + Default> Iterator for Requests<Q> {
         }
         let next = match self.channel.next_request() {
             Ok(None) => None,
-            Ok(Some(request)) => Some(decode(&request.octets)),
+            Ok(Some(request)) => Some(decode(&request.message)),
             Err(over) => Some(Err(over.into())),
         };
         self.ended = !matches!(next, Some(Ok(_)));
@@ -36,9 +35,9 @@ impl<Q: Message + Default> Iterator for Requests<Q> {
     }
 }
 
-/// Where the replies of a handler on the pool go.
+/// Sends the replies of a handler on the pool.
 pub struct ReplySender<R> {
-    channel: Arc<Channel>,
+    channel: Arc<PoolChannel>,
     message: PhantomData<fn(R)>,
 }
 
@@ -46,7 +45,7 @@ impl<R: Message> ReplySender<R> {
     /// Sends a reply; waits until there is room for it.
     ///
     /// # Errors
-    /// When the call is over: nobody reads it.
+    /// When the call is over.
     pub fn send(&self, message: &R) -> Result<(), CallOver> {
         self.channel.send(message.encode_to_vec())
     }
@@ -58,9 +57,9 @@ impl<R> ReplySender<R> {
         self.channel.send_head();
     }
 
-    /// Whether the next replies go out compressed, where the client accepts that. It has to be
-    /// switched on, here or by [`CallContext::compress_replies`], before the first reply, since the
-    /// head announces it; it may be switched off and on again between any two.
+    /// Switches compression of the next replies on or off, if the client accepts it. It must be
+    /// switched on, here or by [`PoolContext::compress_replies`], before the first reply, since the
+    /// head announces it; afterwards it may be switched between any two.
     pub fn compress(&self, compresses: bool) {
         self.channel.compress(compresses);
     }
@@ -69,7 +68,7 @@ impl<R> ReplySender<R> {
 /// Handles a call with one request and one reply.
 pub fn pool_unary<Q: Message + Default, R: Message>(
     call: PoolCall,
-    handler: impl FnOnce(Q, &CallContext) -> Result<R, Status>,
+    handler: impl FnOnce(Q, &PoolContext) -> Result<R, Status>,
 ) {
     let result = only_request(&call)
         .and_then(|request| handler(request, call.context()))
@@ -80,7 +79,7 @@ pub fn pool_unary<Q: Message + Default, R: Message>(
 /// Handles a call with one request and any number of replies.
 pub fn pool_server_stream<Q: Message + Default, R: Message>(
     call: PoolCall,
-    handler: impl FnOnce(Q, ReplySender<R>, &CallContext) -> Result<(), Status>,
+    handler: impl FnOnce(Q, ReplySender<R>, &PoolContext) -> Result<(), Status>,
 ) {
     let result =
         only_request(&call).and_then(|request| handler(request, replies(&call), call.context()));
@@ -90,7 +89,7 @@ pub fn pool_server_stream<Q: Message + Default, R: Message>(
 /// Handles a call with any number of requests and one reply.
 pub fn pool_client_stream<Q: Message + Default, R: Message>(
     call: PoolCall,
-    handler: impl FnOnce(Requests<Q>, &CallContext) -> Result<R, Status>,
+    handler: impl FnOnce(RequestReceiver<Q>, &PoolContext) -> Result<R, Status>,
 ) {
     let result =
         handler(requests(&call), call.context()).and_then(|reply| Ok(replies(&call).send(&reply)?));
@@ -100,19 +99,19 @@ pub fn pool_client_stream<Q: Message + Default, R: Message>(
 /// Handles a call with any number of requests and replies.
 pub fn pool_stream<Q: Message + Default, R: Message>(
     call: PoolCall,
-    handler: impl FnOnce(Requests<Q>, ReplySender<R>, &CallContext) -> Result<(), Status>,
+    handler: impl FnOnce(RequestReceiver<Q>, ReplySender<R>, &PoolContext) -> Result<(), Status>,
 ) {
     let result = handler(requests(&call), replies(&call), call.context());
     call.finish(result);
 }
 
 fn only_request<Q: Message + Default>(call: &PoolCall) -> Result<Q, Status> {
-    let request = call.next_request()?.ok_or_else(unary::no_message)?;
+    let request = call.next_request()?.ok_or_else(status::no_message)?;
     decode(&request)
 }
 
-fn requests<Q>(call: &PoolCall) -> Requests<Q> {
-    Requests {
+fn requests<Q>(call: &PoolCall) -> RequestReceiver<Q> {
+    RequestReceiver {
         channel: Arc::clone(call.channel()),
         ended: false,
         message: PhantomData,
@@ -126,6 +125,6 @@ fn replies<R>(call: &PoolCall) -> ReplySender<R> {
     }
 }
 
-fn decode<Q: Message + Default>(octets: &[u8]) -> Result<Q, Status> {
-    Q::decode(octets).map_err(|error| unary::undecodable(&error))
+fn decode<Q: Message + Default>(message: &[u8]) -> Result<Q, Status> {
+    Q::decode(message).map_err(|error| status::undecodable(&error))
 }

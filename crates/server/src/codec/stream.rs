@@ -5,17 +5,17 @@ use std::marker::PhantomData;
 use bookend_wire::grpc::Status;
 use prost::Message;
 
-use crate::reply::internal;
-use crate::unary;
-use crate::{InlineStream, StreamReply};
+use crate::service::InlineStream;
+use crate::status::{self, internal};
+use crate::stream_reply::StreamReply;
 
-/// One streaming call with requests `Q` and replies `R`: a state machine that runs where the bytes
-/// arrive and must not block.
+/// One streaming call with requests `Q` and replies `R`: a state machine that runs on the thread that
+/// reads its connection and must not block.
 ///
-/// It is called with one thing at a time. While its replies are full it is not called at all, and
-/// its client is stopped by flow control: so a handler that has more to send than there is room
-/// for stops at [`Replies::is_full`], and goes on in [`StreamHandler::on_ready`]. Nothing else is
-/// needed for a call whose memory is bounded in both directions.
+/// Its methods are called one at a time. While its replies are full none is called, and flow control
+/// stops the client. So a handler that has more to send than there is room for stops at
+/// [`Replies::is_full`] and continues in [`StreamHandler::on_ready`]. That bounds the memory of a
+/// call in both directions.
 ///
 /// ```
 /// use bookend_server::{Replies, Status, StreamHandler};
@@ -51,38 +51,39 @@ use crate::{InlineStream, StreamReply};
 /// }
 /// ```
 ///
-/// When the call is over, however that came, the handler is dropped.
+/// When the call is over, for whatever reason, the handler is dropped.
 pub trait StreamHandler<Q, R>: Send {
     /// A request has come. An error ends the call.
     ///
-    /// Of a method that takes one request, this is called once that is known to be the only one.
+    /// For a method that takes one request, this is called once the request is known to be the only
+    /// one.
     ///
     /// # Errors
-    /// Whatever the call is to end with.
+    /// The status that ends the call.
     fn on_message(&mut self, request: Q, replies: &mut Replies<'_, '_, R>) -> Result<(), Status>;
 
-    /// The client sends no more. `Ok` ends the call well; if `replies` are full by then, as soon as
-    /// [`StreamHandler::on_ready`] leaves them with room.
+    /// The client sends no more. `Ok` ends the call with `OK`; if `replies` are full by then, as soon
+    /// as [`StreamHandler::on_ready`] leaves them with room.
     ///
     /// # Errors
-    /// Whatever the call is to end with.
+    /// The status that ends the call.
     fn on_end(&mut self, replies: &mut Replies<'_, '_, R>) -> Result<(), Status> {
         let _ = replies;
         Ok(())
     }
 
-    /// There is room again: go on with what was put off because `replies` were full. Called once
-    /// after each call of this trait's that left them full.
+    /// There is room again: continue with what was left when `replies` were full. Called once after
+    /// each method of this trait that left them full.
     ///
     /// # Errors
-    /// Whatever the call is to end with.
+    /// The status that ends the call.
     fn on_ready(&mut self, replies: &mut Replies<'_, '_, R>) -> Result<(), Status> {
         let _ = replies;
         Ok(())
     }
 }
 
-/// Where the replies of a [`StreamHandler`] go.
+/// Sends the replies of a [`StreamHandler`].
 pub struct Replies<'a, 'b, R> {
     reply: &'a mut StreamReply<'b>,
     count: &'a mut ReplyCount,
@@ -102,9 +103,9 @@ impl<R: Message> Replies<'_, '_, R> {
 }
 
 impl<R> Replies<'_, '_, R> {
-    /// Ends the call now, well.
+    /// Ends the call now, with `OK`.
     pub fn end(&mut self) {
-        end_well(self.reply, self.count);
+        end_with_ok(self.reply, self.count);
     }
 
     /// Sends the initial metadata now rather than with the first reply.
@@ -112,23 +113,22 @@ impl<R> Replies<'_, '_, R> {
         self.reply.head();
     }
 
-    /// Adds metadata that goes behind the replies, beside the status; as
-    /// [`crate::Context::add_trailer`].
+    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
         self.reply.add_trailer(name, value);
     }
 
-    /// As [`Replies::add_trailer`], with any octets; `name` ends in `-bin`.
-    pub fn add_binary_trailer(&mut self, name: &str, octets: &[u8]) {
-        self.reply.add_binary_trailer(name, octets);
+    /// Adds binary metadata to the trailers; `name` ends in `-bin`.
+    pub fn add_binary_trailer(&mut self, name: &str, bytes: &[u8]) {
+        self.reply.add_binary_trailer(name, bytes);
     }
 
-    /// Whether the next replies go out compressed: see [`StreamReply::compress`].
+    /// Switches compression of the next replies on or off: see [`StreamReply::compress`].
     pub fn compress(&mut self, compresses: bool) {
         self.reply.compress(compresses);
     }
 
-    /// Whether the request that is being handled came compressed.
+    /// Whether the current request came compressed.
     pub fn request_was_compressed(&self) -> bool {
         self.reply.request_was_compressed()
     }
@@ -138,73 +138,73 @@ impl<R> Replies<'_, '_, R> {
         self.reply.room_bytes()
     }
 
-    /// Whether there is no room: send no more, and go on in [`StreamHandler::on_ready`].
+    /// Whether there is no room: stop sending, and continue in [`StreamHandler::on_ready`].
     pub fn is_full(&mut self) -> bool {
         self.reply.is_full()
     }
 }
 
-/// Joins a handler for requests and replies of any number to a connection.
+/// Adapts a handler for any number of requests and replies.
 pub fn stream<Q, R>(handler: Box<dyn StreamHandler<Q, R>>) -> Box<dyn InlineStream>
 where
     Q: Message + Default + 'static,
     R: Message + 'static,
 {
-    typed(handler, Requests::Any, ReplyCount::Any)
+    typed(handler, RequestCount::Any, ReplyCount::Any)
 }
 
-/// Joins a handler for one request and any number of replies to a connection.
+/// Adapts a handler for one request and any number of replies.
 pub fn server_stream<Q, R>(handler: Box<dyn StreamHandler<Q, R>>) -> Box<dyn InlineStream>
 where
     Q: Message + Default + 'static,
     R: Message + 'static,
 {
-    typed(handler, Requests::One(None), ReplyCount::Any)
+    typed(handler, RequestCount::One(None), ReplyCount::Any)
 }
 
-/// Joins a handler for any number of requests and one reply to a connection.
+/// Adapts a handler for any number of requests and one reply.
 pub fn client_stream<Q, R>(handler: Box<dyn StreamHandler<Q, R>>) -> Box<dyn InlineStream>
 where
     Q: Message + Default + 'static,
     R: Message + 'static,
 {
-    typed(handler, Requests::Any, ReplyCount::One { sent: false })
+    typed(handler, RequestCount::Any, ReplyCount::One { sent: false })
 }
 
 fn typed<Q, R>(
     handler: Box<Handler<Q, R>>,
-    requests: Requests<Q>,
+    requests: RequestCount<Q>,
     count: ReplyCount,
 ) -> Box<dyn InlineStream>
 where
     Q: Message + Default + 'static,
     R: Message + 'static,
 {
-    Box::new(Typed {
+    Box::new(ProstStream {
         handler,
         requests,
         count,
-        end: End::NotYet,
+        end: RequestEnd::NotYet,
     })
 }
 
 type Handler<Q, R> = dyn StreamHandler<Q, R>;
 
-struct Typed<Q, R> {
+struct ProstStream<Q, R> {
     handler: Box<Handler<Q, R>>,
-    requests: Requests<Q>,
+    requests: RequestCount<Q>,
     count: ReplyCount,
-    end: End,
+    end: RequestEnd,
 }
 
 /// How many requests the method takes.
-enum Requests<Q> {
+enum RequestCount<Q> {
     Any,
-    /// One, which is kept until it is known to be the only one.
-    One(Option<Kept<Q>>),
+    /// One, kept until it is known to be the only one.
+    One(Option<KeptRequest<Q>>),
 }
 
-struct Kept<Q> {
+struct KeptRequest<Q> {
     request: Q,
     was_compressed: bool,
 }
@@ -215,14 +215,14 @@ enum ReplyCount {
     One { sent: bool },
 }
 
-/// How far the handler is with the client's end.
+/// Whether the request has ended, and whether the handler knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum RequestEnd {
     NotYet,
     /// The client has ended; the handler does not know yet.
     Due,
     /// The handler knows. The call ends when it has nothing more to send.
-    Told,
+    Delivered,
 }
 
 impl ReplyCount {
@@ -234,28 +234,28 @@ impl ReplyCount {
     }
 }
 
-fn end_well(reply: &mut StreamReply<'_>, count: &ReplyCount) {
+fn end_with_ok(reply: &mut StreamReply<'_>, count: &ReplyCount) {
     reply.end(match count {
         ReplyCount::One { sent: false } => Err(internal("the handler gave no reply")),
         ReplyCount::Any | ReplyCount::One { sent: true } => Ok(()),
     });
 }
 
-impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
+impl<Q: Message + Default, R: Message> InlineStream for ProstStream<Q, R> {
     fn on_message(&mut self, message: &[u8], reply: &mut StreamReply<'_>) {
         let request = match Q::decode(message) {
             Ok(request) => request,
-            Err(error) => return reply.end(Err(unary::undecodable(&error))),
+            Err(error) => return reply.end(Err(status::undecodable(&error))),
         };
         match &mut self.requests {
-            Requests::Any => self.run(reply, |handler, replies| {
+            RequestCount::Any => self.run(reply, |handler, replies| {
                 handler.on_message(request, replies)
             }),
-            Requests::One(Some(_)) => reply.end(Err(unary::too_many_messages())),
-            Requests::One(place) => {
+            RequestCount::One(Some(_)) => reply.end(Err(status::too_many_messages())),
+            RequestCount::One(place) => {
                 let was_compressed = reply.request_was_compressed();
-                reply.progress.kept_bytes = message.len();
-                *place = Some(Kept {
+                reply.response.kept_bytes = message.len();
+                *place = Some(KeptRequest {
                     request,
                     was_compressed,
                 });
@@ -264,11 +264,11 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
     }
 
     fn on_end(&mut self, reply: &mut StreamReply<'_>) {
-        self.end = End::Due;
-        reply.progress.kept_bytes = 0;
-        if let Requests::One(request) = &mut self.requests {
+        self.end = RequestEnd::Due;
+        reply.response.kept_bytes = 0;
+        if let RequestCount::One(request) = &mut self.requests {
             match request.take() {
-                None => reply.end(Err(unary::no_message())),
+                None => reply.end(Err(status::no_message())),
                 Some(kept) => {
                     reply.request_was_compressed = kept.was_compressed;
                     self.run(reply, |handler, replies| {
@@ -277,16 +277,16 @@ impl<Q: Message + Default, R: Message> InlineStream for Typed<Q, R> {
                 }
             }
         }
-        self.come_to_the_end(reply);
+        self.finish_if_ended(reply);
     }
 
     fn on_ready(&mut self, reply: &mut StreamReply<'_>) {
         self.run(reply, |handler, replies| handler.on_ready(replies));
-        self.come_to_the_end(reply);
+        self.finish_if_ended(reply);
     }
 }
 
-impl<Q, R> Typed<Q, R> {
+impl<Q, R> ProstStream<Q, R> {
     fn run(
         &mut self,
         reply: &mut StreamReply<'_>,
@@ -302,15 +302,15 @@ impl<Q, R> Typed<Q, R> {
         }
     }
 
-    /// Goes on towards the end if the client has ended and the handler waits for no room.
-    fn come_to_the_end(&mut self, reply: &mut StreamReply<'_>) {
+    /// Ends the call if the client has ended and the handler does not wait for room.
+    fn finish_if_ended(&mut self, reply: &mut StreamReply<'_>) {
         let waits = |reply: &mut StreamReply<'_>| reply.ended() || reply.is_full();
-        if self.end == End::Due && !waits(reply) {
-            self.end = End::Told;
+        if self.end == RequestEnd::Due && !waits(reply) {
+            self.end = RequestEnd::Delivered;
             self.run(reply, |handler, replies| handler.on_end(replies));
         }
-        if self.end == End::Told && !waits(reply) {
-            end_well(reply, &self.count);
+        if self.end == RequestEnd::Delivered && !waits(reply) {
+            end_with_ok(reply, &self.count);
         }
     }
 }

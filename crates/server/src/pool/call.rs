@@ -1,61 +1,60 @@
-use std::fmt;
+//! A call as its handler on the pool sees it.
+
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use bookend_io::clock_ns;
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::{Metadata, MetadataError, Status};
 
-use super::channel::Channel;
-use crate::reply::internal;
+use super::channel::{CallOver, PoolChannel};
 use crate::response_metadata::ResponseFields;
-use bookend_wire::grpc::{Metadata, MetadataError};
+use crate::status;
 
 /// One call, on the thread that handles it: [`crate::Service::work`].
 ///
 /// Generated code and [`crate::codec`] turn it into what a handler gets. A call that is dropped
 /// before [`PoolCall::finish`] ends with `INTERNAL`.
 pub struct PoolCall {
-    context: CallContext,
-    progress: Progress,
+    context: PoolContext,
+    state: PoolCallState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
+enum PoolCallState {
     Queued,
     /// The handler has it.
     Begun,
     Finished,
 }
 
-/// What a handler on the pool can know about its call, and add to its answer.
+/// What a handler on the pool can learn about its call, and add to its response.
 ///
-/// The requests and replies of a call may be moved to other threads; this one stays.
-pub struct CallContext {
-    channel: Arc<Channel>,
+/// The requests and replies of a call may be moved to other threads; its context may not.
+pub struct PoolContext {
+    channel: Arc<PoolChannel>,
     metadata: Metadata,
     deadline_ns: Option<u64>,
 }
 
-/// The call is over: given up by its client, past its deadline, its connection lost, or ended.
-/// There is nothing left to do for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallOver;
-
 impl PoolCall {
-    pub(crate) fn new(channel: Arc<Channel>, metadata: Metadata, deadline_ns: Option<u64>) -> Self {
+    pub(crate) fn new(
+        channel: Arc<PoolChannel>,
+        metadata: Metadata,
+        deadline_ns: Option<u64>,
+    ) -> Self {
         PoolCall {
-            context: CallContext {
+            context: PoolContext {
                 channel,
                 metadata,
                 deadline_ns,
             },
-            progress: Progress::Queued,
+            state: PoolCallState::Queued,
         }
     }
 
     /// What is known about the call.
-    pub fn context(&self) -> &CallContext {
+    pub fn context(&self) -> &PoolContext {
         &self.context
     }
 
@@ -65,7 +64,7 @@ impl PoolCall {
     /// When the call is over.
     pub fn next_request(&self) -> Result<Option<Vec<u8>>, CallOver> {
         let request = self.context.channel.next_request()?;
-        Ok(request.map(|request| request.octets))
+        Ok(request.map(|request| request.message))
     }
 
     /// Sends a reply; waits until there is room for it.
@@ -76,23 +75,20 @@ impl PoolCall {
         self.context.channel.send(message)
     }
 
-    /// Ends the call. A status `OK` as an error is a mistake and sent as `INTERNAL`.
+    /// Ends the call. The status `OK` as an error is a mistake and is sent as `INTERNAL`.
     pub fn finish(mut self, result: Result<(), Status>) {
-        self.progress = Progress::Finished;
-        let result = result.map_err(|status| match status.code {
-            Code::Ok => internal("the handler failed with the status OK"),
-            _ => status,
-        });
+        self.state = PoolCallState::Finished;
         let late = self.is_over();
+        let result = result.map_err(status::of_handler);
         self.context.channel.finish(result, late, false);
     }
 
     /// Ends the call because the service has no method of that number.
     pub fn no_such_method(self) {
-        self.finish(Err(Status::new(Code::Unimplemented, "unknown method")));
+        self.finish(Err(status::unknown_method()));
     }
 
-    pub(crate) fn channel(&self) -> &Arc<Channel> {
+    pub(crate) fn channel(&self) -> &Arc<PoolChannel> {
         &self.context.channel
     }
 
@@ -101,47 +97,46 @@ impl PoolCall {
     }
 
     pub(crate) fn begin(mut self) -> Self {
-        self.progress = Progress::Begun;
+        self.state = PoolCallState::Begun;
         self
     }
 
-    /// Takes back a call that its shard does not count on.
+    /// Takes back a call that was not submitted.
     pub(crate) fn withdraw(mut self) {
-        self.progress = Progress::Finished;
+        self.state = PoolCallState::Finished;
     }
 }
 
 impl Drop for PoolCall {
     fn drop(&mut self) {
-        if self.progress == Progress::Finished {
+        if self.state == PoolCallState::Finished {
             return;
         }
-        // A call that was given up before a handler had it misses nobody's answer.
-        let late = self.progress == Progress::Begun && self.is_over();
+        // A call that was cancelled before its handler began was not waiting for an answer.
+        let late = self.state == PoolCallState::Begun && self.is_over();
         let panicked = thread::panicking();
-        let why = match panicked {
-            true => "the handler panicked",
-            false => "the handler dropped the call",
+        let status = if panicked {
+            status::handler_panicked()
+        } else {
+            status::handler_dropped_call()
         };
-        let channel = &self.context.channel;
-        channel.finish(Err(internal(why)), late, panicked);
+        self.context.channel.finish(Err(status), late, panicked);
     }
 }
 
-impl CallContext {
+impl PoolContext {
     /// The metadata that came with the request.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The time that the client still waits for the answer, as it stands now; `None` if it waits
-    /// for ever.
+    /// The time left until the call's deadline; `None` if it has none.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline_ns = self.deadline_ns?;
         Some(Duration::from_nanos(deadline_ns.saturating_sub(clock_ns())))
     }
 
-    /// Does nothing for so long, or until the call is over.
+    /// Sleeps for `duration`, or until the call is over.
     ///
     /// # Errors
     /// When the call is over.
@@ -149,64 +144,44 @@ impl CallContext {
         self.channel.sleep(duration)
     }
 
-    /// Whether nobody waits for the answer any more: for work that neither takes requests nor sends
-    /// replies, both of which tell.
+    /// Whether the call is over: for work that neither takes requests nor sends replies, both of
+    /// which fail then.
     pub fn is_cancelled(&self) -> bool {
         self.channel.is_over()
     }
 
-    /// Whether the request that was handed out last came compressed.
+    /// Whether the request that was taken last came compressed.
     pub fn request_was_compressed(&self) -> bool {
         self.channel.request_was_compressed()
     }
 
-    /// Sends the replies compressed, if the client accepts that. It has to be asked for before the
-    /// first reply; [`crate::ReplySender::compress`] switches it between any two.
+    /// Sends the replies compressed, if the client accepts that. Must be called before the first
+    /// reply; [`crate::ReplySender::compress`] switches compression between any two.
     pub fn compress_replies(&self) {
         self.channel.compress(true);
     }
 
-    /// Adds metadata that goes before the first reply; as [`crate::Context::add_header`].
+    /// Adds metadata to the response's head: see [`crate::Context::add_header`].
     pub fn add_header(&self, name: &str, value: &[u8]) {
         self.change(|fields| fields.headers.push(name, value));
     }
 
-    /// As [`CallContext::add_header`], with any bytes; `name` ends in `-bin`.
+    /// Adds binary metadata to the response's head; `name` ends in `-bin`.
     pub fn add_binary_header(&self, name: &str, bytes: &[u8]) {
         self.change(|fields| fields.headers.push_binary(name, bytes));
     }
 
-    /// Adds metadata that goes behind the replies, beside the status; as
-    /// [`crate::Context::add_header`].
+    /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.change(|fields| fields.trailers.push(name, value));
     }
 
-    /// As [`CallContext::add_trailer`], with any bytes; `name` ends in `-bin`.
+    /// Adds binary metadata to the trailers; `name` ends in `-bin`.
     pub fn add_binary_trailer(&self, name: &str, bytes: &[u8]) {
         self.change(|fields| fields.trailers.push_binary(name, bytes));
     }
 
     fn change(&self, change: impl FnOnce(&mut ResponseFields) -> Result<(), MetadataError>) {
-        self.channel.change_fields(|fields| {
-            if let Err(mistake) = change(fields) {
-                fields.mistake = Some(mistake.to_string());
-            }
-        });
-    }
-}
-
-impl fmt::Display for CallOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the call is over")
-    }
-}
-
-impl std::error::Error for CallOver {}
-
-impl From<CallOver> for Status {
-    /// `CANCELLED`; there is nobody left to read it.
-    fn from(over: CallOver) -> Self {
-        Status::new(Code::Cancelled, over.to_string())
+        self.channel.change_fields(|fields| fields.apply(change));
     }
 }

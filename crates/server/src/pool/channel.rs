@@ -1,81 +1,94 @@
-//! What a handler on its thread and the shard that has its call say to each other.
+//! The channel between a handler on its thread and the shard that owns its call.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bookend_wire::grpc::Status;
+use bookend_wire::grpc::{Code, Status};
+use thiserror::Error;
 
-use super::CallOver;
-use crate::budgets::STREAM_TURN_BYTES;
-use crate::responder::{News, Notifier};
+use crate::call_event::{CallEventKind, Notifier};
+use crate::limits::STREAM_TURN_BYTES;
 use crate::response_metadata::ResponseFields;
 
-/// Requests that wait for their handler, bytes, before the client is stopped: one usual window.
-/// The one that goes beyond is still taken.
-const REQUESTS_MAX_BYTES: usize = 64 << 10;
+/// Requests that wait for their handler, bytes, before flow control stops the client: one default
+/// window. The one that goes beyond is still taken.
+const MAX_REQUESTS_BYTES: usize = 64 << 10;
 
-/// Replies that wait for their shard, bytes, before their handler is stopped: as much as a stream
-/// may send in one turn. The one that goes beyond is still taken.
-const REPLIES_MAX_BYTES: usize = STREAM_TURN_BYTES;
+/// Replies that wait for their shard, bytes, before their handler blocks: as much as a stream may
+/// send in one turn. The one that goes beyond is still taken.
+const MAX_REPLIES_BYTES: usize = STREAM_TURN_BYTES;
 
-/// What a message in a queue takes beside its octets, so that empty ones add up too.
+/// What a message in a queue takes beside its bytes, so that empty ones add up too.
 const MESSAGE_OVERHEAD_BYTES: usize = 32;
 
-/// One call between two threads.
-pub(crate) struct Channel {
+/// One call, shared by two threads.
+pub(crate) struct PoolChannel {
     notifier: Notifier,
     /// The client accepts messages under gzip.
     accepts_gzip: bool,
-    /// Nobody waits for an answer any more.
+    /// The client waits for an answer no more.
     is_over: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// A message that has come.
-pub(crate) struct Request {
-    pub octets: Vec<u8>,
+/// The call is over: cancelled by its client, past its deadline, its connection lost, or ended.
+/// There is nothing left to do for it.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the call is over")]
+pub struct CallOver;
+
+impl From<CallOver> for Status {
+    /// `CANCELLED`; the client does not wait for it any more.
+    fn from(over: CallOver) -> Self {
+        Status::new(Code::Cancelled, over.to_string())
+    }
+}
+
+/// A message from the client.
+pub(crate) struct PoolRequest {
+    pub message: Vec<u8>,
     pub was_compressed: bool,
 }
 
-/// A message that is to go.
-pub(crate) struct Outgoing {
-    pub octets: Vec<u8>,
+/// A message for the client.
+pub(crate) struct PoolReply {
+    pub message: Vec<u8>,
     pub compress: bool,
 }
 
 #[derive(Default)]
 struct State {
-    requests: Queue<Request>,
+    requests: Queue<PoolRequest>,
     requests_ended: bool,
-    /// Of the request that was handed out last.
+    /// Of the request that was taken last.
     request_was_compressed: bool,
-    /// The next replies go out compressed, if the head says that they may.
+    /// The next replies go out compressed, if the head has announced that.
     compresses: bool,
-    replies: Queue<Outgoing>,
+    replies: Queue<PoolReply>,
     fields: ResponseFields,
-    /// The head is to go out without waiting for a message.
+    /// The head goes out without waiting for a message.
     head_due: bool,
     result: Option<Result<(), Status>>,
-    /// The shard was called and has not looked yet.
-    shard_is_called: bool,
-    /// The shard has requests for which there was no room.
-    shard_is_stopped: bool,
+    /// The shard was notified and has not polled yet.
+    shard_is_notified: bool,
+    /// The shard has requests for which there was no room, and waits for it.
+    shard_is_waiting: bool,
 }
 
-/// What the shard finds when it looks.
-pub(crate) struct Found {
-    /// What has been said so far about the answer, if its head is due and was not sent.
+/// What the shard finds when it polls the channel.
+pub(crate) struct HandlerProgress {
+    /// What was added to the response so far, if its head is due and was not sent.
     pub head: Option<ResponseFields>,
-    /// How the call is to end after the replies that were found, and its trailers.
+    /// How the call ends after these replies, and its trailers.
     pub end: Option<(Result<(), Status>, ResponseFields)>,
 }
 
-impl Channel {
+impl PoolChannel {
     pub fn new(notifier: Notifier, accepts_gzip: bool) -> Self {
-        Channel {
+        PoolChannel {
             notifier,
             accepts_gzip,
             is_over: AtomicBool::new(false),
@@ -99,29 +112,29 @@ impl Channel {
     }
 
     /// Lets go of the state and calls the shard, unless it is about to look as it is.
-    fn call_shard(&self, mut state: MutexGuard<'_, State>) {
-        let called = std::mem::replace(&mut state.shard_is_called, true);
+    fn notify_shard(&self, mut state: MutexGuard<'_, State>) {
+        let called = std::mem::replace(&mut state.shard_is_notified, true);
         drop(state);
         if !called {
-            self.notifier.post(News::Look);
+            self.notifier.post(CallEventKind::Ready);
         }
     }
 }
 
 /// The handler's end.
-impl Channel {
+impl PoolChannel {
     /// The next request; waits for it. `None` once the client has ended.
-    pub fn next_request(&self) -> Result<Option<Request>, CallOver> {
+    pub fn next_request(&self) -> Result<Option<PoolRequest>, CallOver> {
         let mut state = self.lock();
         loop {
             if self.is_over() {
                 return Err(CallOver);
             }
-            if let Some(request) = state.requests.pop(Request::bytes) {
+            if let Some(request) = state.requests.pop(PoolRequest::bytes) {
                 state.request_was_compressed = request.was_compressed;
-                if state.shard_is_stopped && !state.requests.is_full(REQUESTS_MAX_BYTES) {
-                    state.shard_is_stopped = false;
-                    self.call_shard(state);
+                if state.shard_is_waiting && !state.requests.is_full(MAX_REQUESTS_BYTES) {
+                    state.shard_is_waiting = false;
+                    self.notify_shard(state);
                 }
                 return Ok(Some(request));
             }
@@ -137,67 +150,69 @@ impl Channel {
     }
 
     /// Sends a reply; waits for room.
-    pub fn send(&self, octets: Vec<u8>) -> Result<(), CallOver> {
+    pub fn send(&self, message: Vec<u8>) -> Result<(), CallOver> {
         let mut state = self.lock();
-        while state.replies.is_full(REPLIES_MAX_BYTES) && !self.is_over() {
+        while state.replies.is_full(MAX_REPLIES_BYTES) && !self.is_over() {
             state = self.wait(state);
         }
         if self.is_over() || state.result.is_some() {
             return Err(CallOver);
         }
         let compress = state.compresses;
-        let reply = Outgoing { octets, compress };
-        state.replies.push(reply, Outgoing::bytes);
-        self.call_shard(state);
+        let reply = PoolReply { message, compress };
+        state.replies.push(reply, PoolReply::bytes);
+        self.notify_shard(state);
         Ok(())
     }
 
-    /// Has the head go out without waiting for a reply.
+    /// Sends the head without waiting for a reply.
     pub fn send_head(&self) {
         let mut state = self.lock();
         state.head_due = true;
-        self.call_shard(state);
+        self.notify_shard(state);
     }
 
-    /// Waits until the time has passed, or the call is over.
+    /// Sleeps for `duration`, or until the call is over.
     pub fn sleep(&self, duration: Duration) -> Result<(), CallOver> {
         let goes_on = |_: &mut State| !self.is_over();
         let waited = self
             .changed
             .wait_timeout_while(self.lock(), duration, goes_on);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
-        match self.is_over() {
-            true => Err(CallOver),
-            false => Ok(()),
+        if self.is_over() {
+            Err(CallOver)
+        } else {
+            Ok(())
         }
     }
 
-    /// Changes what goes before and behind the replies.
+    /// Changes the response's headers and trailers.
     pub fn change_fields(&self, change: impl FnOnce(&mut ResponseFields)) {
         change(&mut self.lock().fields);
     }
 
-    /// Whether the next replies go out compressed, where the client accepts that.
+    /// Switches compression of the next replies on or off, if the client accepts it.
     pub fn compress(&self, compresses: bool) {
         let mut state = self.lock();
         state.compresses = compresses;
         state.fields.compress |= compresses && self.accepts_gzip;
     }
 
-    /// The handler has come to its end.
+    /// The handler has returned.
     pub fn finish(&self, result: Result<(), Status>, late: bool, panicked: bool) {
         self.lock().result = Some(result);
-        self.notifier.post(News::HandlerEnded { late, panicked });
+        self.notifier
+            .post(CallEventKind::HandlerFinished { late, panicked });
     }
 }
 
 /// The shard's end.
-impl Channel {
-    /// Whether another request may be handed over. If not, the shard is called once it may.
+impl PoolChannel {
+    /// Whether there is room for another request. If not, the shard is notified once there is.
     pub fn has_room(&self) -> bool {
         let mut state = self.lock();
-        state.shard_is_stopped = state.requests.is_full(REQUESTS_MAX_BYTES);
-        !state.shard_is_stopped
+        state.shard_is_waiting = state.requests.is_full(MAX_REQUESTS_BYTES);
+        !state.shard_is_waiting
     }
 
     /// Requests that their handler has not taken yet, bytes.
@@ -205,8 +220,8 @@ impl Channel {
         self.lock().requests.bytes
     }
 
-    pub fn push_request(&self, request: Request) {
-        self.lock().requests.push(request, Request::bytes);
+    pub fn push_request(&self, request: PoolRequest) {
+        self.lock().requests.push(request, PoolRequest::bytes);
         self.changed.notify_all();
     }
 
@@ -215,15 +230,15 @@ impl Channel {
         self.changed.notify_all();
     }
 
-    /// Takes all replies there are, which makes room for others, and what else is to be known.
-    pub fn look(&self, head_was_sent: bool, replies: &mut VecDeque<Outgoing>) -> Found {
+    /// Takes all replies there are, which makes room for others.
+    pub fn poll(&self, head_was_sent: bool, replies: &mut VecDeque<PoolReply>) -> HandlerProgress {
         let mut state = self.lock();
-        state.shard_is_called = false;
-        let was_full = state.replies.is_full(REPLIES_MAX_BYTES);
+        state.shard_is_notified = false;
+        let was_full = state.replies.is_full(MAX_REPLIES_BYTES);
         replies.append(&mut state.replies.messages);
         state.replies.bytes = 0;
         let head_is_due = state.head_due || !replies.is_empty();
-        let found = Found {
+        let found = HandlerProgress {
             head: (head_is_due && !head_was_sent).then(|| state.fields.clone()),
             end: state.result.take().map(|result| {
                 let fields = std::mem::take(&mut state.fields);
@@ -237,8 +252,8 @@ impl Channel {
         found
     }
 
-    /// Nobody waits for an answer any more: a handler that is blocked hears of it.
-    pub fn give_up(&self) {
+    /// The client waits for an answer no more: a handler that is blocked returns.
+    pub fn cancel(&self) {
         let state = self.lock();
         self.is_over.store(true, Ordering::Release);
         drop(state);
@@ -246,7 +261,7 @@ impl Channel {
     }
 }
 
-/// Messages, and how much they are.
+/// Messages, and their size.
 struct Queue<T> {
     messages: VecDeque<T>,
     bytes: usize,
@@ -278,14 +293,14 @@ impl<T> Default for Queue<T> {
     }
 }
 
-impl Request {
+impl PoolRequest {
     fn bytes(&self) -> usize {
-        MESSAGE_OVERHEAD_BYTES + self.octets.len()
+        MESSAGE_OVERHEAD_BYTES + self.message.len()
     }
 }
 
-impl Outgoing {
+impl PoolReply {
     fn bytes(&self) -> usize {
-        MESSAGE_OVERHEAD_BYTES + self.octets.len()
+        MESSAGE_OVERHEAD_BYTES + self.message.len()
     }
 }

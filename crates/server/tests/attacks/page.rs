@@ -6,7 +6,7 @@ use std::path::Path;
 use bookend_server::io::{
     BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, LAST_WORDS_NS, RECEIVE_BUFFER_BYTES,
 };
-use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, PATROL_NS, Rate};
+use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, Rate, TIMEOUT_CHECK_INTERVAL_NS};
 use bookend_server::{
     CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Limits, POOL_QUEUED_CALLS, POOL_THREADS,
     STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES,
@@ -106,7 +106,7 @@ fn times_and_rates() -> Vec<Row> {
     vec![
         row(
             "until the first SETTINGS",
-            |limits| time(limits.greeting_timeout_ns),
+            |limits| time(limits.preface_timeout_ns),
             "Go's net/http2 waits as long for the preface",
         ),
         row(
@@ -238,7 +238,7 @@ fn constants_of_time() -> Vec<Constant> {
     vec![
         (
             "between two looks at a connection",
-            time(Some(PATROL_NS)),
+            time(Some(TIMEOUT_CHECK_INTERVAL_NS)),
             "the times of the presets last up to so much longer",
         ),
         (
@@ -249,7 +249,7 @@ fn constants_of_time() -> Vec<Constant> {
         (
             "calls go on for, when the server is told to stop",
             time(Some(DRAIN_NS)),
-            "Docker kills after 10 s, Kubernetes after 30 s; `Bound::drain` changes it",
+            "Docker kills after 10 s, Kubernetes after 30 s; `BoundServer::drain` changes it",
         ),
         (
             "and what they are told then is written for",

@@ -6,7 +6,7 @@ use std::iter::repeat_n;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use bookend_server::{Handle, Io, Server};
+use bookend_server::{Io, Server, ServerHandle};
 use bookend_wire::ErrorCode;
 use bookend_wire::frame::{PREFACE, flag, kind};
 
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-fn serve(io: Io) -> Handle {
+fn serve(io: Io) -> ServerHandle {
     let server = Server::builder().add_service(Testing::default());
     let bound = server
         .bind("127.0.0.1:0")

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{Answerer, Code, Context, InlineStream, Kind, Method, Reply, Service, Status};
+use bookend_server::{
+    Code, Context, HandlerKind, InlineStream, MethodDescriptor, RawResponder, Reply, Service,
+    Status,
+};
 
 use crate::chat::Chat;
 
@@ -17,26 +20,26 @@ pub const CHAT: &str = "/attack.Testing/Chat";
 /// Needs the field `token-bin`.
 pub const OPEN_SESAME: &str = "/attack.Testing/OpenSesame";
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Echo",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Fill",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Wait",
-        kind: Kind::Deferred,
+        kind: HandlerKind::Deferred,
     },
-    Method {
+    MethodDescriptor {
         name: "Chat",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
-    Method {
+    MethodDescriptor {
         name: "OpenSesame",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
 ];
 
@@ -45,7 +48,7 @@ const METHODS: &[Method] = &[
 pub struct Testing {
     calls: Arc<AtomicU64>,
     calls_before_last_shout: Arc<AtomicU64>,
-    waiting: Arc<Mutex<Vec<Answerer>>>,
+    waiting: Arc<Mutex<Vec<RawResponder>>>,
 }
 
 /// A request to which the service listens up.
@@ -80,7 +83,7 @@ impl Service for Testing {
         "attack.Testing"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

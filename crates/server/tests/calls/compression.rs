@@ -3,32 +3,33 @@
 use std::sync::{Arc, Mutex};
 
 use bookend_server::{
-    Answerer, Code, Context, InlineStream, Kind, Limits, Method, Reply, Service, StreamReply,
+    Code, Context, HandlerKind, InlineStream, Limits, MethodDescriptor, RawResponder, Reply,
+    Service, StreamReply,
 };
 use bookend_wire::{ConnectionConfig, StreamKey};
 
 use crate::pair::{Pair, deflated, fields, framed};
 use crate::{FOLLOW, PRICE};
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Echo",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Later",
-        kind: Kind::Deferred,
+        kind: HandlerKind::Deferred,
     },
-    Method {
+    MethodDescriptor {
         name: "Chat",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
 ];
 
 /// Sends back what came, compressed if it came so; in streams, every other message.
 #[derive(Clone, Default)]
 struct Echo {
-    later: Arc<Mutex<Option<Answerer>>>,
+    later: Arc<Mutex<Option<RawResponder>>>,
 }
 
 impl Service for Echo {
@@ -36,7 +37,7 @@ impl Service for Echo {
         "test.Echo"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 
@@ -45,8 +46,10 @@ impl Service for Echo {
             context.compress_replies();
         }
         match METHODS[method].kind {
-            Kind::Inline if request == b"break" => reply.message(|_| panic!("an encoder breaks")),
-            Kind::Inline => reply.message(|output| output.extend_from_slice(request)),
+            HandlerKind::Inline if request == b"break" => {
+                reply.message(|_| panic!("an encoder breaks"))
+            }
+            HandlerKind::Inline => reply.message(|output| output.extend_from_slice(request)),
             _ => *self.later.lock().unwrap() = Some(reply.defer()),
         }
     }

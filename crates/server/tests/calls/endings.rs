@@ -28,7 +28,7 @@ fn open(pair: &mut Pair, method: &str) -> StreamKey {
 
 fn no_greeting_timeout() -> Limits {
     Limits {
-        greeting_timeout_ns: None,
+        preface_timeout_ns: None,
         ..without_patrols()
     }
 }

@@ -3,8 +3,8 @@
 
 use bookend_server::prost::Message;
 use bookend_server::{
-    CallContext, Code, Context, InlineStream, Io, Kind, Method, PoolCall, Replies, Reply,
-    ReplySender, Requests, Server, Service, Status, StreamHandler, codec,
+    Code, Context, HandlerKind, InlineStream, Io, MethodDescriptor, PoolCall, PoolContext, Replies,
+    Reply, ReplySender, RequestReceiver, Server, Service, Status, StreamHandler, codec,
 };
 use bookend_wire::ConnectionConfig;
 
@@ -53,9 +53,9 @@ struct Counter;
 impl Counter {
     fn count(
         &self,
-        requests: Requests<Range>,
+        requests: RequestReceiver<Range>,
         replies: ReplySender<Number>,
-        _: &CallContext,
+        _: &PoolContext,
     ) -> Result<(), Status> {
         for range in requests {
             for number in 0..range?.end {
@@ -66,14 +66,14 @@ impl Counter {
     }
 }
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Inline",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
-    Method {
+    MethodDescriptor {
         name: "Pool",
-        kind: Kind::PoolStream,
+        kind: HandlerKind::PoolStream,
     },
 ];
 
@@ -82,7 +82,7 @@ impl Service for Counter {
         "test.Counter"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

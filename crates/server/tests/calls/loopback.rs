@@ -5,7 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bookend_server::prost::Message;
-use bookend_server::{BindError, Code, Handle, Io, Limits, Server};
+use bookend_server::{BindError, Code, Io, Limits, Server, ServerHandle};
 use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side, StreamKey};
 
 use crate::pair::{Heard, Listener, head};
@@ -98,7 +98,7 @@ impl Client {
     }
 }
 
-fn serve(io: Io) -> (Handle, Waiting) {
+fn serve(io: Io) -> (ServerHandle, Waiting) {
     let waiting = Waiting::default();
     let server = Server::builder().add_service(shop::service(&waiting));
     let server = server

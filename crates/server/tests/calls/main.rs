@@ -519,7 +519,7 @@ fn a_client_that_resets_too_much_is_told_to_calm_down() {
 #[test]
 fn a_connection_that_says_nothing_is_closed_in_time() {
     let limits = Limits {
-        greeting_timeout_ns: Some(0),
+        preface_timeout_ns: Some(0),
         ..without_patrols()
     };
     let mut pair = Pair::silent(limits);

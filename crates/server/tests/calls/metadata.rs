@@ -1,20 +1,20 @@
 //! Metadata in both directions, text and octets, with answers and with errors.
 
 use bookend_server::{
-    Code, Context, InlineStream, Kind, Method, Reply, Service, Status, StreamReply,
+    Code, Context, HandlerKind, InlineStream, MethodDescriptor, Reply, Service, Status, StreamReply,
 };
 use bookend_wire::StreamKey;
 
 use crate::pair::{Pair, fields, framed};
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Unary",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Chat",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
 ];
 
@@ -43,7 +43,7 @@ impl Service for Notes {
         "test.Notes"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

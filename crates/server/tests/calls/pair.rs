@@ -184,7 +184,7 @@ impl Pair {
             .reflection()
             .limits(limits);
         if let Some(page) = page {
-            builder = builder.page(page);
+            builder = builder.fallback_page(page);
         }
         Self {
             waiting,

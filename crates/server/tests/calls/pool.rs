@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use bookend_server::prost::Message;
 use bookend_server::{
-    Code, Context, Handle, Io, Kind, Limits, Method, PoolCall, PoolLimits, Reply, Server, Service,
-    codec,
+    Code, Context, HandlerKind, Io, Limits, MethodDescriptor, PoolCall, PoolLimits, Reply, Server,
+    ServerHandle, Service, codec,
 };
 use bookend_wire::{ConnectionConfig, ErrorCode, HeaderBlock};
 
@@ -17,30 +17,30 @@ use crate::shop::{self, Item, Money, Waiting};
 
 const DRIVERS: [Io; 4] = [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring];
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Wait",
-        kind: Kind::Pool,
+        kind: HandlerKind::Pool,
     },
-    Method {
+    MethodDescriptor {
         name: "Watch",
-        kind: Kind::Pool,
+        kind: HandlerKind::Pool,
     },
-    Method {
+    MethodDescriptor {
         name: "Flood",
-        kind: Kind::Pool,
+        kind: HandlerKind::Pool,
     },
-    Method {
+    MethodDescriptor {
         name: "Sum",
-        kind: Kind::PoolStream,
+        kind: HandlerKind::PoolStream,
     },
-    Method {
+    MethodDescriptor {
         name: "Drop",
-        kind: Kind::Pool,
+        kind: HandlerKind::Pool,
     },
-    Method {
+    MethodDescriptor {
         name: "Inline",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
 ];
 
@@ -79,7 +79,7 @@ impl Service for Gated {
         "test.Gated"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 
@@ -133,7 +133,7 @@ impl Service for Gated {
 
 /// A server of gated handlers, and what a test needs to steer them.
 struct Test {
-    server: Handle,
+    server: ServerHandle,
     gate: Sender<()>,
     events: Receiver<Event>,
     flooded: Arc<AtomicU64>,

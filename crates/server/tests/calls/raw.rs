@@ -1,7 +1,8 @@
 //! A service written by hand, which does what generated code does not.
 
 use bookend_server::{
-    Code, Context, InlineStream, Kind, Limits, Method, Reply, Service, Status, StreamReply,
+    Code, Context, HandlerKind, InlineStream, Limits, MethodDescriptor, Reply, Service, Status,
+    StreamReply,
 };
 use bookend_wire::{ConnectionConfig, ErrorCode};
 
@@ -10,22 +11,22 @@ use crate::pair::{Pair, fields, framed};
 /// The last message of a stream: more than the usual window.
 const PARTING_BYTES: usize = 100_000;
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Echo",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Forget",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Break",
-        kind: Kind::Inline,
+        kind: HandlerKind::Inline,
     },
-    Method {
+    MethodDescriptor {
         name: "Follow",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
 ];
 
@@ -36,7 +37,7 @@ impl Service for Raw {
         "test.Raw"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

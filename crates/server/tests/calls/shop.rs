@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use bookend_server::{
-    CallContext, Cancellation, Code, Context, Replies, ReplySender, Requests, Responder, Status,
-    StreamHandler, prost,
+    Cancellation, Code, Context, PoolContext, Replies, ReplySender, RequestReceiver, Responder,
+    Status, StreamHandler, prost,
 };
 
 include!("../../../codegen/tests/snapshots/shop.v1.rs");
@@ -97,7 +97,7 @@ impl Orders for Shop {
         Box::new(Sum(0))
     }
 
-    fn appraise(&self, request: Item, context: &CallContext) -> Result<Money, Status> {
+    fn appraise(&self, request: Item, context: &PoolContext) -> Result<Money, Status> {
         assert_ne!(request.name, "panic", "as it was asked to");
         if request.name == "echo" {
             let octets = context.metadata().find_binary("x-octets-bin")?;
@@ -114,7 +114,7 @@ impl Orders for Shop {
         &self,
         request: Item,
         replies: ReplySender<Money>,
-        _: &CallContext,
+        _: &PoolContext,
     ) -> Result<(), Status> {
         for letter in request.name.bytes() {
             if letter == b'!' {
@@ -127,7 +127,7 @@ impl Orders for Shop {
         Ok(())
     }
 
-    fn import(&self, requests: Requests<Item>, _: &CallContext) -> Result<Money, Status> {
+    fn import(&self, requests: RequestReceiver<Item>, _: &PoolContext) -> Result<Money, Status> {
         let mut cents = 0;
         for request in requests {
             cents += request?.name.len() as i64;
@@ -137,9 +137,9 @@ impl Orders for Shop {
 
     fn haggle(
         &self,
-        requests: Requests<Item>,
+        requests: RequestReceiver<Item>,
         replies: ReplySender<Money>,
-        _: &CallContext,
+        _: &PoolContext,
     ) -> Result<(), Status> {
         for request in requests {
             let cents = request?.name.len() as i64;

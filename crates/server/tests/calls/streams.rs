@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bookend_server::io::{Closed, Shard};
 use bookend_server::prost::{self, Message};
 use bookend_server::{
-    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Code, Context, InlineStream, Kind,
-    Limits, Method, Replies, Reply, STREAM_SEND_BUFFER_BYTES, STREAM_TURN_BYTES, Service, Status,
-    StreamHandler, codec,
+    CONNECTION_OUTPUT_BYTES, CONNECTION_SEND_BUFFER_BYTES, Code, Context, HandlerKind,
+    InlineStream, Limits, MethodDescriptor, Replies, Reply, STREAM_SEND_BUFFER_BYTES,
+    STREAM_TURN_BYTES, Service, Status, StreamHandler, codec,
 };
 use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 
@@ -56,18 +56,18 @@ impl Streams {
     }
 }
 
-const METHODS: &[Method] = &[
-    Method {
+const METHODS: &[MethodDescriptor] = &[
+    MethodDescriptor {
         name: "Chat",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
-    Method {
+    MethodDescriptor {
         name: "List",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
-    Method {
+    MethodDescriptor {
         name: "Sum",
-        kind: Kind::Stream,
+        kind: HandlerKind::Stream,
     },
 ];
 
@@ -76,7 +76,7 @@ impl Service for Streams {
         "test.Streams"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

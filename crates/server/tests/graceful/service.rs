@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bookend_server::{Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Service};
+use bookend_server::{
+    Context, HandlerKind, InlineStream, MethodDescriptor, PoolCall, RawResponder, Reply, Service,
+};
 
 use crate::chat::Chat;
 
@@ -17,22 +19,22 @@ pub const POOL: &str = "/graceful.Testing/Pool";
 
 pub const PATHS: [&str; 4] = [INLINE, DEFERRED, STREAM, POOL];
 
-const METHODS: &[Method] = &[
-    method("Inline", Kind::Inline),
-    method("Deferred", Kind::Deferred),
-    method("Stream", Kind::Stream),
-    method("Pool", Kind::Pool),
+const METHODS: &[MethodDescriptor] = &[
+    method("Inline", HandlerKind::Inline),
+    method("Deferred", HandlerKind::Deferred),
+    method("Stream", HandlerKind::Stream),
+    method("Pool", HandlerKind::Pool),
 ];
 
-const fn method(name: &'static str, kind: Kind) -> Method {
-    Method { name, kind }
+const fn method(name: &'static str, kind: HandlerKind) -> MethodDescriptor {
+    MethodDescriptor { name, kind }
 }
 
 /// The service, and what it has done.
 #[derive(Clone, Default)]
 pub struct Testing {
     begun: Arc<AtomicU64>,
-    waiting: Arc<Mutex<Vec<Answerer>>>,
+    waiting: Arc<Mutex<Vec<RawResponder>>>,
 }
 
 impl Testing {
@@ -64,14 +66,14 @@ impl Service for Testing {
         "graceful.Testing"
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 
     fn call(&self, method: usize, request: &[u8], _: &Context<'_>, reply: Reply<'_>) {
         self.begun.fetch_add(1, Ordering::SeqCst);
         match METHODS[method].kind {
-            Kind::Deferred => self.waiting.lock().unwrap().push(reply.defer()),
+            HandlerKind::Deferred => self.waiting.lock().unwrap().push(reply.defer()),
             _ => reply.message(|output| output.extend_from_slice(request)),
         }
     }

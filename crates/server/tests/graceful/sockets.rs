@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use bookend_client::{Channel, ChannelOptions, Code, UnaryCall};
-use bookend_server::{Bound, ConnectionAge, Handle, Io, Limits, Server, Statistics};
+use bookend_server::{
+    BoundServer, ConnectionAge, Io, Limits, Server, ServerHandle, ServerStatistics,
+};
 use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 
 use crate::client::Heard;
@@ -18,7 +20,7 @@ const IOS: [Io; 3] = [Io::Auto, Io::Blocking, Io::Epoll];
 /// Longer than anything takes on the slowest machine: only a test that fails waits for it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn bind(testing: &Testing, io: Io, threads: usize, limits: Limits) -> Bound {
+fn bind(testing: &Testing, io: Io, threads: usize, limits: Limits) -> BoundServer {
     let server = Server::builder()
         .add_service(testing.clone())
         .limits(limits);
@@ -106,7 +108,7 @@ fn a_server_that_stops_under_load_has_answered_every_call_that_it_took() {
                 crowd.wait_for(2_000);
                 server.stop();
             });
-            let Statistics {
+            let ServerStatistics {
                 calls, io: moved, ..
             } = server.join().expect("a clean end");
             let ok = crowd.ok.into_inner();
@@ -136,7 +138,7 @@ fn connections_that_age_under_load_are_replaced_without_an_error() {
             crowd.is_over.store(true, Ordering::SeqCst);
         });
         server.stop();
-        let Statistics {
+        let ServerStatistics {
             calls, io: moved, ..
         } = server.join().expect("a clean end");
         assert_eq!(crowd.refused.into_inner(), 0, "{io:?}");
@@ -172,7 +174,7 @@ fn who_waits_in_the_listeners_queue_is_answered_although_the_server_stops() {
 }
 
 /// A server with a call that nobody answers, and its client.
-fn stuck(io: Io, drain: Duration) -> (Handle, Client, Testing) {
+fn stuck(io: Io, drain: Duration) -> (ServerHandle, Client, Testing) {
     let testing = Testing::default();
     let server = bind(&testing, io, 1, Limits::internet()).drain(drain);
     let server = server.spawn().expect("a thread");
@@ -183,7 +185,7 @@ fn stuck(io: Io, drain: Duration) -> (Handle, Client, Testing) {
     (server, client, testing)
 }
 
-fn is_cut_off(server: Handle, mut client: Client, testing: &Testing) {
+fn is_cut_off(server: ServerHandle, mut client: Client, testing: &Testing) {
     client.read_to_the_end();
     assert_eq!(client.heard.ended_with(Code::Unavailable), 1);
     let counts = server.join().expect("a clean end").calls;

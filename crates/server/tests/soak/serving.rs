@@ -12,23 +12,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bookend_server::{
-    Answerer, Context, InlineStream, Kind, Method, PoolCall, Reply, Server, Service, StreamReply,
+    Context, HandlerKind, InlineStream, MethodDescriptor, PoolCall, RawResponder, Reply, Server,
+    Service, StreamReply,
 };
 
 use crate::SERVE;
 use crate::chat::Chat;
 
-const METHODS: &[Method] = &[
-    method("Echo", Kind::Inline),
-    method("Later", Kind::Deferred),
-    method("Stall", Kind::Deferred),
-    method("Work", Kind::Pool),
-    method("Chat", Kind::Stream),
-    method("Fill", Kind::Stream),
+const METHODS: &[MethodDescriptor] = &[
+    method("Echo", HandlerKind::Inline),
+    method("Later", HandlerKind::Deferred),
+    method("Stall", HandlerKind::Deferred),
+    method("Work", HandlerKind::Pool),
+    method("Chat", HandlerKind::Stream),
+    method("Fill", HandlerKind::Stream),
 ];
 
-const fn method(name: &'static str, kind: Kind) -> Method {
-    Method { name, kind }
+const fn method(name: &'static str, kind: HandlerKind) -> MethodDescriptor {
+    MethodDescriptor { name, kind }
 }
 
 /// What one message of `Fill` has.
@@ -119,19 +120,19 @@ pub fn run() {
 struct Soaked {
     name: &'static str,
     calls: Vec<Arc<AtomicU64>>,
-    later: Sender<(Answerer, Vec<u8>)>,
-    stalled: Sender<(Instant, Answerer)>,
+    later: Sender<(RawResponder, Vec<u8>)>,
+    stalled: Sender<(Instant, RawResponder)>,
 }
 
 impl Soaked {
     fn new(name: &'static str) -> Self {
-        let (later, to_answer) = mpsc::channel::<(Answerer, Vec<u8>)>();
+        let (later, to_answer) = mpsc::channel::<(RawResponder, Vec<u8>)>();
         thread::spawn(move || {
             for (answerer, message) in to_answer {
                 answerer.message(message);
             }
         });
-        let (stalled, to_stall) = mpsc::channel::<(Instant, Answerer)>();
+        let (stalled, to_stall) = mpsc::channel::<(Instant, RawResponder)>();
         thread::spawn(move || {
             for (at, answerer) in to_stall {
                 thread::sleep(at.saturating_duration_since(Instant::now()));
@@ -148,7 +149,7 @@ impl Soaked {
 
     /// The counters, by path.
     fn counts(&self) -> Vec<(String, Arc<AtomicU64>)> {
-        let path = |method: &Method| format!("/{}/{}", self.name, method.name);
+        let path = |method: &MethodDescriptor| format!("/{}/{}", self.name, method.name);
         let paths = METHODS.iter().map(path);
         paths.zip(self.calls.iter().cloned()).collect()
     }
@@ -163,7 +164,7 @@ impl Service for Soaked {
         self.name
     }
 
-    fn methods(&self) -> &'static [Method] {
+    fn methods(&self) -> &'static [MethodDescriptor] {
         METHODS
     }
 

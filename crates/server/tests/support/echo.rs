@@ -1,6 +1,6 @@
 //! A service that gives back what it is sent, for the tests of whoever calls a server.
 
-use bookend_server::{Context, Kind, Method, Reply, Service};
+use bookend_server::{Context, HandlerKind, MethodDescriptor, Reply, Service};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -21,10 +21,10 @@ impl Service for Echo {
         "test.Echo"
     }
 
-    fn methods(&self) -> &'static [Method] {
-        &[Method {
+    fn methods(&self) -> &'static [MethodDescriptor] {
+        &[MethodDescriptor {
             name: "Echo",
-            kind: Kind::Inline,
+            kind: HandlerKind::Inline,
         }]
     }
 

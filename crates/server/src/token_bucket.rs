@@ -1,30 +1,25 @@
-//! What a connection may do only so often or so late.
-
-mod lapses;
-
 use crate::limits::Rate;
-
-pub(crate) use lapses::{Lapse, Lapses, Signs};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Tokens, one for each event, that fill up with time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct TokenBucket {
     limit: Option<Rate>,
-    /// When it was, or would have been, full: a bucket that needs one number.
+    /// When it was, or would have been, full: this one number is the bucket's whole state.
     full_at_ns: u64,
 }
 
-impl Budget {
+impl TokenBucket {
+    /// A full bucket; without a limit, one that is never empty.
     pub fn new(limit: Option<Rate>) -> Self {
-        Budget {
+        TokenBucket {
             limit,
             full_at_ns: 0,
         }
     }
 
-    /// Takes a token for each of so many events; false, and none is taken, if there are too few.
+    /// Takes a token for each of so many events; false, and takes none, if there are too few.
     pub fn take(&mut self, events: u32, now_ns: impl FnOnce() -> u64) -> bool {
         let Some(limit) = self.limit else { return true };
         let now_ns = now_ns();
@@ -48,21 +43,21 @@ mod tests {
             burst: 3,
             per_second: 2,
         };
-        let mut budget = Budget::new(Some(limit));
+        let mut bucket = TokenBucket::new(Some(limit));
         let start_ns = 77 * NS_PER_SECOND;
-        let mut taken = |after_ms: u64| budget.take(1, || start_ns + after_ms * 1_000_000);
+        let mut taken = |after_ms: u64| bucket.take(1, || start_ns + after_ms * 1_000_000);
         assert!(taken(0) && taken(0) && taken(0));
         assert!(!taken(0) && !taken(499));
         assert!(taken(500) && !taken(500));
         assert!(taken(60_000) && taken(60_000) && taken(60_000));
         assert!(!taken(60_000), "no more than a burst is saved up");
-        assert!(budget.take(2, || start_ns + 61_000_000_000));
-        assert!(!budget.take(2, || start_ns + 61_000_000_000));
+        assert!(bucket.take(2, || start_ns + 61_000_000_000));
+        assert!(!bucket.take(2, || start_ns + 61_000_000_000));
     }
 
     #[test]
     fn without_a_limit_no_clock_is_read() {
-        let mut budget = Budget::new(None);
-        assert!(budget.take(1, || panic!("not needed")));
+        let mut bucket = TokenBucket::new(None);
+        assert!(bucket.take(1, || panic!("not needed")));
     }
 }

@@ -3,39 +3,39 @@ use std::sync::Arc;
 
 use bookend_wire::grpc::Status;
 
-use super::channel::{Channel, Outgoing, Request};
+use super::channel::{PoolChannel, PoolReply, PoolRequest};
 use crate::response_metadata::ResponseFields;
 use crate::stream_reply::StreamReply;
 
-/// A call that a thread of the pool handles, as its shard has it: a state machine that hands over
-/// what comes and sends what the handler has left. When it is dropped, the handler is told.
-pub(crate) struct PoolSide {
-    channel: Arc<Channel>,
-    replies: VecDeque<Outgoing>,
-    /// How the call ends when these are sent.
+/// The shard's end of a channel: hands requests to the handler and sends its replies. Dropping it
+/// cancels the call, so that a handler that blocks returns.
+pub(crate) struct ShardEnd {
+    channel: Arc<PoolChannel>,
+    replies: VecDeque<PoolReply>,
+    /// How the call ends once these are sent.
     end: Option<(Result<(), Status>, ResponseFields)>,
 }
 
-impl PoolSide {
-    pub fn new(channel: Arc<Channel>) -> Self {
-        PoolSide {
+impl ShardEnd {
+    pub fn new(channel: Arc<PoolChannel>) -> Self {
+        ShardEnd {
             channel,
             replies: VecDeque::new(),
             end: None,
         }
     }
 
-    /// Whether another request may be handed over.
+    /// Whether there is room for another request.
     pub fn has_room(&self) -> bool {
         self.channel.has_room()
     }
 
-    /// Requests that were handed over and not taken yet, bytes.
+    /// Requests that the handler has not taken yet, bytes.
     pub fn waiting_bytes(&self) -> usize {
         self.channel.waiting_bytes()
     }
 
-    pub fn hand_over(&self, request: Request) {
+    pub fn push_request(&self, request: PoolRequest) {
         self.channel.push_request(request);
     }
 
@@ -43,12 +43,12 @@ impl PoolSide {
         self.channel.end_requests();
     }
 
-    /// Sends what the handler has left, as far as there is room.
+    /// Sends the handler's replies, as far as there is room.
     pub fn send(&mut self, reply: &mut StreamReply<'_>) {
         loop {
-            while let Some(outgoing) = self.replies.pop_front() {
-                reply.compress(outgoing.compress);
-                reply.message(|output| output.extend_from_slice(&outgoing.octets));
+            while let Some(queued) = self.replies.pop_front() {
+                reply.compress(queued.compress);
+                reply.message(|output| output.extend_from_slice(&queued.message));
                 if reply.is_full() {
                     return;
                 }
@@ -57,7 +57,7 @@ impl PoolSide {
                 reply.adopt(fields);
                 return reply.end(result);
             }
-            let found = self.channel.look(reply.head_was_sent(), &mut self.replies);
+            let found = self.channel.poll(reply.head_was_sent(), &mut self.replies);
             if let Some(fields) = found.head {
                 reply.adopt(fields);
                 reply.head();
@@ -70,8 +70,8 @@ impl PoolSide {
     }
 }
 
-impl Drop for PoolSide {
+impl Drop for ShardEnd {
     fn drop(&mut self) {
-        self.channel.give_up();
+        self.channel.cancel();
     }
 }

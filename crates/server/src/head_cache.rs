@@ -1,83 +1,83 @@
-//! The heads of a connection's calls, kept so that a head that comes again is not read again.
+//! The heads of a connection's calls, cached so that a head that comes again is not read again.
 
 use std::hash::{Hash, Hasher};
 
-use crate::head::Head;
+use crate::head::RequestHead;
 use crate::quick_hash::QuickHasher;
 
-/// Heads that a connection remembers. The wire recalls fewer at a time; these are never given up
-/// before the connection is, so that a number the wire holds stays right.
-const REMEMBERED_HEADS: usize = 16;
+/// Heads that a connection caches. The wire caches fewer header blocks at a time; these are never
+/// evicted, so that a token the wire holds stays valid.
+const CACHED_HEADS: usize = 16;
 
 /// How many heads back a repetition is noticed: connections that several methods share.
 const RECENT_HEADS: usize = 8;
 
-/// A place in [`Heads`].
+/// A slot of a [`HeadCache`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadIndex(pub u32);
 
-/// Remembered heads, which stay, and heads of single calls, whose memory is used again.
+/// Cached heads, which stay, and heads of single calls, whose memory is reused.
 #[derive(Debug, Default)]
-pub(crate) struct Heads {
-    heads: Vec<Kept>,
+pub(crate) struct HeadCache {
+    heads: Vec<CachedHead>,
     free: Vec<HeadIndex>,
-    remembered: Vec<HeadIndex>,
-    /// Fingerprints. Heads that vary from call to call are never seen twice, so they take no place
-    /// among the remembered ones.
+    cached: Vec<HeadIndex>,
+    /// Fingerprints of the last heads. Heads that vary from call to call are never seen twice and so
+    /// are not cached.
     recent: [u64; RECENT_HEADS],
     next_recent: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    head: Head,
-    remembered: bool,
+struct CachedHead {
+    head: RequestHead,
+    cached: bool,
 }
 
-impl Heads {
+impl HeadCache {
     #[inline]
-    pub fn head(&self, index: HeadIndex) -> &Head {
+    pub fn head(&self, index: HeadIndex) -> &RequestHead {
         &self.heads[index.0 as usize].head
     }
 
-    /// A place for the head of a call.
+    /// A slot for the head of a call.
     pub fn take(&mut self) -> HeadIndex {
         self.free.pop().unwrap_or_else(|| {
-            self.heads.push(Kept::default());
+            self.heads.push(CachedHead::default());
             HeadIndex(self.heads.len() as u32 - 1)
         })
     }
 
-    pub fn head_mut(&mut self, index: HeadIndex) -> &mut Head {
+    pub fn head_mut(&mut self, index: HeadIndex) -> &mut RequestHead {
         &mut self.heads[index.0 as usize].head
     }
 
-    /// The head at `index` was just read. If its like came before, returns the one that is
-    /// remembered for all of them.
-    pub fn recognise(&mut self, index: HeadIndex) -> Option<HeadIndex> {
-        if let Some(known) = self.find_remembered(index) {
-            self.give_back(index);
+    /// The head at `index` was just read. If an equal one came before, returns the one that is cached
+    /// for all of them.
+    pub fn find_or_cache(&mut self, index: HeadIndex) -> Option<HeadIndex> {
+        if let Some(known) = self.find_cached(index) {
+            self.release(index);
             return Some(known);
         }
-        if !self.is_repeated(index) || self.remembered.len() == REMEMBERED_HEADS {
+        if !self.is_repeated(index) || self.cached.len() == CACHED_HEADS {
             return None;
         }
-        self.heads[index.0 as usize].remembered = true;
-        self.remembered.push(index);
+        self.heads[index.0 as usize].cached = true;
+        self.cached.push(index);
         Some(index)
     }
 
-    /// The call of that head is over; the memory of a head that is not remembered is used again.
+    /// The call of that head is over: reuses the memory of a head that is not cached.
     #[inline]
-    pub fn give_back(&mut self, index: HeadIndex) {
-        if !self.heads[index.0 as usize].remembered {
+    pub fn release(&mut self, index: HeadIndex) {
+        if !self.heads[index.0 as usize].cached {
             self.free.push(index);
         }
     }
 
-    fn find_remembered(&self, index: HeadIndex) -> Option<HeadIndex> {
+    fn find_cached(&self, index: HeadIndex) -> Option<HeadIndex> {
         let head = self.head(index);
-        self.remembered
+        self.cached
             .iter()
             .copied()
             .find(|known| self.head(*known) == head)
@@ -92,7 +92,7 @@ impl Heads {
     }
 }
 
-fn fingerprint(head: &Head) -> u64 {
+fn fingerprint(head: &RequestHead) -> u64 {
     let mut hasher = QuickHasher::default();
     (head.route, head.timeout_ns).hash(&mut hasher);
     head.metadata.hash(&mut hasher);
@@ -103,59 +103,59 @@ fn fingerprint(head: &Head) -> u64 {
 mod tests {
     use super::*;
 
-    fn read(heads: &mut Heads, route: u32, value: &[u8]) -> (HeadIndex, Option<HeadIndex>) {
+    fn read(heads: &mut HeadCache, route: u32, value: &[u8]) -> (HeadIndex, Option<HeadIndex>) {
         let index = heads.take();
         let head = heads.head_mut(index);
         head.route.number = route;
         head.metadata.clear();
         head.metadata.push_received(b"name", value);
-        (index, heads.recognise(index))
+        (index, heads.find_or_cache(index))
     }
 
     #[test]
-    fn a_head_that_comes_twice_is_remembered() {
-        let mut heads = Heads::default();
+    fn a_head_that_comes_twice_is_cached() {
+        let mut heads = HeadCache::default();
         let (first, known) = read(&mut heads, 1, b"same");
         assert_eq!(known, None);
-        heads.give_back(first);
+        heads.release(first);
         let (second, known) = read(&mut heads, 1, b"same");
         assert_eq!(known, Some(second));
-        heads.give_back(second);
+        heads.release(second);
         let (third, known) = read(&mut heads, 1, b"same");
         assert_eq!(known, Some(second));
         assert_ne!(third, second);
     }
 
     #[test]
-    fn heads_that_vary_are_not_remembered_and_take_no_more_room() {
-        let mut heads = Heads::default();
+    fn heads_that_vary_are_not_cached_and_take_no_more_room() {
+        let mut heads = HeadCache::default();
         for call in 0..1_000_u32 {
             let (index, known) = read(&mut heads, 1, &call.to_be_bytes());
             assert_eq!(known, None);
-            heads.give_back(index);
+            heads.release(index);
         }
         assert_eq!(heads.heads.len(), 1);
     }
 
     #[test]
-    fn methods_that_take_turns_are_all_remembered() {
-        let mut heads = Heads::default();
+    fn methods_that_alternate_are_all_cached() {
+        let mut heads = HeadCache::default();
         let mut recognised = 0;
         for call in 0..40 {
             let (index, known) = read(&mut heads, call % 4, b"");
             recognised += u32::from(known.is_some());
-            heads.give_back(known.unwrap_or(index));
+            heads.release(known.unwrap_or(index));
         }
         assert_eq!(recognised, 36);
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
-        let mut heads = Heads::default();
+    fn the_cache_is_bounded() {
+        let mut heads = HeadCache::default();
         for call in 0..200 {
             let (index, known) = read(&mut heads, call / 2, b"");
-            heads.give_back(known.unwrap_or(index));
+            heads.release(known.unwrap_or(index));
         }
-        assert_eq!(heads.remembered.len(), REMEMBERED_HEADS);
+        assert_eq!(heads.cached.len(), CACHED_HEADS);
     }
 }

@@ -1,0 +1,219 @@
+//! The calls of one connection: their states, and what they have in common.
+
+use std::collections::VecDeque;
+
+use bookend_io::ConnectionId;
+use bookend_wire::grpc::Status;
+use bookend_wire::keepalive::TOO_MANY_PINGS;
+use bookend_wire::{ErrorCode, Sender, StreamKey};
+
+use super::call::{CallPhase, ServerCall};
+use crate::call_event::{CallEvent, CallEventKind, ReplyTo};
+use crate::counts::Counts;
+use crate::head_cache::HeadCache;
+use crate::limits::{CONNECTION_SEND_BUFFER_BYTES, Limits};
+use crate::response_metadata::ResponseMetadata;
+use crate::response_writer::ResponseWriter;
+use crate::token_bucket::TokenBucket;
+
+/// What a connection's calls have in common, and their states by the index of their stream.
+pub(crate) struct CallTable {
+    pub responses: ResponseWriter,
+    pub reply_to: ReplyTo,
+    /// The client's SETTINGS have come.
+    pub preface_received: bool,
+    /// The client did what it may not: the connection is to be closed.
+    pub limit_exceeded: bool,
+    /// The client has read that the connection takes no more calls.
+    pub goaway_acknowledged: bool,
+    pub(super) resets: TokenBucket,
+    glitches: TokenBucket,
+    pub(super) panics: u64,
+    pub(super) heads: HeadCache,
+    /// What the handler that runs right now adds to its answer.
+    pub(super) metadata: ResponseMetadata,
+    pub(super) calls: Vec<ServerCall>,
+    /// What is kept of requests, as of when each stream was last looked at: never less than there
+    /// is.
+    pub(super) unfinished_bytes: usize,
+    /// What the streams of this connection have in their send buffers, as of when each of them was
+    /// last looked at: never less than there is.
+    pub(super) blocked_bytes: usize,
+    /// Streams that wait for their turn, the one that has waited longest first.
+    pub(super) ready: VecDeque<StreamKey>,
+    /// Of requests that are waited for, by the index of their stream.
+    pub(super) request_progress: Vec<RequestProgress>,
+}
+
+/// One call of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallId {
+    pub id: ConnectionId,
+    pub stream: StreamKey,
+}
+
+/// How much of a request had come when it was last looked at, and since when that is so.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RequestProgress {
+    pub stream_id: u32,
+    pub received_bytes: usize,
+    pub since_ns: u64,
+}
+
+impl CallTable {
+    pub fn new(reply_to: ReplyTo, limits: &Limits) -> Self {
+        CallTable {
+            responses: ResponseWriter::new(),
+            reply_to,
+            preface_received: false,
+            limit_exceeded: false,
+            goaway_acknowledged: false,
+            resets: TokenBucket::new(limits.resets),
+            glitches: TokenBucket::new(limits.glitches),
+            panics: 0,
+            heads: HeadCache::default(),
+            metadata: ResponseMetadata::default(),
+            calls: Vec::new(),
+            unfinished_bytes: 0,
+            blocked_bytes: 0,
+            ready: VecDeque::new(),
+            request_progress: Vec::new(),
+        }
+    }
+
+    /// Acts on what another thread reports about a call. False if it came too late.
+    pub fn handle_event(&mut self, sender: &mut Sender, event: CallEvent, limits: &Limits) -> bool {
+        let stream = event.stream;
+        match event.kind {
+            CallEventKind::Reply(result) => {
+                self.responses.outstanding -= 1;
+                self.send_deferred(sender, stream, &result)
+            }
+            CallEventKind::Ready => {
+                self.poll_stream(sender, stream, limits);
+                true
+            }
+            CallEventKind::HandlerFinished { late, .. } => {
+                self.responses.outstanding -= 1;
+                self.poll_stream(sender, stream, limits);
+                !late
+            }
+        }
+    }
+
+    /// Sends a deferred answer. False if the call is over already.
+    fn send_deferred(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        result: &Result<Vec<u8>, Status>,
+    ) -> bool {
+        if !self.has(stream) || !sender.is_open(stream) {
+            return false;
+        }
+        let call = self.call(stream);
+        let CallPhase::Deferred(fields) = &mut call.phase else {
+            return false;
+        };
+        let fields = fields.take();
+        call.phase = CallPhase::OVER;
+        self.responses
+            .deferred(sender, stream, fields.as_deref(), result);
+        true
+    }
+
+    /// Moves what was counted since the last report to `counts`.
+    #[inline]
+    pub fn report(&mut self, counts: &mut Counts) {
+        let responses = std::mem::take(&mut self.responses.counts);
+        counts.answered_ok += responses.ok;
+        counts.answered_error += responses.error;
+        counts.panics += std::mem::take(&mut self.panics);
+    }
+
+    /// Whether streams wait for their turn and could make use of it.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        !self.ready.is_empty() && self.blocked_bytes < CONNECTION_SEND_BUFFER_BYTES
+    }
+
+    /// Charges the client for what it did that was wrong or useless.
+    #[cold]
+    pub fn take_glitches(&mut self, sender: &mut Sender, now_ns: impl FnOnce() -> u64) {
+        let what = if sender.glitches_are_pings() {
+            TOO_MANY_PINGS
+        } else {
+            "too much that was wrong or useless"
+        };
+        let glitches = sender.take_glitches();
+        if !self.glitches.take(glitches, now_ns) {
+            self.exceed_limit(sender, what);
+        }
+    }
+
+    /// The client has used up what it may do: GOAWAY tells it so, once, and the connection closes.
+    pub(super) fn exceed_limit(&mut self, sender: &mut Sender, what: &str) {
+        if !std::mem::replace(&mut self.limit_exceeded, true) {
+            sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, what.as_bytes());
+        }
+    }
+
+    /// Whether the call of that stream is known: not if the wire ended it at its head.
+    pub(super) fn has(&self, stream: StreamKey) -> bool {
+        self.calls
+            .get(stream.index as usize)
+            .is_some_and(|call| call.is(stream))
+    }
+
+    /// Whether that call is not over yet.
+    pub fn is_open(&self, stream: StreamKey) -> bool {
+        let call = self.calls.get(stream.index as usize);
+        call.is_some_and(|call| call.is(stream) && !matches!(call.phase, CallPhase::Over { .. }))
+    }
+
+    #[inline]
+    pub(super) fn call(&mut self, stream: StreamKey) -> &mut ServerCall {
+        &mut self.calls[stream.index as usize]
+    }
+
+    /// Puts a call in its slot. What stood there belonged to a stream that has ended.
+    #[inline]
+    pub(super) fn enter(&mut self, stream: StreamKey, call: ServerCall) {
+        match self.calls.get_mut(stream.index as usize) {
+            Some(slot) => *slot = call,
+            None => self.enter_new(stream, call),
+        }
+    }
+
+    #[cold]
+    fn enter_new(&mut self, stream: StreamKey, call: ServerCall) {
+        self.calls
+            .resize_with(stream.index as usize + 1, ServerCall::none);
+        self.calls[stream.index as usize] = call;
+    }
+
+    /// Takes a call out of its phase: it is over, whatever still comes on its stream.
+    pub(super) fn leave(&mut self, stream: StreamKey) -> CallPhase {
+        let call = self.call(stream);
+        let head = call.head.take();
+        let phase = std::mem::replace(&mut call.phase, CallPhase::OVER);
+        if let Some(head) = head {
+            self.heads.release(head);
+        }
+        match &phase {
+            CallPhase::Receiving(request) => self.unfinished_bytes -= request.len(),
+            CallPhase::Streaming(streaming) => {
+                self.unfinished_bytes -= streaming.charged_bytes;
+                self.blocked_bytes -= streaming.blocked_bytes;
+            }
+            CallPhase::Over { .. } | CallPhase::Awaiting | CallPhase::Deferred(_) => {}
+        }
+        phase
+    }
+
+    /// Ends a call that has sent nothing yet.
+    pub(super) fn fail(&mut self, sender: &mut Sender, stream: StreamKey, status: &Status) {
+        self.leave(stream);
+        self.responses.fail(sender, stream, status);
+    }
+}

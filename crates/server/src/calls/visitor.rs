@@ -1,0 +1,307 @@
+//! The way of a request from the bytes of a read to its handler.
+//!
+//! A unary call whose handler answers in place takes the short way, which this page shows from top
+//! to bottom:
+//!
+//! 1. HEADERS: `headers` reads the head, or `cached_headers` recognises one that came before;
+//!    `begin` enters the call into the connection's table.
+//! 2. DATA: `data` finds one whole message in the frame.
+//! 3. `handle` looks at the deadline and calls the handler, whose [`Reply`] writes the response's
+//!    head, message and trailers straight into the connection's output.
+//!
+//! Everything else leaves this way into a file of its own: `bodies` (a message in several frames,
+//! or compressed), `streams`, `pooled` and `timeouts`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bookend_io::{DeadlineHeap, IoContext, WakeBatch};
+use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
+
+use super::call::{CallPhase, ServerCall};
+use super::table::{CallId, CallTable};
+use crate::Context;
+use crate::head_cache::HeadIndex;
+use crate::limits::Limits;
+use crate::method::HandlerKind;
+use crate::pool::threads::HandlerPool;
+use crate::rejection::Rejection;
+use crate::reply::Reply;
+use crate::response_writer::HandlerOutcome;
+use crate::router::Router;
+use crate::status;
+use crate::streaming_call::StreamingCall;
+use crate::unary_request::whole_message;
+
+/// The payload of the PING behind a GOAWAY: its acknowledgement says that the client has read that.
+pub(crate) const GOAWAY_PING: [u8; 8] = *b"farewell";
+
+/// Handles the requests that one read has brought.
+pub(crate) struct RequestVisitor<'a> {
+    /// The calls of the connection that was read.
+    pub calls: &'a mut CallTable,
+    pub environment: CallEnvironment<'a>,
+    /// Held while deferred handlers hand their calls to other threads, which are woken once for
+    /// all of them.
+    pub wake_batch: Option<WakeBatch>,
+}
+
+/// What calls need beside their connection: it belongs to the thread, or to the whole server.
+pub(crate) struct CallEnvironment<'a> {
+    pub router: &'a Router,
+    pub limits: &'a Limits,
+    pub pool: &'a HandlerPool,
+    pub deadlines: &'a mut DeadlineHeap<CallId>,
+    /// The clock of this read.
+    pub io: &'a IoContext,
+}
+
+/// The request of a unary call, once all of it is there.
+#[derive(Clone, Copy)]
+pub(super) struct UnaryRequest<'a> {
+    pub stream: StreamKey,
+    pub head: HeadIndex,
+    pub deadline_ns: Option<u64>,
+    pub message: &'a [u8],
+    pub was_compressed: bool,
+}
+
+impl Visitor for RequestVisitor<'_> {
+    fn headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> Option<u32> {
+        if self.calls.has(stream) {
+            // Trailers of a request carry nothing that gRPC reads.
+            self.request_ended(sender, stream);
+            return None;
+        }
+        let index = self.calls.heads.take();
+        match self.read_head(index, fields) {
+            Ok(()) => {
+                let cached = self.calls.heads.find_or_cache(index);
+                self.begin(sender, stream, cached.unwrap_or(index), end_stream);
+                cached.map(|index| index.0)
+            }
+            Err(rejection) => {
+                self.calls.heads.release(index);
+                self.calls.enter(stream, ServerCall::over(stream));
+                let page = self.environment.router.fallback_page();
+                self.calls
+                    .responses
+                    .reject(sender, stream, &rejection, page);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn cached_headers(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        token: u32,
+        end_stream: bool,
+    ) {
+        self.begin(sender, stream, HeadIndex(token), end_stream);
+    }
+
+    #[inline]
+    fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
+        let limit_bytes = self.environment.limits.max_message_bytes;
+        let call = self.calls.call(stream);
+        if end_stream
+            && let CallPhase::Awaiting = call.phase
+            && let Some(head) = call.head
+            && let Some(message) = whole_message(data, limit_bytes)
+        {
+            call.head = None;
+            call.phase = CallPhase::OVER;
+            let request = UnaryRequest {
+                stream,
+                head,
+                deadline_ns: call.deadline_ns,
+                message,
+                was_compressed: false,
+            };
+            self.handle(sender, request);
+            // Nothing is left of an answered call; one that waits must not occupy the window.
+            sender.release(stream, data.len());
+        } else {
+            self.data_in_pieces(sender, stream, data, end_stream);
+        }
+    }
+
+    fn reset(&mut self, sender: &mut Sender, stream: StreamKey, _: ErrorCode, _: Initiator) {
+        if self.calls.has(stream) {
+            self.calls.leave(stream);
+        }
+        if !self.calls.resets.take(1, || self.environment.io.now_ns()) {
+            self.calls
+                .exceed_limit(sender, "too many streams were reset");
+        }
+    }
+
+    fn settings(&mut self, _: &mut Sender) {
+        self.calls.preface_received = true;
+    }
+
+    fn goaway(&mut self, _: &mut Sender, _: u32, _: ErrorCode, _: &[u8]) {}
+
+    fn pong(&mut self, payload: [u8; 8]) {
+        self.calls.goaway_acknowledged |= payload == GOAWAY_PING;
+    }
+
+    fn drained(&mut self, sender: &mut Sender, stream: StreamKey) {
+        if self.calls.has(stream) {
+            self.step_stream(sender, stream, StreamingCall::window_opened);
+        }
+    }
+}
+
+impl RequestVisitor<'_> {
+    fn read_head(&mut self, index: HeadIndex, fields: &HeaderList) -> Result<(), Rejection> {
+        let head = self.calls.heads.head_mut(index);
+        let fields = head.read(fields)?;
+        head.route = self.environment.router.find(fields.path, fields.codec)?;
+        head.read_encodings(&fields)
+    }
+
+    /// Begins the call of a stream whose head is known.
+    #[inline]
+    fn begin(
+        &mut self,
+        sender: &mut Sender,
+        stream: StreamKey,
+        index: HeadIndex,
+        end_stream: bool,
+    ) {
+        let head = self.calls.heads.head(index);
+        let until = |timeout_ns| self.environment.io.now_ns().saturating_add(timeout_ns);
+        let (kind, deadline_ns) = (head.route.kind, head.timeout_ns.map(until));
+        self.calls
+            .enter(stream, ServerCall::awaiting(stream, index, deadline_ns));
+        match kind {
+            HandlerKind::Inline => {}
+            HandlerKind::Deferred | HandlerKind::Pool => {
+                self.admit_handler(sender, stream);
+            }
+            HandlerKind::PoolStream => self.open_on_pool(sender, stream, index, deadline_ns),
+            HandlerKind::Stream => self.open_stream(sender, stream, index, deadline_ns),
+        }
+        if end_stream {
+            self.request_ended(sender, stream);
+        }
+    }
+
+    /// Runs the handler of a unary call.
+    #[inline]
+    pub(super) fn handle(&mut self, sender: &mut Sender, request: UnaryRequest<'_>) {
+        let mut now_ns = 0;
+        if let Some(deadline_ns) = request.deadline_ns {
+            now_ns = self.environment.io.now_ns();
+            if now_ns >= deadline_ns {
+                return self.deadline_exceeded(sender, request);
+            }
+        }
+        let calls = &mut *self.calls;
+        let head = calls.heads.head(request.head);
+        match head.route.kind {
+            // It should not wait for another thread. If it does, that one must have been woken.
+            HandlerKind::Inline | HandlerKind::Stream => self.wake_batch = None,
+            HandlerKind::Deferred => {
+                // Other handlers may have begun since its head came.
+                if calls.responses.outstanding >= self.environment.limits.max_running_handlers() {
+                    calls.heads.release(request.head);
+                    return self.too_many_handlers(sender, request.stream);
+                }
+                self.wake_batch.get_or_insert_with(WakeBatch::begin);
+            }
+            HandlerKind::Pool | HandlerKind::PoolStream => {
+                return self.handle_on_pool(sender, request);
+            }
+        }
+        let method = self.environment.router.method(head.route);
+        let context = Context {
+            head,
+            compressed: request.was_compressed,
+            response: &calls.metadata,
+            deadline_ns: request.deadline_ns,
+            now_ns,
+        };
+        calls.responses.outcome = HandlerOutcome::Nothing;
+        let reply = Reply {
+            sender: &mut *sender,
+            responses: &mut calls.responses,
+            metadata: &calls.metadata,
+            reply_to: &calls.reply_to,
+            stream: request.stream,
+        };
+        let call = || {
+            method
+                .service
+                .call(method.number, request.message, &context, reply);
+        };
+        let panicked = catch_unwind(AssertUnwindSafe(call)).is_err();
+        let answered = calls.responses.outcome == HandlerOutcome::Answered;
+        if panicked || !answered || calls.metadata.is_used() {
+            self.not_simply_answered(sender, request.stream, panicked);
+        }
+        self.calls.heads.release(request.head);
+    }
+
+    #[cold]
+    fn not_simply_answered(&mut self, sender: &mut Sender, stream: StreamKey, panicked: bool) {
+        let calls = &mut *self.calls;
+        calls.panics += u64::from(panicked);
+        // Also what came after the answer, so that it does not go with that of another call.
+        let fields = calls.metadata.is_used().then(|| calls.metadata.take());
+        match calls.responses.outcome {
+            HandlerOutcome::Answered => {}
+            HandlerOutcome::HeadSent { output_bytes } => {
+                calls
+                    .responses
+                    .encoder_panicked(sender, stream, output_bytes);
+            }
+            HandlerOutcome::Deferred if !panicked => {
+                calls.call(stream).phase = CallPhase::Deferred(fields.map(Box::new));
+                self.watch_deadline(stream);
+            }
+            HandlerOutcome::Nothing | HandlerOutcome::Deferred => {
+                let status = if panicked {
+                    status::handler_panicked()
+                } else {
+                    status::internal("the handler gave no answer")
+                };
+                calls.responses.fail(sender, stream, &status);
+            }
+        }
+    }
+
+    /// Ends a call whose deadline passed before its handler could begin.
+    #[cold]
+    fn deadline_exceeded(&mut self, sender: &mut Sender, request: UnaryRequest<'_>) {
+        self.calls.heads.release(request.head);
+        let status = status::deadline_exceeded();
+        self.calls.responses.fail(sender, request.stream, &status);
+    }
+
+    /// Handlers that have not answered count as long as they run: a client that resets its streams
+    /// gets no more of them than one that waits. If there are too many, the call is over.
+    pub(super) fn admit_handler(&mut self, sender: &mut Sender, stream: StreamKey) -> bool {
+        let limits = self.environment.limits;
+        let admitted = self.calls.responses.outstanding < limits.max_running_handlers();
+        if !admitted {
+            self.too_many_handlers(sender, stream);
+        }
+        admitted
+    }
+
+    #[cold]
+    fn too_many_handlers(&mut self, sender: &mut Sender, stream: StreamKey) {
+        self.calls
+            .fail(sender, stream, &status::too_many_handlers());
+    }
+}

@@ -1,0 +1,117 @@
+//! Requests that are answered because of their head alone.
+
+use bookend_wire::grpc::{Code, Status};
+
+use crate::status::internal;
+
+/// Why a request is answered without its body being read.
+#[derive(Debug)]
+pub(crate) struct Rejection {
+    pub http_status: HttpStatus,
+    pub status: Status,
+    /// The answer lists the encodings that this server supports.
+    pub lists_encodings: bool,
+}
+
+/// HTTP statuses that a gRPC server has a use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpStatus {
+    /// Everything that is gRPC.
+    Ok,
+    /// The method is not POST.
+    MethodNotAllowed,
+    /// The content type is not gRPC's.
+    UnsupportedMediaType,
+}
+
+impl HttpStatus {
+    pub fn as_bytes(self) -> &'static [u8] {
+        match self {
+            HttpStatus::Ok => b"200",
+            HttpStatus::MethodNotAllowed => b"405",
+            HttpStatus::UnsupportedMediaType => b"415",
+        }
+    }
+}
+
+impl From<Status> for Rejection {
+    fn from(status: Status) -> Self {
+        Rejection {
+            http_status: HttpStatus::Ok,
+            status,
+            lists_encodings: false,
+        }
+    }
+}
+
+pub(crate) fn not_post(method: &[u8]) -> Rejection {
+    let message = format!("the HTTP method is {} and should be POST", quoted(method));
+    Rejection {
+        http_status: HttpStatus::MethodNotAllowed,
+        ..internal(message).into()
+    }
+}
+
+pub(crate) fn not_grpc(content_type: &[u8]) -> Rejection {
+    let content_type = quoted(content_type);
+    let message = format!("the content type {content_type} is not application/grpc");
+    Rejection {
+        http_status: HttpStatus::UnsupportedMediaType,
+        ..Status::new(Code::Unknown, message).into()
+    }
+}
+
+pub(crate) fn malformed_timeout(text: &[u8]) -> Rejection {
+    internal(format!("malformed grpc-timeout {}", quoted(text))).into()
+}
+
+pub(crate) fn unknown_codec(codec: &[u8], known: &str) -> Rejection {
+    let codec = quoted(codec);
+    unimplemented(format!(
+        "unknown codec {codec}: the service speaks application/grpc+{known}"
+    ))
+}
+
+/// gRPC's compression document wants the answer to list the supported encodings.
+pub(crate) fn unknown_encoding(name: &[u8]) -> Rejection {
+    Rejection {
+        lists_encodings: true,
+        ..unimplemented(format!("unknown grpc-encoding {}", quoted(name)))
+    }
+}
+
+pub(crate) fn malformed_path(path: &[u8]) -> Rejection {
+    unimplemented(format!("malformed path {}", quoted(path)))
+}
+
+pub(crate) fn unknown_service(service: &[u8]) -> Rejection {
+    unimplemented(format!("unknown service {}", quoted(service)))
+}
+
+pub(crate) fn unknown_method(service: &[u8], method: &[u8]) -> Rejection {
+    let (service, method) = (quoted(service), quoted(method));
+    unimplemented(format!("unknown method {method} of service {service}"))
+}
+
+fn unimplemented(message: String) -> Rejection {
+    Status::new(Code::Unimplemented, message).into()
+}
+
+/// What a peer sent, quoted, and short enough to send back.
+fn quoted(bytes: &[u8]) -> String {
+    /// Names of services and methods are shorter; a status message is no place for more.
+    const MAX_QUOTED_BYTES: usize = 120;
+    let end = bytes.len().min(MAX_QUOTED_BYTES);
+    format!("{:?}", String::from_utf8_lossy(&bytes[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_back_is_bounded() {
+        assert!(quoted(&[b'x'; 10_000]).len() < 200);
+        assert_eq!(quoted(b"a\xff"), "\"a\u{fffd}\"");
+    }
+}

@@ -1,0 +1,179 @@
+//! Calls and connections that take too long: deadlines, stalled requests, keepalive.
+
+use bookend_io::IoContext;
+use bookend_wire::ErrorCode;
+use bookend_wire::keepalive::Silence;
+
+use super::ServerShard;
+use super::connection::{GoAwayReason, ServerConnection, find};
+use crate::calls::CallId;
+use crate::limits::{Limits, TIMEOUT_CHECK_INTERVAL_NS};
+use crate::timeouts::{ConnectionProgress, TimeoutKind};
+
+impl ServerShard {
+    /// Ends the calls whose deadline has passed.
+    pub(super) fn expire_calls(&mut self, io: &mut IoContext) {
+        if self.call_deadlines.next_ns().is_none() {
+            return;
+        }
+        let now_ns = io.now_ns();
+        while let Some(CallId { id, stream }) = self.call_deadlines.pop_due(now_ns) {
+            if let Some(connection) = find(&mut self.connections, id) {
+                connection.with_output(io, |sender, calls| {
+                    calls.expire(sender, stream, &self.services.limits);
+                });
+                connection.settle(&mut self.counts, &mut self.ready, io);
+            }
+        }
+    }
+
+    /// Forgets the deadlines of calls that are over.
+    #[cold]
+    pub(super) fn sweep_call_deadlines(&mut self) {
+        let connections = &mut self.connections;
+        self.call_deadlines.sweep(|&CallId { id, stream }| {
+            find(connections, id).is_some_and(|connection| connection.calls.is_open(stream))
+        });
+    }
+
+    /// Has connections checked from now on, if any limit needs that.
+    pub(super) fn start_timeout_checks(&mut self, io: &IoContext) {
+        if self.next_timeout_check_ns.is_none() && self.services.limits.has_timeouts() {
+            self.next_timeout_check_ns = Some(io.now_ns() + TIMEOUT_CHECK_INTERVAL_NS);
+        }
+    }
+
+    /// Checks every connection, if it is time to.
+    pub(super) fn check_timeouts(&mut self, io: &mut IoContext) {
+        if self
+            .next_timeout_check_ns
+            .is_none_or(|at_ns| io.now_ns() < at_ns)
+        {
+            return;
+        }
+        let now_ns = io.now_ns();
+        let limits = &self.services.limits;
+        let mut any = false;
+        for connection in self.connections.iter_mut().flatten() {
+            any = true;
+            connection.end_stalled_calls(limits, now_ns, io);
+            connection.calls.report(&mut self.counts);
+            connection.close_if_drained(io);
+            let progress = connection.progress(io);
+            match connection.timeouts.check(progress, limits, now_ns) {
+                None => {}
+                Some(TimeoutKind::Idle) => {
+                    let deadlines = &mut self.connection_deadlines;
+                    let reason = GoAwayReason::Idle;
+                    let started = connection.start_draining(reason, limits, deadlines, io);
+                    self.counts.retired_connections += u64::from(started);
+                }
+                Some(timeout) => {
+                    self.counts.broken_connections += u64::from(!connection.is_closing);
+                    connection.end_for(timeout, io);
+                }
+            }
+            let has_vanished = connection.keep_alive(progress, limits, io);
+            self.counts.vanished_connections += u64::from(has_vanished);
+        }
+        self.next_timeout_check_ns = any.then_some(now_ns + TIMEOUT_CHECK_INTERVAL_NS);
+    }
+}
+
+impl ServerConnection {
+    /// Ends the calls whose request has made no progress for too long.
+    fn end_stalled_calls(&mut self, limits: &Limits, now_ns: u64, io: &mut IoContext) {
+        let Some(timeout_ns) = limits.request_timeout_ns else {
+            return;
+        };
+        if self.is_closing || self.http2.sender.live_streams() == 0 {
+            return;
+        }
+        if io.backlog(self.id) > 0 {
+            // It may not be read from.
+            return self.calls.restart_request_timeouts();
+        }
+        self.with_output(io, |sender, calls| {
+            calls.end_stalled(sender, timeout_ns, now_ns);
+        });
+    }
+
+    fn progress(&self, io: &IoContext) -> ConnectionProgress {
+        let ServerConnection {
+            id, http2, input, ..
+        } = self;
+        let sender = &http2.sender;
+        let sent_bytes = io.sent_bytes(*id);
+        let has_backlog = io.backlog(*id) > 0;
+        // A client that does not read is not read from: what it has left incomplete is not its
+        // fault.
+        let block = http2.receiver.open_block().filter(|_| !has_backlog);
+        let is_partial = input.has_partial_frame && !has_backlog;
+        let unread = has_backlog.then_some(sent_bytes);
+        if self.is_closing {
+            return ConnectionProgress {
+                unread,
+                ..ConnectionProgress::default()
+            };
+        }
+        let is_blocked = sender.all_blocked_bytes() > 0;
+        ConnectionProgress {
+            partial_frame: is_partial.then_some(input.consumed_bytes),
+            open_header_block: block.map(u64::from),
+            unread,
+            blocked_by_window: is_blocked.then(|| sender.unblocked_bytes()),
+            idle: (sender.live_streams() == 0).then_some(sender.last_peer_id().into()),
+        }
+    }
+
+    /// Sends a PING to a client that has been silent for long. True, once, if it did not answer.
+    fn keep_alive(
+        &mut self,
+        progress: ConnectionProgress,
+        limits: &Limits,
+        io: &mut IoContext,
+    ) -> bool {
+        let Some(keepalive) = limits.keepalive.filter(|_| !self.is_closing) else {
+            return false;
+        };
+        if progress.unread.is_some() {
+            // It is not read from, so an answer would not be noticed.
+            self.keepalive.rest();
+            return false;
+        }
+        let heard_bytes = self.input.consumed_bytes;
+        match self.keepalive.look(heard_bytes, keepalive, io.now_ns()) {
+            None => {}
+            Some(Silence::Ask) => self.with_output(io, |sender, _| sender.ping([0; 8])),
+            Some(Silence::Unanswered) => {
+                self.is_closing = true;
+                io.abort(self.id);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn end_for(&mut self, timeout: TimeoutKind, io: &mut IoContext) {
+        if timeout == TimeoutKind::Unread {
+            // Nothing that is written would arrive.
+            return io.abort(self.id);
+        }
+        self.send_goaway(ErrorCode::ENHANCE_YOUR_CALM, timeout.reason(), io);
+        self.is_closing = true;
+        io.close(self.id);
+    }
+}
+
+impl Limits {
+    fn has_timeouts(&self) -> bool {
+        let timeouts = [
+            self.input_timeout_ns,
+            self.request_timeout_ns,
+            self.write_timeout_ns,
+            self.window_timeout_ns,
+            self.idle_timeout_ns,
+        ];
+        timeouts.iter().any(Option::is_some) || self.keepalive.is_some()
+    }
+}

@@ -1,0 +1,297 @@
+//! One streaming call: what has come, what may go, and what it is blocked on.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bookend_wire::grpc::Status;
+use bookend_wire::grpc::message::split_first;
+
+use crate::compression::{Encoding, decompressed};
+use crate::limits::INFLATED_TURN_BYTES;
+use crate::pool::{PoolRequest, ShardEnd};
+use crate::request_buffer::RequestBuffer;
+use crate::service::InlineStream;
+use crate::status;
+use crate::stream_reply::{Blocked, ResponseState, StreamReply, StreamWriter};
+
+/// A streaming call: its handler, what has come of its requests, how far its response is.
+pub(crate) struct StreamingCall {
+    handler: CallHandler,
+    /// Requests that the handler has not got yet.
+    buffer: RequestBuffer,
+    /// Of requests that are flagged as compressed.
+    encoding: Encoding,
+    request: RequestState,
+    response: ResponseState,
+    blocked: Blocked,
+    /// The handler stopped because its replies were full: `on_ready` is due once there is room.
+    owes_on_ready: bool,
+    /// Bytes that have come and for which no window was given back to the client.
+    unreleased_bytes: usize,
+    /// What its connection has counted of [`StreamingCall::unfinished_bytes`].
+    pub charged_bytes: usize,
+    /// What flow control held back when this was last looked at.
+    pub blocked_bytes: usize,
+    /// It is in its connection's queue of streams that wait for their turn.
+    pub is_queued: bool,
+}
+
+/// How far the requests have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestState {
+    Open,
+    /// No more will come.
+    Ended,
+    /// And the handler has been told.
+    EndDelivered,
+}
+
+impl StreamingCall {
+    pub fn new(handler: CallHandler, encoding: Encoding, response: ResponseState) -> Self {
+        StreamingCall {
+            handler,
+            buffer: RequestBuffer::default(),
+            encoding,
+            request: RequestState::Open,
+            response,
+            blocked: Blocked::No,
+            owes_on_ready: false,
+            unreleased_bytes: 0,
+            charged_bytes: 0,
+            blocked_bytes: 0,
+            is_queued: false,
+        }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.response.ended
+    }
+
+    pub fn blocked(&self) -> Blocked {
+        self.blocked
+    }
+
+    /// Size of the requests that the handler has not begun with.
+    pub fn unfinished_bytes(&self) -> usize {
+        self.buffer.len() + self.response.kept_bytes + self.handler.waiting_bytes()
+    }
+
+    /// Bytes whose window may be given back to the client now. While the call is blocked, those that
+    /// its handler has not got stay charged: that is what stops a client that does not read.
+    pub fn take_releasable(&mut self) -> usize {
+        let kept_bytes = if self.blocked == Blocked::No {
+            0
+        } else {
+            self.buffer.len().min(self.unreleased_bytes)
+        };
+        let releasable_bytes = self.unreleased_bytes - kept_bytes;
+        self.unreleased_bytes = kept_bytes;
+        releasable_bytes
+    }
+
+    /// All bytes that are charged to the client, for a call that is over.
+    pub fn take_unreleased(&mut self) -> usize {
+        std::mem::take(&mut self.unreleased_bytes)
+    }
+
+    /// The handler got the one request when the call began, and no more can come.
+    pub fn expect_no_requests(&mut self) {
+        self.request = RequestState::EndDelivered;
+    }
+
+    /// Part of the body has come.
+    pub fn received(&mut self, writer: StreamWriter<'_>, data: &[u8], limit_bytes: usize) {
+        self.unreleased_bytes += data.len();
+        if self.blocked != Blocked::No || self.buffer.len() > 0 {
+            self.buffer.push(data);
+            return self.resume(writer, limit_bytes);
+        }
+        let mut rest = data;
+        self.run(writer, &mut rest, limit_bytes);
+        self.buffer.push(rest);
+    }
+
+    /// The client sends no more.
+    pub fn request_ended(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        self.request = RequestState::Ended;
+        self.resume(writer, limit_bytes);
+    }
+
+    /// What flow control held back has been sent.
+    pub fn window_opened(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        if self.blocked == Blocked::OnWindow {
+            self.blocked = Blocked::No;
+            self.resume(writer, limit_bytes);
+        }
+    }
+
+    /// It is this stream's turn.
+    pub fn take_turn(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        if self.blocked == Blocked::OnTurn {
+            self.blocked = Blocked::No;
+            self.resume(writer, limit_bytes);
+        }
+    }
+
+    /// Its handler, on another thread, has replies to send or room for requests.
+    pub fn poll_handler(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        self.owes_on_ready = true;
+        if self.blocked == Blocked::OnHandler {
+            self.blocked = Blocked::No;
+        }
+        self.resume(writer, limit_bytes);
+    }
+
+    pub fn fail(&mut self, writer: StreamWriter<'_>, status: Status) {
+        let mut reply = StreamReply {
+            writer,
+            response: &mut self.response,
+            request_was_compressed: false,
+        };
+        reply.end(Err(status));
+    }
+
+    /// Goes on with what is in the buffer.
+    fn resume(&mut self, writer: StreamWriter<'_>, limit_bytes: usize) {
+        if self.blocked != Blocked::No {
+            return;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut rest = buffer.bytes();
+        self.run(writer, &mut rest, limit_bytes);
+        let left_bytes = rest.len();
+        buffer.keep_last(left_bytes);
+        self.buffer = buffer;
+    }
+
+    /// Calls the handler as long as it has something to do and there is room for its replies;
+    /// removes what it got from the front of `body`.
+    fn run(&mut self, writer: StreamWriter<'_>, body: &mut &[u8], limit_bytes: usize) {
+        let StreamingCall {
+            handler,
+            encoding,
+            request,
+            response,
+            blocked,
+            owes_on_ready,
+            ..
+        } = self;
+        response.begin_turn();
+        let mut reply = StreamReply {
+            writer,
+            response,
+            request_was_compressed: false,
+        };
+        loop {
+            if reply.ended() {
+                return;
+            }
+            *blocked = reply.blocked();
+            if *blocked != Blocked::No {
+                return;
+            }
+            if std::mem::take(owes_on_ready) {
+                handler.on_ready(&mut reply);
+            } else {
+                match split_first(body, limit_bytes) {
+                    Ok(Some(_)) if !handler.takes_requests() => {
+                        *blocked = Blocked::OnHandler;
+                        return;
+                    }
+                    Ok(Some((message, behind))) => {
+                        *body = behind;
+                        reply.request_was_compressed = message.compressed;
+                        let inflated_bytes = reply.inflated_bytes();
+                        match decompressed(message, *encoding, limit_bytes, inflated_bytes) {
+                            Ok(message) => handler.on_message(message, &mut reply),
+                            Err(status) => reply.end(Err(status)),
+                        }
+                        if *reply.inflated_bytes() > INFLATED_TURN_BYTES && !reply.ended() {
+                            *owes_on_ready = reply.is_full();
+                            *blocked = Blocked::OnTurn;
+                            return;
+                        }
+                    }
+                    Ok(None) if *request != RequestState::Ended => return,
+                    Ok(None) if !body.is_empty() => reply.end(Err(status::truncated_message())),
+                    Ok(None) => {
+                        *request = RequestState::EndDelivered;
+                        handler.on_end(&mut reply);
+                    }
+                    Err(error) => reply.end(Err(status::malformed_body(error))),
+                }
+            }
+            *owes_on_ready = reply.is_full();
+        }
+    }
+}
+
+/// What handles a streaming call.
+pub(crate) enum CallHandler {
+    Inline(InlineHandler),
+    /// A thread of the pool.
+    Pool(ShardEnd),
+}
+
+/// Contains the panic of a handler's `drop`.
+pub(crate) struct InlineHandler(Option<Box<dyn InlineStream>>);
+
+impl CallHandler {
+    pub fn inline(handler: Box<dyn InlineStream>) -> Self {
+        CallHandler::Inline(InlineHandler(Some(handler)))
+    }
+
+    /// Whether it has room for the next request.
+    fn takes_requests(&self) -> bool {
+        match self {
+            CallHandler::Inline(_) => true,
+            CallHandler::Pool(shard_end) => shard_end.has_room(),
+        }
+    }
+
+    /// Size of the requests that wait for a thread to take them.
+    fn waiting_bytes(&self) -> usize {
+        match self {
+            CallHandler::Inline(_) => 0,
+            CallHandler::Pool(shard_end) => shard_end.waiting_bytes(),
+        }
+    }
+
+    fn on_message(&mut self, message: Cow<'_, [u8]>, reply: &mut StreamReply<'_>) {
+        match self {
+            CallHandler::Inline(handler) => handler.get().on_message(&message, reply),
+            CallHandler::Pool(shard_end) => shard_end.push_request(PoolRequest {
+                message: message.into_owned(),
+                was_compressed: reply.request_was_compressed,
+            }),
+        }
+    }
+
+    fn on_end(&mut self, reply: &mut StreamReply<'_>) {
+        match self {
+            CallHandler::Inline(handler) => handler.get().on_end(reply),
+            CallHandler::Pool(shard_end) => shard_end.end_requests(),
+        }
+    }
+
+    fn on_ready(&mut self, reply: &mut StreamReply<'_>) {
+        match self {
+            CallHandler::Inline(handler) => handler.get().on_ready(reply),
+            CallHandler::Pool(shard_end) => shard_end.send(reply),
+        }
+    }
+}
+
+impl InlineHandler {
+    fn get(&mut self) -> &mut dyn InlineStream {
+        let handler = self.0.as_deref_mut();
+        handler.expect("it is there until it is dropped")
+    }
+}
+
+impl Drop for InlineHandler {
+    fn drop(&mut self) {
+        let handler = self.0.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(handler)));
+    }
+}
