@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// What stands after `bookend claims`.
 #[derive(Debug, Args)]
 pub struct ClaimsArguments {
-    /// Write nothing; end with status 3 if the page is not what claims and records give
+    /// Write nothing; exit with 3 if the page differs from what claims and records give
     #[arg(long)]
     check: bool,
     /// The page

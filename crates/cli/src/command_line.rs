@@ -44,7 +44,7 @@ pub enum Subcommand {
     Compare(compare::CompareArguments),
     /// Print the tables of a result
     Report(report::ReportArguments),
-    /// Write the page of published claims and what became of them
+    /// Write the page of published claims with their verdicts
     Claims(claims::ClaimsArguments),
     /// Keep a result as a text file that can be committed
     Record(record::RecordArguments),
@@ -52,7 +52,7 @@ pub enum Subcommand {
     Results(results::ResultsArguments),
     /// List suites and subjects
     List(list::ListArguments),
-    /// Say what can be measured here, and what is missing for the rest
+    /// Report what can be measured here, and what is missing for the rest
     Doctor(doctor::DoctorArguments),
 }
 

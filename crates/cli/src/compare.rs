@@ -11,13 +11,13 @@ use std::path::PathBuf;
 /// What stands after `bookend compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// The result to compare with
+    /// The baseline result
     #[arg(value_name = "A")]
     before: String,
-    /// The result that is compared
+    /// The result that is compared with it
     #[arg(value_name = "B")]
     after: String,
-    /// End with status 3 if this is so, such as "ratio<0.95"
+    /// Exit with 3 if this holds, such as "ratio<0.95"
     #[arg(long, value_name = "EXPR")]
     fail_if: Option<String>,
     /// Where results are kept

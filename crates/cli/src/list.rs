@@ -1,4 +1,4 @@
-//! `bookend list`: what there is to run.
+//! `bookend list`: the suites and subjects there are.
 
 use crate::names::Named;
 use crate::terminal::{Failure, print};

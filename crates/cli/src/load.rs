@@ -58,7 +58,7 @@ pub fn start(arguments: LoadArguments) -> Result<u8, Failure> {
     status(&outcome)
 }
 
-/// Who reads standard output.
+/// The reader of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Audience {
     People,
@@ -92,7 +92,7 @@ fn announce(edge: WindowEdge) {
         WindowEdge::Start => Line::WindowStart,
         WindowEdge::End => Line::WindowEnd,
     };
-    // If the lab is gone, the closed standard input ends the run.
+    // If the lab is gone, the end of standard input ends the run.
     let _ = output::write(&format!("{line}\n"), None);
 }
 
@@ -138,7 +138,7 @@ fn lines(report: LoadReport) -> String {
     format!("{notes}{}\n", Line::Report(Box::new(report)))
 }
 
-/// Failed calls are results, as in ghz; no call at all is none.
+/// Failed calls are results, as in ghz; a run without any call has no result.
 fn status(outcome: &LoadOutcome) -> Result<u8, Failure> {
     if outcome.cancelled {
         return Ok(exit::INTERRUPTED);

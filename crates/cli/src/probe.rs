@@ -1,5 +1,5 @@
-//! `bookend probe`: one verified call, and on request a look at what the server does and does not
-//! do.
+//! `bookend probe`: one verified call, and on request a check of which parts of HTTP/2 and gRPC the
+//! server supports.
 
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
@@ -21,7 +21,7 @@ use clap::{ArgAction, Args, ValueEnum};
 pub struct ProbeArguments {
     #[command(flatten)]
     call: CallFlags,
-    /// Check also what the server does and does not do
+    /// Also check which parts of HTTP/2 and gRPC the server supports
     #[arg(long)]
     semantics: bool,
     /// How the result is printed
@@ -34,7 +34,7 @@ pub struct ProbeArguments {
 enum Format {
     /// One line for programs.
     Json,
-    /// A line a finding, for people.
+    /// One line for each finding, for people.
     Text,
 }
 

@@ -10,7 +10,7 @@ use bookend_results::suite::Suite;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// Where records are kept unless the user says otherwise.
+/// The default folder of records.
 pub const RECORDS: &str = "records";
 
 /// What stands after `bookend record`.
@@ -27,7 +27,7 @@ pub struct RecordArguments {
     into: PathBuf,
 }
 
-/// Writes the record and says where.
+/// Writes the record and prints its path.
 ///
 /// # Errors
 /// [`Failure`] when the result is not there, not finished or of a part of the suite, or the file
@@ -45,7 +45,7 @@ pub fn start(arguments: &RecordArguments) -> Result<u8, Failure> {
     Ok(exit::MEASURED)
 }
 
-/// Half a run looks like a whole one as soon as it is a file, and it would take the place of one.
+/// As a file, half a run would look like a whole one and replace it.
 fn check_whole(run: &Run) -> Result<(), Failure> {
     let plan = &run.new.plan;
     let (id, name) = (run.id, &plan.suite);

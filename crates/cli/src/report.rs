@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where results are kept unless the user says otherwise.
+/// The default file of results.
 pub const STORE: &str = "bookend.db";
 
 /// What stands after `bookend report`.
@@ -26,7 +26,7 @@ pub struct ReportArguments {
     /// Print the tables of a record instead of a stored result
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "store"])]
     record: Option<PathBuf>,
-    /// How it is written
+    /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Md)]
     format: Format,
     /// Write to a file instead of standard output
@@ -59,11 +59,11 @@ enum Format {
     Text,
     /// Markdown
     Md,
-    /// A row a cell
+    /// One row for each cell
     Csv,
     /// Everything
     Json,
-    /// A picture of one case: bars of requests per second, a group an instrument
+    /// A picture of one case: bars of requests per second, grouped by instrument
     Svg,
 }
 
@@ -134,7 +134,7 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
 /// The newest result.
 ///
 /// # Errors
-/// [`Failure`] when there is none.
+/// [`Failure`] when the store has no result.
 pub fn latest(store: &Store) -> Result<Run, Failure> {
     let run = store.latest_run().map_err(Failure::usage)?;
     run.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))

@@ -20,7 +20,7 @@ pub struct ResultsArguments {
     /// The suites [default: all that have a results.toml, a record or a page]
     #[arg(value_name = "SUITE")]
     names: Vec<String>,
-    /// Write nothing; say where a page is not what its record gives, and exit with 3
+    /// Write nothing; report pages that differ from what their records give, and exit with 3
     #[arg(long)]
     check: bool,
     /// Where suites are
@@ -76,7 +76,7 @@ fn record_of(arguments: &ResultsArguments, name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The text of the page. `None`: the suite has no record.
+/// The text of the page, or `None` if the suite has no record.
 fn page(arguments: &ResultsArguments, name: &str) -> Result<Option<String>, Failure> {
     let Some(file) = record_of(arguments, name) else {
         return Ok(None);
@@ -105,7 +105,7 @@ fn profile(records: &Path, name: &str) -> Result<Option<Profile>, Failure> {
     }
 }
 
-/// What the document claims and what came of it. A quick run is no ground for a verdict.
+/// What the document claims, with verdicts. A quick run is not enough for a verdict.
 fn verdicts(arguments: &ResultsArguments, name: &str, record: &Record) -> Result<String, Failure> {
     let declared = arguments.suites.join(name).join(CLAIMS_FILE);
     if record.facts.extent == Extent::Quick || !declared.is_file() {
@@ -127,7 +127,8 @@ fn write(file: &Path, page: Option<String>, name: &str) -> Result<(), Failure> {
     print(&line)
 }
 
-/// How the file differs from the page that the record gives; without one there must be no file.
+/// How the file differs from the page that the record gives. Without a record there must be no
+/// file.
 fn difference(file: &Path, page: Option<&str>) -> Result<Option<String>, Failure> {
     let is = match fs::read_to_string(file) {
         Ok(text) => Some(text),

@@ -34,13 +34,13 @@ pub struct RunArguments {
     /// Processes and threads that a server under test may have [default: the suite's]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_negative_numbers = true)]
     server_processes: Option<u32>,
-    /// Go on with the last run of the suite that did not end
+    /// Resume the last unfinished run of the suite
     #[arg(long)]
     resume: bool,
     /// Where results are kept
     #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
     store: PathBuf,
-    /// Seed of the order of cells [default: a new one]
+    /// Seed of the order in which cells are measured [default: a new one]
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Where suites are
@@ -102,7 +102,7 @@ pub fn start(arguments: &RunArguments) -> Result<u8, Failure> {
     Ok(status)
 }
 
-/// Reads a suite and decides what is done of it: of a run that goes on, what it began to do.
+/// Reads a suite and decides what to measure of it. A resumed run keeps its plan.
 fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failure> {
     let suite = Suite::read(&arguments.suites.join(name)).map_err(Failure::usage)?;
     if let Some(plan) = begun(arguments, &suite.name)? {
@@ -125,7 +125,7 @@ fn planned(arguments: &RunArguments, name: &str) -> Result<(Suite, Plan), Failur
     Ok((suite, plan))
 }
 
-/// The plan of the run that is resumed. Where there is none, the run itself will say so.
+/// The plan of the run that is resumed. If there is no such run, the run itself reports it.
 fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure> {
     if !arguments.resume || !arguments.store.exists() {
         return Ok(None);
@@ -135,7 +135,7 @@ fn begun(arguments: &RunArguments, suite: &str) -> Result<Option<Plan>, Failure>
     Ok(run.map(|run| run.new.plan))
 }
 
-/// Does one suite and prints its tables.
+/// Measures one suite and prints its tables.
 fn measure(settings: &RunSettings, store: &mut Store) -> Result<RunSummary, Failure> {
     let mut stderr = std::io::stderr();
     let is_terminal = stderr.is_terminal();

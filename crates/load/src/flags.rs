@@ -50,7 +50,7 @@ pub struct CallFlags {
     /// TLS: the name that the server's certificate is for, and the :authority
     #[arg(long, value_name = "NAME")]
     pub cname: Option<String>,
-    /// TLS: accept any certificate, and so anybody in between
+    /// TLS: accept any certificate, even that of an attacker in between
     #[arg(long = "skipTLS")]
     pub skip_tls: bool,
     /// The :authority of every request [default: the target]
@@ -139,7 +139,7 @@ pub struct LoadFlags {
     /// Record the latencies of failed calls too
     #[arg(long)]
     pub count_errors: bool,
-    /// A label for the run
+    /// A label of the run
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
     /// More labels, a JSON object of strings
@@ -167,23 +167,23 @@ pub struct LoadFlags {
     /// How threads wait: sleep, or spin, which makes CPU figures meaningless
     #[arg(long, value_name = "HOW", value_parser = |name: &str| choose(name, &Wait::ALL), default_value = "sleep")]
     pub wait: Wait,
-    /// Make a connection for each call and end it, inside the call's latency
+    /// Make and end a connection for each call; both count in its latency
     #[arg(long)]
     pub one_shot: bool,
-    /// Begin at once, and make the connections meanwhile
+    /// Begin the run at once, and make the connections during it
     #[arg(long)]
     pub connects_in_window: bool,
 }
 
 impl Default for CallFlags {
-    /// The command line with no word on it.
+    /// An empty command line.
     fn default() -> Self {
         unwritten()
     }
 }
 
 impl Default for LoadFlags {
-    /// The command line with no word on it.
+    /// An empty command line.
     fn default() -> Self {
         unwritten()
     }
@@ -195,10 +195,10 @@ fn unwritten<F: Args>() -> F {
     F::from_arg_matches(&matches).expect("no flag is required")
 }
 
-/// A whole number, with an error that says so.
+/// Reads a whole number.
 ///
 /// # Errors
-/// When the text is something else, or too large for `N`.
+/// When the text is not a whole number, or too large for `N`.
 pub fn whole<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "not a whole number, or too large")
 }

@@ -27,7 +27,7 @@ pub struct CallOptions {
     pub tls: Option<ClientConfig>,
     /// Where the shape of messages comes from.
     pub schema: SchemaSource,
-    /// The method: `pkg.Service/Method` or `pkg.Service.Method`.
+    /// The method, as `pkg.Service/Method` or `pkg.Service.Method`.
     pub method: String,
     /// Where the request messages come from.
     pub data: DataSource,
@@ -57,7 +57,7 @@ pub enum SchemaSource {
     Reflection,
 }
 
-/// How long an address is tried where connections may take for ever.
+/// How long to try an address where connections may take for ever.
 const ADDRESS_TRIAL_MAX: Duration = Duration::from_secs(10);
 
 impl CallOptions {
@@ -108,8 +108,8 @@ impl CallOptions {
         })
     }
 
-    /// TLS of all connections, where there is to be any. The certificate of each target has to be
-    /// for the name of that target, or those of all targets for the authority that was given.
+    /// TLS for the connections of a run; `None` is plain text. The certificate of each target has to
+    /// be for the target's name, or for the authority if the flags give one.
     ///
     /// # Errors
     /// [`FlagsError::Tls`] where no certificate can be for such a name.

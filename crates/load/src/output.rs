@@ -1,4 +1,4 @@
-//! Where a report goes: standard output or a file that is never half written.
+//! Where a report goes: standard output, or a file that is never half written.
 
 use crate::error_text::{choose, reason};
 use crate::summary;
@@ -87,11 +87,11 @@ pub fn check(file: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes to a file, or to standard output. A file is replaced as a whole: whoever reads it sees
-/// the old text or the new, and a full disk leaves the old. Pipes and devices are written to.
+/// Writes to a file, or to standard output. A file is replaced atomically: readers see the old text
+/// or the new, and a full disk leaves the old. Pipes and devices are written to directly.
 ///
 /// # Errors
-/// [`OutputError`] with what the system said. A reader that closes standard output is no error.
+/// [`OutputError`] with what the system said. A reader that closes standard output is not an error.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), OutputError> {
     let written = match file {
         Some(file) => replace(file, text),

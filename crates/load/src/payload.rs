@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where the request messages come from, as the user said it.
+/// Where the request messages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DataSource {
     /// Nowhere: every request is the empty message.
@@ -32,7 +32,7 @@ pub enum DataSource {
 /// What `{{` in data means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Templates {
-    /// A template, which is refused so that nobody measures its literal text by mistake.
+    /// A template, which is refused: sending its literal text would measure something else.
     #[default]
     Refuse,
     /// Text like any other.
@@ -46,7 +46,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Reads the data and makes request messages of the type `message` of it. `input` is standard input.
+    /// Reads the data as request messages of the type `message`. `input` is standard input.
     ///
     /// # Errors
     /// [`PayloadError`] naming the place in the data that is wrong.

@@ -1,4 +1,4 @@
-//! What all workers of a run do: the calls, the phases, the limits.
+//! What the workers of a run do: the calls, the phases, the limits.
 
 mod from_flags;
 
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// The calls that a run makes and for how long. Shared by all workers, never changed.
+/// Which calls a run makes, and for how long. Shared by all workers, never changed.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
-    /// Whom the connections go to.
+    /// Where the connections go.
     pub targets: Targets,
     /// `/pkg.Service/Method`.
     pub path: String,
@@ -43,16 +43,15 @@ pub struct LoadPlan {
     pub wait: Wait,
     /// Time before the window, nanoseconds.
     pub warmup_ns: u64,
-    /// Length of the window, nanoseconds; `None`: until all calls have ended.
+    /// Length of the window, nanoseconds; `None` is until all calls have ended.
     pub window_ns: Option<u64>,
-    /// Calls of the window; `None`: as many as there is time for.
+    /// Calls of the window; `None` is as many as there is time for.
     pub calls: Option<u64>,
     /// The deadline of a call, nanoseconds.
     pub timeout_ns: Option<u64>,
     /// How long a connection may take to be made, and to greet, nanoseconds.
     pub connect_timeout_ns: u64,
-    /// When a server that says nothing while calls wait for it is asked for a sign of life; `None`
-    /// for never.
+    /// When to send a PING to a server that is silent while calls wait for it; `None` is never.
     pub keepalive: Option<Keepalive>,
     /// What happens to calls in flight at the end of the window.
     pub duration_stop: DurationStop,
@@ -60,18 +59,18 @@ pub struct LoadPlan {
     pub count_errors: bool,
     /// The HTTP/2 limits.
     pub config: ConnectionConfig,
-    /// What the report says about the run besides what was measured.
+    /// How the report describes the run.
     pub labels: ReportLabels,
 }
 
-/// What a report says about its run besides what was measured.
+/// How a report describes its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportLabels {
-    /// A label of the user's.
+    /// `--name`
     pub name: Option<String>,
-    /// More labels of the user's.
+    /// `--tags`
     pub tags: BTreeMap<String, String>,
-    /// The targets as they were typed.
+    /// The targets, in the order of the command line.
     pub targets: Vec<String>,
     /// The flags, under ghz's names.
     pub options: Value,
@@ -80,12 +79,12 @@ pub struct ReportLabels {
 /// When connections are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Connecting {
-    /// Before the run: it begins once each has greeted or failed.
+    /// Before the run, which begins once each connection has greeted or failed.
     #[default]
     BeforeRun,
-    /// In the run: it begins at once, and calls are made on connections as these come.
+    /// During the run, which begins at once: calls are made on connections as they come.
     InRun,
-    /// Each call makes one of its own and ends it, inside its clock.
+    /// One for each call, made and ended within the call's latency.
     PerCall,
 }
 
@@ -95,9 +94,9 @@ pub enum DurationStop {
     /// The connections are closed, and these calls count as `UNAVAILABLE`: ghz's default, which
     /// makes every run by time end with errors that no server made.
     Close,
-    /// They are waited for, and count.
+    /// The run waits for them and counts them.
     Wait,
-    /// They may end within [`crate::DRAIN_NS`], and count nowhere.
+    /// They have [`crate::DRAIN_NS`] to end, and are not counted.
     #[default]
     Ignore,
 }
@@ -121,7 +120,7 @@ impl FromStr for DurationStop {
 }
 
 impl LoadPlan {
-    /// Takes epoll where io_uring was chosen and cannot be used on this machine; says why.
+    /// Falls back to epoll where io_uring was chosen and this machine refuses it; returns the reason.
     pub fn fall_back(&mut self) -> Option<UringRefusal> {
         if self.driver != Driver::Uring {
             return None;
@@ -131,7 +130,7 @@ impl LoadPlan {
         Some(refusal)
     }
 
-    /// The head of every request to the target of that name, without what varies.
+    /// The head of every request to the target of that number, without the varying field.
     pub(crate) fn head(&self, name: usize) -> HeaderBlock {
         let authority = self.targets.authority(name).unwrap_or(&self.authority);
         let scheme: &[u8] = match self.tls {
@@ -158,7 +157,7 @@ impl LoadPlan {
         head
     }
 
-    /// The connections, calls in flight and calls in all of worker `worker`.
+    /// The share of worker `worker` in connections, calls in flight and calls in all.
     pub(crate) fn share(&self, worker: u32) -> Share {
         let first = part_before(self.connections, self.threads, worker);
         let behind = part_before(self.connections, self.threads, worker + 1);
@@ -207,7 +206,7 @@ fn part_before(total: u32, parts: u32, part: u32) -> u32 {
 pub(crate) mod tests {
     use super::*;
 
-    /// One of which those of other tests are variants: no warm-up, no deadlines.
+    /// The plan of which the plans of other tests are variants: no warm-up, no deadlines.
     pub(crate) fn plan(
         connections: u32,
         concurrency: u32,

@@ -109,7 +109,7 @@ fn part(latencies: &Latencies) -> Part {
     }
 }
 
-/// One row is the run itself.
+/// A run with one target has no rows: a single one would repeat the run.
 fn targets(names: &[String], outcome: &LoadOutcome) -> Vec<TargetReport> {
     if outcome.targets.len() < 2 {
         return Vec::new();
@@ -150,7 +150,7 @@ fn average_ns(latencies: &Latencies) -> u64 {
     u64::try_from(average_ns).unwrap_or(u64::MAX)
 }
 
-/// Zero where nothing was recorded, as for the other figures.
+/// Zero where nothing was recorded, like the other figures.
 fn fastest_ns(latencies: &Latencies) -> u64 {
     if latencies.histogram.is_empty() {
         0

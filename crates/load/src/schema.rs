@@ -186,7 +186,7 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().map(|folder| absolute(folder)).collect()
 }
 
-/// The compiler compares paths letter by letter, so that one file in two spellings would be two.
+/// The compiler compares paths byte by byte: two spellings of one file would be two files.
 fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -192,7 +192,7 @@ fn by_target(facts: &Extension) -> String {
     facts.targets.iter().map(line).collect()
 }
 
-/// What the server has told us, in frames of its own, that explains the figures.
+/// Limits and GOAWAYs that the server sent, which explain the figures.
 fn announced_by_the_server(facts: &Extension) -> String {
     let streams = facts.streams_allowed.map(|streams| {
         format!(

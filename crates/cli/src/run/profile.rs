@@ -34,10 +34,10 @@ pub struct ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// What is recorded of a run, if anything is.
+    /// What to record of a run, if anything.
     ///
     /// # Errors
-    /// A case is none of the plan's.
+    /// When the plan does not have the case.
     pub fn settings(&self, plan: &Plan) -> Result<Option<ProfileSettings>, Failure> {
         if !self.profile {
             return Ok(None);
@@ -54,7 +54,7 @@ impl ProfileArguments {
     }
 }
 
-/// The case of the plan that is written so.
+/// The case of the plan with this text.
 fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
     let mut cases = plan.cases.iter();
     let found = cases.find(|case| case.to_string() == text);
@@ -68,8 +68,8 @@ fn planned(plan: &Plan, text: &str) -> Result<Case, Failure> {
     })
 }
 
-/// Records what `how` says and prints what came of it. Where nothing can be recorded one line says
-/// why; the figures of the run stand, and so does its exit status.
+/// Records the profiles that `how` describes and prints what they show. Where nothing can be
+/// recorded, one line gives the reason; the results of the run and its exit status stand.
 ///
 /// # Errors
 /// [`Failure`] when the request of the suite cannot be written again.

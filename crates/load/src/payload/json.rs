@@ -97,7 +97,7 @@ impl Failure<'_> {
         words.replace("expected a map", "expected an object in {}")
     }
 
-    /// The wrong name that the library stumbled over, with what would have been right.
+    /// The wrong name that the library refused, with the names that would have been right.
     fn find_unknown(&self, message: &MessageDescriptor) -> Option<Unknown> {
         let value: Value = serde_json::from_str(self.text).ok()?;
         let mut found = Vec::new();

@@ -144,7 +144,7 @@ fn neighbours(file: &Path) -> Suggestion {
     Suggestion::among(&file.display().to_string(), names)
 }
 
-/// Errors are told in one line: whatever breaks lines is made a space.
+/// Joins the lines of an error: each is printed on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -9,7 +9,7 @@ use prost_types::FileDescriptorProto;
 use protox::file::{FileResolver as _, GoogleFileResolver};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Files that one service may import, all told. Large generated trees (googleapis) have a few
+/// Files that one service may import, directly or not. Large generated trees (googleapis) have a few
 /// thousand; a server that names more is naming them without end.
 const FILES_LIMIT: usize = 10_000;
 
