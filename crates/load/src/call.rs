@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_an_answer_had_come_is_told_apart() {
+    fn progress_says_how_far_a_response_had_come() {
         let mut call = CallInFlight::new(1, true);
         assert_eq!(call.progress(), "");
         call.head(&list(&HEAD));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_told_with_its_message_decoded() {
+    fn a_status_comes_with_its_message_decoded() {
         let trailers = [("grpc-status", "5"), ("grpc-message", "caf%C3%A9")];
         assert_eq!(
             ended(&[], &trailers),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grpc_is_told_by_its_http_status() {
+    fn a_response_that_is_not_grpc_is_judged_by_its_http_status() {
         let mut call = CallInFlight::new(1, true);
         assert!(!call.head(&list(&[(":status", "503"), ("content-type", "text/html")])));
         assert_eq!(call.check_body().unwrap_err().code, Code::Unavailable);

@@ -17,7 +17,7 @@ use plans::{measure, plan};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Octets that one more connection may take, generator and server together, with a call in flight
+/// Bytes that one more connection may take, generator and server together, with a call in flight
 /// on each. Ten thousand are 120 MB. A buffer of a page for each would be seen.
 const BOTH_ENDS_MAX_BYTES: usize = 12 << 10;
 

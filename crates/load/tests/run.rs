@@ -341,7 +341,7 @@ fn misbehaving(behave: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Soc
 }
 
 #[test]
-fn a_port_with_nobody_behind_it_is_told_at_once() {
+fn a_port_on_which_no_process_listens_is_an_error_at_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -349,7 +349,7 @@ fn a_port_with_nobody_behind_it_is_told_at_once() {
 }
 
 #[test]
-fn garbage_silence_and_an_early_close_are_told_apart() {
+fn garbage_silence_and_an_early_close_are_different_errors() {
     let garbage = misbehaving(|mut socket| {
         socket
             .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -367,7 +367,7 @@ fn garbage_silence_and_an_early_close_are_told_apart() {
 }
 
 #[test]
-fn a_server_that_greets_and_never_answers_costs_deadlines() {
+fn a_server_that_sends_settings_and_never_answers_costs_deadlines() {
     let address = misbehaving(|mut socket| {
         socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
         let _ = socket.read_to_end(&mut Vec::new());

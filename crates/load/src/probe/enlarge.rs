@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undeclared_field_changes_nothing_for_who_does_not_know_it() {
+    fn an_undeclared_field_changes_nothing_for_parsers_that_skip_it() {
         let shape = pool(SHAPES).get_message_by_name("Bytes").unwrap();
         let large = by_undeclared_field(b"\x0a\x02ab");
         assert!(large.len() > LARGE_BYTES);

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_run_waits_until_each_has_greeted_or_failed_once() {
+    fn the_run_waits_until_each_has_been_established_or_has_failed_once() {
         let mut manager = ConnectionManager::new(2, 2);
         while manager.next(0).is_some() {}
         manager.established(0);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_greet_is_found_and_one_that_did_is_not() {
+    fn a_server_that_sends_no_settings_in_time_is_overdue_and_one_that_did_is_not() {
         let mut manager = ConnectionManager::new(3, 3);
         for number in 0..3 {
             assert_eq!(manager.next(0), Some(number));
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(
             manager.next_overdue(1_000),
             None,
-            "the third has been dialled anew"
+            "the third has been made again"
         );
     }
 }

@@ -1,29 +1,29 @@
-//! What a server does, well or not. The eight that the gRPC project tests its clients with
-//! (doc/http2-interop-test-descriptions.md) are all here; `cases` has their figures.
+//! How a server behaves, well or badly. The eight behaviours with which the gRPC project tests its
+//! clients (doc/http2-interop-test-descriptions.md) are among them; `cases` has their figures.
 
-/// What a server does.
+/// How a server behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
     /// Answers every call.
     Good,
     /// Answers every call but those.
     Resets {
-        /// Every so many-th of all calls, counted over all connections.
+        /// One in so many of all calls, counted over all connections.
         every: u64,
         after: Part,
         code: u32,
     },
-    /// Says GOAWAY in each connection's so many-th call, and looks at no later one; with 0 it does
-    /// so in the first and has not looked at that either.
+    /// Sends GOAWAY in the call of that number on each connection, and processes no later one; with 0
+    /// it does so in the first and does not process that either.
     GoesAway {
         at_call: u64,
         code: u32,
         debug: &'static str,
-        then: Then,
+        then: AfterGoAway,
     },
     /// Sends PING before, in and behind each answer.
     Pings,
-    /// Allows so few streams at a time. It looks whether there are more before it answers one.
+    /// Allows so few streams at a time. It checks whether there are more before it answers one.
     Allows { streams: u32 },
     /// Sends a large message in small pieces, each with so much padding, if any.
     Dribbles { padding_bytes: Option<u8> },
@@ -42,7 +42,7 @@ pub enum Part {
 
 /// What follows GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterGoAway {
     /// The call in which it was sent is answered.
     Answers,
     /// It never is.
@@ -51,11 +51,11 @@ pub enum Then {
     Closes,
 }
 
-/// The octets of the usual answer.
+/// The bytes of the usual answer.
 const MESSAGE_BYTES: usize = 40;
 /// The answer to `large_unary` of the interoperability tests.
 pub const LARGE_MESSAGE_BYTES: usize = 314_159;
-/// Octets of it in one frame.
+/// Bytes of it in one frame.
 pub const PIECE_BYTES: usize = 5;
 const WHOLE_FRAME_BYTES: usize = 16_384;
 

@@ -1,12 +1,12 @@
-//! The eight misbehaving servers of the gRPC project, some relatives, and a good one: what each end
+//! The eight misbehaving servers of the gRPC project, some similar ones, and a good one: what each end
 //! must make of them.
 
-use super::behaviour::{Behaviour, LARGE_MESSAGE_BYTES, PIECE_BYTES, Part, Then};
-use super::conversation::Heard;
+use super::behaviour::{AfterGoAway, Behaviour, LARGE_MESSAGE_BYTES, PIECE_BYTES, Part};
 use super::frames::{ENHANCE_YOUR_CALM, NO_ERROR};
+use super::server_connection::Observed;
 use std::collections::BTreeMap;
 
-/// A server, the calls that are made to it, and what is to be seen of both.
+/// A server, the calls that are made to it, and what both ends must see.
 pub struct Case {
     pub name: &'static str,
     pub behaviour: Behaviour,
@@ -15,7 +15,7 @@ pub struct Case {
     pub at_once: u32,
     /// What the load generator is to count.
     pub load: Expected,
-    /// What the callers of a channel are to be told.
+    /// What the callers of a channel are to receive.
     pub channel: Expected,
 }
 
@@ -71,7 +71,7 @@ const GOAWAY: Case = Case {
         at_call: 2,
         code: NO_ERROR,
         debug: "max_age",
-        then: Then::Answers,
+        then: AfterGoAway::Answers,
     },
     calls: 8,
     at_once: 1,
@@ -87,7 +87,7 @@ const GOAWAY_LEAVES_OUT: Case = Case {
         at_call: 1,
         code: NO_ERROR,
         debug: "max_age",
-        then: Then::Answers,
+        then: AfterGoAway::Answers,
     },
     calls: 4,
     at_once: 4,
@@ -111,7 +111,7 @@ const GOAWAY_COMPLAINS: Case = Case {
         at_call: 1,
         code: ENHANCE_YOUR_CALM,
         debug: "too_many_pings",
-        then: Then::Closes,
+        then: AfterGoAway::Closes,
     },
     calls: 2,
     at_once: 1,
@@ -226,18 +226,23 @@ pub const BAD: [Case; 11] = [
 
 impl Case {
     /// Compares how the calls ended and what the server has seen with what was expected.
-    pub fn judge(&self, expected: Expected, tally: &Tally, heard: &[Heard]) -> Result<(), String> {
-        let calls = heard.iter().map(|heard| heard.calls);
+    pub fn judge(
+        &self,
+        expected: Expected,
+        tally: &Tally,
+        observed: &[Observed],
+    ) -> Result<(), String> {
+        let calls = observed.iter().map(|observed| observed.calls);
         // A connection that was made ready and not needed has none.
         let calls: Vec<u64> = calls.filter(|calls| *calls > 0).collect();
         same("calls by connection", calls.as_slice(), expected.calls)
             .and_then(|()| same("ends of calls", tally, &expected.tally(self.calls)))
-            .and_then(|()| self.judge_server(heard))
+            .and_then(|()| self.judge_server(observed))
             .map_err(|wrong| format!("{}: {wrong}", self.name))
     }
 
-    fn judge_server(&self, heard: &[Heard]) -> Result<(), String> {
-        let [first, ..] = heard else {
+    fn judge_server(&self, observed: &[Observed]) -> Result<(), String> {
+        let [first, ..] = observed else {
             return Err("no connection came".to_owned());
         };
         match self.behaviour {
@@ -254,7 +259,7 @@ impl Case {
                 let padding = padding_bytes.map_or(0, |bytes| 1 + usize::from(bytes));
                 let body_bytes = LARGE_MESSAGE_BYTES + 5 + frames * padding;
                 same(
-                    "octets sent",
+                    "bytes sent",
                     first.sent_bytes,
                     self.calls * body_bytes as u64,
                 )

@@ -2,7 +2,7 @@
 
 use super::behaviour::Behaviour;
 use super::cases::{BAD, Case, GOOD, Tally};
-use super::server::{bind, nobody};
+use super::server::{bind, unused_address};
 use bookend_client::{Answer, Channel, ChannelOptions, Code, UnaryCall};
 use bookend_wire::ConnectionConfig;
 use std::net::SocketAddr;
@@ -78,7 +78,7 @@ fn meet(case: &Case, behaviour: Behaviour) -> Result<(), String> {
 }
 
 #[test]
-fn every_misbehaviour_is_told_as_what_it_is() {
+fn every_misbehaviour_is_reported_as_what_it_is() {
     assert_eq!(meet(&GOOD, GOOD.behaviour), Ok(()));
     for case in &BAD {
         assert_eq!(meet(case, case.behaviour), Ok(()));
@@ -88,7 +88,7 @@ fn every_misbehaviour_is_told_as_what_it_is() {
 #[test]
 fn with_no_server_no_case_passes() {
     for case in BAD.iter().chain([&GOOD]) {
-        let address = nobody();
+        let address = unused_address();
         let tally = Calls::begin(address, case).tally(address, case);
         let passes = case.judge(case.channel, &tally, &[]).is_ok();
         assert!(!passes, "{}", case.name);

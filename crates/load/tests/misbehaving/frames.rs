@@ -1,4 +1,4 @@
-//! HTTP/2 by hand: frames and header blocks as octets. Nothing here is shared with the code that is
+//! HTTP/2 by hand: frames and header blocks as bytes. Nothing here is shared with the code that is
 //! tested.
 
 use std::io::Read;

@@ -1,11 +1,11 @@
 //! The load generator: each misbehaviour is an error class of its own, and no call is lost.
 
-use super::behaviour::{Behaviour, Part, Then};
+use super::behaviour::{AfterGoAway, Behaviour, Part};
 use super::cases::{BAD, Case, GOOD, Tally};
-use super::conversation::Heard;
 use super::frames::{ACK, CANCEL, ENHANCE_YOUR_CALM, NO_ERROR, PING, REFUSED_STREAM};
 use super::plans::{self, SECOND_NS};
-use super::server::{bind, nobody};
+use super::server::{bind, unused_address};
+use super::server_connection::Observed;
 use bookend_io::Driver;
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadError, LoadOutcome, run};
@@ -74,7 +74,7 @@ fn no_two_misbehaviours_are_the_same_error() {
 #[test]
 fn with_no_server_no_case_passes() {
     for case in BAD.iter().chain([&GOOD]) {
-        let tally = tally_at(nobody(), case, Driver::Blocking);
+        let tally = tally_at(unused_address(), case, Driver::Blocking);
         assert!(case.judge(case.load, &tally, &[]).is_err(), "{}", case.name);
     }
 }
@@ -87,11 +87,11 @@ fn a_server_that_behaves_well_passes_for_no_other() {
     }
 }
 
-/// Makes calls one after another; gives the outcome and what the server has heard.
+/// Makes calls one after another; gives the outcome and what the server has observed.
 fn run_against(
     behaviour: Behaviour,
     plan: impl Fn(LoadPlan) -> LoadPlan,
-) -> (LoadOutcome, Vec<Heard>) {
+) -> (LoadOutcome, Vec<Observed>) {
     let server = bind().serve(behaviour);
     let address = server.address;
     let outcome = measure(plan(self::plan(address, 1, 1))).unwrap();
@@ -99,7 +99,7 @@ fn run_against(
 }
 
 #[test]
-fn a_reset_is_told_with_its_code() {
+fn a_reset_is_reported_with_its_code() {
     for (code, text) in [
         (
             REFUSED_STREAM,
@@ -137,15 +137,15 @@ fn a_goaway_that_costs_no_call_is_reported_all_the_same() {
         at_call: 5,
         code: NO_ERROR,
         debug: "max_age",
-        then: Then::Answers,
+        then: AfterGoAway::Answers,
     };
     let calls = Some(15);
-    let (outcome, heard) = run_against(behaviour, |plan| LoadPlan { calls, ..plan });
+    let (outcome, observed) = run_against(behaviour, |plan| LoadPlan { calls, ..plan });
     assert_eq!((outcome.ok, outcome.errors.total()), (15, 0));
     assert_eq!(outcome.connections_opened, 3);
     let text = "GOAWAY NO_ERROR, debug data: \"max_age\"".to_owned();
     assert_eq!(outcome.goaways, BTreeMap::from([(text, 3)]));
-    assert_eq!(heard.len(), 3);
+    assert_eq!(observed.len(), 3);
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
             at_call: 3,
             code: NO_ERROR,
             debug: "",
-            then: Then::Hangs,
+            then: AfterGoAway::Hangs,
         };
-        let (outcome, heard) = run_against(behaviour, |plan| LoadPlan {
+        let (outcome, observed) = run_against(behaviour, |plan| LoadPlan {
             calls: Some(9),
             timeout_ns: Some(SECOND_NS / 20),
             driver,
@@ -166,7 +166,7 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
         let text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded".to_owned();
         assert_eq!(outcome.errors.by_text, BTreeMap::from([(text, 3)]));
         assert_eq!(outcome.ok, 6);
-        let calls: Vec<_> = heard.iter().map(|heard| heard.calls).collect();
+        let calls: Vec<_> = observed.iter().map(|observed| observed.calls).collect();
         assert_eq!(calls, [3, 3, 3]);
     }
 }
@@ -175,7 +175,7 @@ fn a_server_that_goes_away_and_never_answers_costs_the_deadlines_of_its_calls() 
 fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
     for driver in [Driver::Blocking, Driver::Epoll, Driver::Uring] {
         // Nothing else ends a call here.
-        let (outcome, heard) = run_against(Behaviour::Silent, |plan| LoadPlan {
+        let (outcome, observed) = run_against(Behaviour::Silent, |plan| LoadPlan {
             calls: Some(2),
             timeout_ns: None,
             keepalive: Some(Keepalive {
@@ -189,8 +189,9 @@ fn a_silent_server_is_asked_once_and_given_up_whatever_drives_the_run() {
              PING: the server is gone, or the network to it";
         let counted = BTreeMap::from([(text.to_owned(), 2)]);
         assert_eq!(outcome.errors.by_text, counted, "{driver:?}");
-        let asked = |heard: &Heard| heard.of_kind(PING).filter(|ping| !ping.has(ACK)).count();
-        assert_eq!(heard.iter().map(asked).collect::<Vec<_>>(), [1, 1]);
+        let asked =
+            |observed: &Observed| observed.of_kind(PING).filter(|ping| !ping.has(ACK)).count();
+        assert_eq!(observed.iter().map(asked).collect::<Vec<_>>(), [1, 1]);
     }
 }
 
@@ -200,7 +201,7 @@ fn a_server_that_leaves_out_every_call_is_not_stormed() {
         at_call: 0,
         code: NO_ERROR,
         debug: "full",
-        then: Then::Closes,
+        then: AfterGoAway::Closes,
     };
     let (outcome, _) = run_against(behaviour, |plan| LoadPlan {
         calls: None,
@@ -212,14 +213,14 @@ fn a_server_that_leaves_out_every_call_is_not_stormed() {
 }
 
 #[test]
-fn a_server_that_allows_few_streams_is_told_of() {
-    let (outcome, heard) = run_against(Behaviour::Allows { streams: 2 }, |plan| LoadPlan {
+fn a_server_that_allows_few_streams_is_reported() {
+    let (outcome, observed) = run_against(Behaviour::Allows { streams: 2 }, |plan| LoadPlan {
         concurrency: 10,
         calls: Some(20),
         ..plan
     });
     assert_eq!((outcome.ok, outcome.streams_allowed), (20, Some(2)));
-    assert_eq!(heard[0].open_max, 2);
+    assert_eq!(observed[0].open_max, 2);
     let (outcome, _) = run_against(Behaviour::Good, |plan| LoadPlan {
         concurrency: 10,
         calls: Some(20),

@@ -1,16 +1,16 @@
 //! The load generator and the channel against servers that misbehave: how every call ends, and what
-//! the server has seen of it. The servers write their own octets; nothing of `bookend-wire` is in
+//! the server has seen of it. The servers write their own bytes; nothing of `bookend-wire` is in
 //! them.
 
-mod attempts;
 mod behaviour;
 mod cases;
 mod channel;
-mod conversation;
-mod courtesy;
+mod failed_connections;
 mod frames;
 mod load;
+mod peer_limits;
 #[path = "../support/plans.rs"]
 mod plans;
 mod server;
+mod server_connection;
 mod streaming;

@@ -1,28 +1,28 @@
-//! The server itself: a thread a connection, raw octets, and a note of everything that came.
+//! The server itself: a thread a connection, raw bytes, and a record of everything that came.
 
 use super::behaviour::Behaviour;
-use super::conversation::{Conversation, Heard};
+use super::server_connection::{Observed, ServerConnection};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// A place where a server will be. Who connects waits until it is there.
+/// The address of a server that does not run yet. Clients that connect wait until it does.
 pub struct Bound(TcpListener);
 
 /// A server that runs.
 pub struct Server {
     pub address: SocketAddr,
     is_over: Arc<AtomicBool>,
-    accepting: JoinHandle<Vec<JoinHandle<Heard>>>,
+    accepting: JoinHandle<Vec<JoinHandle<Observed>>>,
 }
 
 pub fn bind() -> Bound {
     Bound(TcpListener::bind("127.0.0.1:0").unwrap())
 }
 
-/// An address with nobody behind it.
-pub fn nobody() -> SocketAddr {
+/// An address on which no process listens.
+pub fn unused_address() -> SocketAddr {
     bind().address()
 }
 
@@ -45,28 +45,28 @@ fn accept(
     listener: &TcpListener,
     behaviour: Behaviour,
     is_over: &AtomicBool,
-) -> Vec<JoinHandle<Heard>> {
+) -> Vec<JoinHandle<Observed>> {
     let calls = Arc::new(AtomicU64::new(0));
-    let mut conversations = Vec::new();
+    let mut connections = Vec::new();
     loop {
         let (socket, _) = listener.accept().unwrap();
         if is_over.load(Ordering::SeqCst) {
-            return conversations;
+            return connections;
         }
         let calls = Arc::clone(&calls);
-        let talk = move || Conversation::new(socket, behaviour, calls).talk();
-        conversations.push(thread::spawn(talk));
+        let run = move || ServerConnection::new(socket, behaviour, calls).run();
+        connections.push(thread::spawn(run));
     }
 }
 
 impl Server {
-    /// Waits until the clients have closed their connections; gives what was heard on each, in the
+    /// Waits until the clients have closed their connections; gives what was observed on each, in the
     /// order in which they were made.
-    pub fn finish(self) -> Vec<Heard> {
+    pub fn finish(self) -> Vec<Observed> {
         self.is_over.store(true, Ordering::SeqCst);
         drop(TcpStream::connect(self.address));
-        let conversations = self.accepting.join().unwrap();
-        let heard = conversations.into_iter().map(|talk| talk.join().unwrap());
-        heard.collect()
+        let connections = self.accepting.join().unwrap();
+        let observed = connections.into_iter().map(|run| run.join().unwrap());
+        observed.collect()
     }
 }

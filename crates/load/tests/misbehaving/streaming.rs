@@ -1,11 +1,11 @@
 //! The channel of the client library: streaming calls. What has come before the misbehaviour is
 //! read first, then comes the status.
 
-use super::behaviour::{Behaviour, LARGE_MESSAGE_BYTES, Part, Then};
+use super::behaviour::{AfterGoAway, Behaviour, LARGE_MESSAGE_BYTES, Part};
 use super::channel::channel_to;
-use super::conversation::Heard;
 use super::frames::{ENHANCE_YOUR_CALM, NO_ERROR};
-use super::server::{bind, nobody};
+use super::server::{bind, unused_address};
+use super::server_connection::Observed;
 use bookend_client::{Channel, Code, StreamCall};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn call(channel: &Channel) -> Got {
 }
 
 /// Makes calls one after another.
-fn calls(behaviour: Behaviour, count: usize) -> (Vec<Got>, Vec<Heard>) {
+fn calls(behaviour: Behaviour, count: usize) -> (Vec<Got>, Vec<Observed>) {
     let server = bind().serve(behaviour);
     let channel = channel_to(server.address);
     let got = (0..count).map(|_| call(&channel)).collect();
@@ -54,14 +54,14 @@ fn good(message_bytes: usize) -> Got {
 
 #[test]
 fn a_good_server_is_read_to_the_end() {
-    let (got, heard) = calls(Behaviour::Good, 3);
+    let (got, observed) = calls(Behaviour::Good, 3);
     assert_eq!(got, [good(40), good(40), good(40)]);
-    assert_eq!(heard.len(), 1);
+    assert_eq!(observed.len(), 1);
 }
 
 #[test]
-fn with_no_server_every_call_is_told_so() {
-    let got = call(&channel_to(nobody()));
+fn without_a_server_every_call_fails_and_says_so() {
+    let got = call(&channel_to(unused_address()));
     assert_eq!((got.messages, got.code), (vec![], Code::Unavailable));
     assert!(got.text.contains("nobody listens"), "{}", got.text);
 }
@@ -79,14 +79,14 @@ fn a_reset_ends_the_call_after_the_messages_that_were_whole() {
             after,
             code: NO_ERROR,
         };
-        let (got, heard) = calls(behaviour, 3);
+        let (got, observed) = calls(behaviour, 3);
         let broken = Got {
             messages,
             code: Code::Internal,
             text: "the server reset the call: NO_ERROR".to_owned(),
         };
         assert_eq!(got, [good(40), broken, good(40)], "{after:?}");
-        assert_eq!(heard.len(), 1, "the connection is as good as before");
+        assert_eq!(observed.len(), 1, "the connection is as good as before");
     }
 }
 
@@ -96,11 +96,11 @@ fn a_call_after_a_goaway_comes_on_a_new_connection() {
         at_call: 1,
         code: NO_ERROR,
         debug: "max_age",
-        then: Then::Answers,
+        then: AfterGoAway::Answers,
     };
-    let (got, heard) = calls(behaviour, 3);
+    let (got, observed) = calls(behaviour, 3);
     assert_eq!(got, [good(40), good(40), good(40)]);
-    let calls = heard.iter().map(|heard| heard.calls);
+    let calls = observed.iter().map(|observed| observed.calls);
     assert_eq!(
         calls.filter(|calls| *calls > 0).collect::<Vec<_>>(),
         [1, 1, 1]
@@ -108,12 +108,12 @@ fn a_call_after_a_goaway_comes_on_a_new_connection() {
 }
 
 #[test]
-fn a_call_that_a_goaway_costs_is_told_what_it_said() {
+fn a_call_that_a_goaway_fails_has_its_text() {
     let behaviour = Behaviour::GoesAway {
         at_call: 1,
         code: ENHANCE_YOUR_CALM,
         debug: "too_many_pings",
-        then: Then::Closes,
+        then: AfterGoAway::Closes,
     };
     let (got, _) = calls(behaviour, 1);
     assert_eq!(
@@ -129,10 +129,10 @@ fn a_call_that_a_goaway_costs_is_told_what_it_said() {
 
 #[test]
 fn every_ping_is_acknowledged() {
-    let (got, heard) = calls(Behaviour::Pings, 5);
+    let (got, observed) = calls(Behaviour::Pings, 5);
     assert!(got.iter().all(|got| *got == good(40)));
-    assert_eq!(heard[0].pings, 15);
-    assert_eq!(heard[0].pongs(), (0..15).collect::<Vec<_>>());
+    assert_eq!(observed[0].pings, 15);
+    assert_eq!(observed[0].pongs(), (0..15).collect::<Vec<_>>());
 }
 
 #[test]
@@ -151,16 +151,19 @@ fn no_more_streams_are_open_than_the_server_allows() {
         assert_eq!(responses.end().status.code, Code::Ok);
     }
     drop(channel);
-    let heard = server.finish();
-    assert_eq!((heard.len(), heard[0].open_max, heard[0].calls), (1, 3, 10));
+    let observed = server.finish();
+    assert_eq!(
+        (observed.len(), observed[0].open_max, observed[0].calls),
+        (1, 3, 10)
+    );
 }
 
 #[test]
 fn padding_and_tiny_frames_are_given_back_to_the_server() {
     for (padding_bytes, sent_bytes) in [(None, 314_164), (Some(255), 314_164 + 62_833 * 256)] {
-        let (got, heard) = calls(Behaviour::Dribbles { padding_bytes }, 2);
+        let (got, observed) = calls(Behaviour::Dribbles { padding_bytes }, 2);
         let large = || good(LARGE_MESSAGE_BYTES);
         assert_eq!(got, [large(), large()]);
-        assert_eq!(heard[0].sent_bytes, 2 * sent_bytes);
+        assert_eq!(observed[0].sent_bytes, 2 * sent_bytes);
     }
 }

@@ -269,7 +269,7 @@ fn a_call_whose_deadline_passes_is_given_up_with_its_connection() {
 }
 
 #[test]
-fn a_port_with_nobody_behind_it_is_told_at_once() {
+fn a_port_on_which_no_process_listens_is_an_error_at_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

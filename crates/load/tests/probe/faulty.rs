@@ -111,15 +111,15 @@ impl Faulted {
 
     /// Reads frame by frame until either side has enough.
     fn serve(mut self, mut stream: TcpStream) -> Option<()> {
-        let greeting = std::mem::take(&mut self.connection.sender.output);
-        stream.write_all(&greeting).ok()?;
+        let preface = std::mem::take(&mut self.connection.sender.output);
+        stream.write_all(&preface).ok()?;
         let mut preface = [0; PREFACE.len()];
         stream.read_exact(&mut preface).ok()?;
         self.connection.receive(&preface, &mut self.calls).ok()?;
         loop {
-            let mut octets = [0; HEADER_BYTES];
-            stream.read_exact(&mut octets).ok()?;
-            let header = FrameHeader::parse(&octets);
+            let mut bytes = [0; HEADER_BYTES];
+            stream.read_exact(&mut bytes).ok()?;
+            let header = FrameHeader::parse(&bytes);
             let mut payload = vec![0; header.length];
             stream.read_exact(&mut payload).ok()?;
             match self.fate(header) {
@@ -176,8 +176,8 @@ impl Faulted {
         let output = std::mem::take(&mut self.connection.sender.output);
         let mut kept = Vec::new();
         let mut rest = output.as_slice();
-        while let Some((octets, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(octets);
+        while let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(bytes);
             let (payload, behind) = behind.split_at(header.length);
             rest = behind;
             let is_answer = header.has(flag::ACK);

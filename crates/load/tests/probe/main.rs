@@ -173,7 +173,7 @@ fn a_reply_that_is_no_message_fails_the_call_and_what_builds_on_it() {
 }
 
 #[test]
-fn where_nobody_listens_nothing_is_made_or_checked() {
+fn without_a_server_no_call_is_made_and_nothing_is_checked() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -188,7 +188,7 @@ fn where_nobody_listens_nothing_is_made_or_checked() {
 }
 
 #[test]
-fn another_status_than_ok_is_told_with_its_words() {
+fn a_status_other_than_ok_is_reported_with_its_message() {
     let server = honest::start(false);
     let mut request = request(&server.local_address().to_string());
     request.messages = vec![b"\xff".to_vec()];
@@ -222,7 +222,7 @@ fn reflection_gives_the_schema_that_the_file_gives() {
 }
 
 #[test]
-fn a_server_without_reflection_is_told_with_what_to_do() {
+fn without_reflection_the_error_says_what_to_do() {
     let server = honest::start(false);
     let target = server.local_address().to_string();
     let error = prepare(by_reflection(&target)).unwrap_err();
@@ -255,7 +255,7 @@ fn a_service_that_reflection_does_not_know_is_the_users_mistake() {
 }
 
 #[test]
-fn a_server_that_closes_on_the_question_is_told() {
+fn a_server_that_closes_on_the_reflection_request_is_an_error() {
     let server = faulty::start(Fault::ClosesOnUnknownMethod);
     let error = prepare(by_reflection(&server.address)).unwrap_err();
     assert!(

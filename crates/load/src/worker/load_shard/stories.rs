@@ -35,71 +35,71 @@ fn plan(keepalive: Option<Keepalive>, connections: u32, calls: u64) -> LoadPlan 
 struct Story(Simulated<LoadShard>);
 
 impl Story {
-    /// A run whose servers have greeted, each on a connection of its own.
+    /// A run whose servers have sent SETTINGS, each on a connection of its own.
     fn begin(plan: LoadPlan) -> (Self, Vec<ConnectionId>) {
         let barrier = Arc::new(StartBarrier::new(vec![Waker::new().expect("a descriptor")]));
         let shard = LoadShard::new(Arc::new(plan), barrier, 0);
         let mut story = Self(Simulated::new(shard, SECOND_NS));
-        let connections = story.greet_all();
+        let connections = story.establish_all();
         (story, connections)
     }
 
-    /// Whatever the worker has asked for connects, and is greeted.
-    fn greet_all(&mut self) -> Vec<ConnectionId> {
+    /// Every connection that the worker has requested is established, and gets SETTINGS.
+    fn establish_all(&mut self) -> Vec<ConnectionId> {
         let connections = self.0.connect_all();
         for &id in &connections {
             assert!(self.0.take(id, PREFACE.len()) == PREFACE);
-            self.say(id, kind::SETTINGS, 0, 0, &[]);
+            self.send(id, kind::SETTINGS, 0, 0, &[]);
         }
         connections
     }
 
-    fn say(&mut self, id: ConnectionId, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let mut octets = Vec::new();
-        write_frame(&mut octets, kind, flags, stream, payload);
-        self.0.give(id, &octets);
+    fn send(&mut self, id: ConnectionId, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, kind, flags, stream, payload);
+        self.0.give(id, &bytes);
     }
 
     fn answer(&mut self, id: ConnectionId, stream: u32) {
-        self.say(id, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
-        self.say(id, kind::DATA, 0, stream, &[0; 5]);
+        self.send(id, kind::HEADERS, flag::END_HEADERS, stream, HEAD);
+        self.send(id, kind::DATA, 0, stream, &[0; 5]);
         let flags = flag::END_HEADERS | flag::END_STREAM;
-        self.say(id, kind::HEADERS, flags, stream, TRAILERS);
+        self.send(id, kind::HEADERS, flags, stream, TRAILERS);
     }
 
     fn go_away(&mut self, id: ConnectionId, code: [u8; 4], debug: &str) {
         let payload = [&[0x7f, 0xff, 0xff, 0xff][..], &code, debug.as_bytes()].concat();
-        self.say(id, kind::GOAWAY, 0, 0, &payload);
+        self.send(id, kind::GOAWAY, 0, 0, &payload);
     }
 
     /// Type and stream of the frames that have come, without SETTINGS and acknowledgements.
-    fn heard(&mut self, id: ConnectionId) -> Vec<(u8, u32)> {
-        let octets = self.0.take(id, usize::MAX);
-        let mut rest = &octets[..];
-        let mut heard = Vec::new();
+    fn received(&mut self, id: ConnectionId) -> Vec<(u8, u32)> {
+        let bytes = self.0.take(id, usize::MAX);
+        let mut rest = &bytes[..];
+        let mut received = Vec::new();
         while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
             let header = FrameHeader::parse(head);
             if matches!(header.kind, kind::HEADERS | kind::DATA | kind::PING) {
-                heard.push((header.kind, header.stream_id));
+                received.push((header.kind, header.stream_id));
             }
             rest = &behind[header.length..];
         }
-        heard
+        received
     }
 
     /// The streams of calls that have come.
     fn calls(&mut self, id: ConnectionId) -> Vec<u32> {
-        let heard = self.heard(id).into_iter();
-        let heads = heard.filter(|(kind, _)| *kind == kind::HEADERS);
+        let received = self.received(id).into_iter();
+        let heads = received.filter(|(kind, _)| *kind == kind::HEADERS);
         heads.map(|(_, stream)| stream).collect()
     }
 
-    /// ResponseVisitor the PINGs that have come; how many there were.
+    /// Answers the PINGs that have come; how many there were.
     fn answer_pings(&mut self, id: ConnectionId) -> usize {
-        let heard = self.heard(id).into_iter();
-        let pings = heard.filter(|(kind, _)| *kind == kind::PING).count();
+        let received = self.received(id).into_iter();
+        let pings = received.filter(|(kind, _)| *kind == kind::PING).count();
         for _ in 0..pings {
-            self.say(id, kind::PING, flag::ACK, 0, &[0; 8]);
+            self.send(id, kind::PING, flag::ACK, 0, &[0; 8]);
         }
         pings
     }
@@ -139,7 +139,7 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
     let barrier = Arc::new(StartBarrier::new(wakers.into()));
     let shard = LoadShard::new(Arc::new(both), Arc::clone(&barrier), 0);
     let mut story = Story(Simulated::new(shard, SECOND_NS));
-    let id = story.greet_all()[0];
+    let id = story.establish_all()[0];
     assert!(story.calls(id).is_empty(), "the other is not there");
     barrier.arrive(1, SECOND_NS + 1_000);
     story.0.wake();
@@ -153,7 +153,7 @@ fn a_worker_whose_clock_stood_before_the_start_makes_no_call_too_many() {
 }
 
 #[test]
-fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_again() {
+fn a_server_that_vanishes_with_calls_in_flight_gets_a_ping_and_a_new_connection() {
     let (mut story, connections) = Story::begin(plan(MINUTE, 2, 3));
     let [silent, good] = connections[..] else {
         panic!("two connections")
@@ -161,11 +161,11 @@ fn a_server_that_vanishes_with_calls_in_flight_is_asked_given_up_and_dialled_aga
     assert_eq!(story.calls(silent), [1]);
     assert_eq!(story.calls(good), [1]);
     story.0.pass_ns(60 * SECOND_NS);
-    assert_eq!(story.heard(silent), []);
+    assert_eq!(story.received(silent), []);
     story.answer(good, 1);
     assert_eq!(story.calls(good), [3]);
     story.0.pass_ns(30 * SECOND_NS);
-    assert_eq!(story.heard(silent), [(kind::PING, 0)]);
+    assert_eq!(story.received(silent), [(kind::PING, 0)]);
     story.0.pass_ns(20 * SECOND_NS);
     assert_eq!(story.0.end(silent), Some(End::Reset));
     assert_eq!(story.0.end(good), None);
@@ -179,7 +179,7 @@ fn the_calls_that_are_left_are_made_on_a_new_connection() {
     assert_eq!(story.calls(connections[0]), [1]);
     story.0.pass_ns(110 * SECOND_NS);
     assert_eq!(story.0.end(connections[0]), Some(End::Reset));
-    let again = story.greet_all();
+    let again = story.establish_all();
     assert_eq!(again.len(), 1);
     assert_eq!(story.calls(again[0]), [1]);
     story.answer(again[0], 1);
@@ -187,7 +187,7 @@ fn the_calls_that_are_left_are_made_on_a_new_connection() {
 }
 
 #[test]
-fn without_keepalive_a_silent_server_is_waited_for() {
+fn without_keepalive_the_worker_waits_for_a_silent_server() {
     let (mut story, connections) = Story::begin(plan(None, 1, 1));
     assert_eq!(story.calls(connections[0]), [1]);
     assert_eq!(story.pings_in(&connections, 3_600), [0]);
@@ -197,7 +197,7 @@ fn without_keepalive_a_silent_server_is_waited_for() {
 }
 
 #[test]
-fn who_answers_pings_is_kept_and_asked_again() {
+fn a_server_that_answers_pings_is_kept_and_gets_more() {
     let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1));
     assert_eq!(story.calls(connections[0]), [1]);
     let pings = story.pings_in(&connections, 3_600)[0];
@@ -207,20 +207,20 @@ fn who_answers_pings_is_kept_and_asked_again() {
 }
 
 #[test]
-fn who_answers_calls_is_never_asked() {
+fn a_server_that_answers_calls_gets_no_ping() {
     let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1_000));
     assert_eq!(story.calls(connections[0]), [1]);
     for number in 0..100 {
         story.0.pass_ns(50 * SECOND_NS);
         story.answer(connections[0], 2 * number + 1);
-        let heard = story.heard(connections[0]);
-        assert!(heard.iter().all(|(kind, _)| *kind != kind::PING));
-        assert_eq!(heard[0], (kind::HEADERS, 2 * number + 3));
+        let received = story.received(connections[0]);
+        assert!(received.iter().all(|(kind, _)| *kind != kind::PING));
+        assert_eq!(received[0], (kind::HEADERS, 2 * number + 3));
     }
 }
 
 #[test]
-fn who_takes_a_large_request_slowly_is_there_until_it_takes_no_more() {
+fn a_server_that_reads_a_large_request_slowly_is_kept_until_it_stops_reading() {
     let (mut story, connections) = Story::begin(LoadPlan {
         messages: vec![vec![0; 60_000]],
         ..plan(MINUTE, 1, 1)
@@ -249,7 +249,7 @@ fn a_connection_without_a_call_is_left_alone() {
 }
 
 #[test]
-fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_so() {
+fn a_server_that_got_too_many_pings_gets_half_as_many_however_many_connections_say_so() {
     for (debug, most) in [("too_many_pings", 30), ("calm down", 60)] {
         let (mut story, connections) = Story::begin(plan(MINUTE, 3, 1_000));
         for id in connections {
@@ -257,7 +257,7 @@ fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_s
             story.0.hang_up(id);
         }
         story.0.pass_ns(SECOND_NS);
-        let again = story.greet_all();
+        let again = story.establish_all();
         assert_eq!(again.len(), 3);
         let pings = story.pings_in(&again, 3_600)[0];
         assert!((most * 2 / 3..=most).contains(&pings), "{debug}: {pings}");
@@ -265,7 +265,7 @@ fn who_was_asked_too_often_is_asked_half_as_often_however_many_connections_say_s
 }
 
 #[test]
-fn a_server_that_says_goodbye_and_then_vanishes_is_told_as_vanished() {
+fn a_server_that_sends_goaway_and_then_vanishes_is_reported_as_vanished() {
     let (mut story, connections) = Story::begin(plan(MINUTE, 1, 1));
     story.go_away(connections[0], [0; 4], "max_age");
     story.0.pass_ns(110 * SECOND_NS);

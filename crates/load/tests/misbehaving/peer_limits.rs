@@ -1,20 +1,21 @@
-//! The limits of other servers that a fast client trips, and that ours keep below: h2 cuts off who
-//! resets 20 streams that it has not handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33
-//! a second; grpc-go and grpc-java who sends PING more often than every five minutes; h2 who sends
-//! thousands of tiny DATA frames; many servers take no header list above 8 KiB.
+//! The limits of other servers that a fast client exceeds, and that our clients stay below. h2 closes
+//! the connection of a client that resets 20 streams before they are accepted, netty at 200 in 30
+//! seconds, nghttp2 at 1,000 and then 33 a second. grpc-go and grpc-java do so for PINGs more often
+//! than every five minutes, h2 for thousands of tiny DATA frames. Many servers reject a header list
+//! above 8 KiB.
 
 use super::behaviour::Behaviour;
 use super::channel::channel_to;
-use super::conversation::Heard;
 use super::frames::{ACK, DATA, END_STREAM, Frame, HEADERS, PING, RST_STREAM, SETTINGS};
 use super::load::{measure, plan};
 use super::server::bind;
+use super::server_connection::Observed;
 use bookend_client::UnaryCall;
 use bookend_load::plan::LoadPlan;
 use bookend_wire::grpc::Code;
 use std::sync::mpsc;
 
-/// A deadline soon enough to be waited for.
+/// A deadline short enough for a test to wait for.
 const DEADLINE_NS: u64 = 50_000_000;
 /// Streams that a client may open before the server's SETTINGS, RFC 9113 section 6.5.2.
 const STREAMS_BEFORE_SETTINGS: usize = 100;
@@ -24,7 +25,7 @@ const TINY_FRAMES_BUDGET: usize = 25_600;
 const METADATA_MAX_BYTES: usize = 8_192;
 
 /// Three hundred calls of each end, all at once, to a good server.
-fn three_hundred_calls() -> [Vec<Heard>; 2] {
+fn three_hundred_calls() -> [Vec<Observed>; 2] {
     let server = bind().serve(Behaviour::Good);
     let outcome = measure(plan(server.address, 300, 300)).unwrap();
     assert_eq!(outcome.ok, 300);
@@ -45,23 +46,23 @@ fn three_hundred_calls() -> [Vec<Heard>; 2] {
 
 #[test]
 fn a_unary_request_is_one_head_and_one_data_frame_that_ends_it_and_no_ping_is_sent() {
-    for heard in three_hundred_calls() {
-        let [heard] = &heard[..] else {
+    for observed in three_hundred_calls() {
+        let [observed] = &observed[..] else {
             panic!("one connection is enough");
         };
-        assert_eq!(heard.calls, 300);
-        assert_eq!(heard.of_kind(HEADERS).count(), 300);
-        assert_eq!(heard.of_kind(DATA).count(), 300);
-        assert!(heard.of_kind(DATA).all(|frame| frame.has(END_STREAM)));
-        assert!(heard.data.iter().all(|(_, bytes)| *bytes > 0));
-        assert!(heard.of_kind(PING).all(|frame| frame.has(ACK)));
+        assert_eq!(observed.calls, 300);
+        assert_eq!(observed.of_kind(HEADERS).count(), 300);
+        assert_eq!(observed.of_kind(DATA).count(), 300);
+        assert!(observed.of_kind(DATA).all(|frame| frame.has(END_STREAM)));
+        assert!(observed.data.iter().all(|(_, bytes)| *bytes > 0));
+        assert!(observed.of_kind(PING).all(|frame| frame.has(ACK)));
     }
 }
 
 #[test]
 fn heads_are_far_below_what_servers_take() {
-    for heard in three_hundred_calls() {
-        let heads = heard[0].of_kind(HEADERS);
+    for observed in three_hundred_calls() {
+        let heads = observed[0].of_kind(HEADERS);
         let head_bytes = heads.map(|frame| frame.payload.len()).max().unwrap();
         assert!(head_bytes < METADATA_MAX_BYTES / 32, "{head_bytes}");
     }
@@ -69,8 +70,8 @@ fn heads_are_far_below_what_servers_take() {
 
 #[test]
 fn no_more_streams_are_opened_before_the_servers_settings_than_any_server_takes() {
-    for heard in three_hundred_calls() {
-        let frames = &heard[0].frames;
+    for observed in three_hundred_calls() {
+        let frames = &observed[0].frames;
         let is_acknowledgement = |frame: &Frame| frame.kind == SETTINGS && frame.has(ACK);
         let settled = frames.iter().position(is_acknowledgement).unwrap();
         let early = frames[..settled]
@@ -89,16 +90,16 @@ fn a_body_that_the_windows_cut_is_no_flood_of_tiny_frames() {
         ..plan(server.address, 100, 10)
     });
     assert_eq!(outcome.unwrap().ok, 100);
-    let heard = server.finish();
-    let sent_bytes: usize = heard[0].data.iter().map(|(_, bytes)| bytes).sum();
+    let observed = server.finish();
+    let sent_bytes: usize = observed[0].data.iter().map(|(_, bytes)| bytes).sum();
     assert_eq!(sent_bytes, 100 * (MESSAGE_BYTES + 5));
-    assert!(heard[0].data.len() > 200, "the windows cut bodies");
-    assert!(tiny_frames_cost(&heard[0]) < TINY_FRAMES_BUDGET);
+    assert!(observed[0].data.len() > 200, "the windows cut bodies");
+    assert!(tiny_frames_cost(&observed[0]) < TINY_FRAMES_BUDGET);
 }
 
 /// What h2 takes off a budget for each DATA frame that does not end its stream, RUSTSEC-2026-0258.
-fn tiny_frames_cost(heard: &Heard) -> usize {
-    let frames = heard.of_kind(DATA).zip(&heard.data);
+fn tiny_frames_cost(observed: &Observed) -> usize {
+    let frames = observed.of_kind(DATA).zip(&observed.data);
     let unfinished = frames.filter(|(frame, _)| !frame.has(END_STREAM));
     unfinished
         .map(|(_, (_, bytes))| 256_usize.saturating_sub(*bytes))
@@ -113,10 +114,10 @@ fn a_flood_of_tiny_frames_would_be_seen() {
         stream_id: 1,
         payload: Vec::new(),
     };
-    let flood = Heard {
+    let flood = Observed {
         frames: vec![frame; 1_000],
         data: vec![(1, 5); 1_000],
-        ..Heard::default()
+        ..Observed::default()
     };
     assert!(tiny_frames_cost(&flood) > TINY_FRAMES_BUDGET);
 }
@@ -131,15 +132,19 @@ fn deadlines_that_pass_by_the_hundred_are_no_burst_of_resets() {
     let outcome = outcome.unwrap();
     assert_eq!(outcome.errors.by_code[&Code::DeadlineExceeded], 300);
     assert_eq!((outcome.ok, outcome.errors.total()), (0, 300));
-    let heard = server.finish();
-    let calls: u64 = heard.iter().map(|heard| heard.calls).sum();
+    let observed = server.finish();
+    let calls: u64 = observed.iter().map(|observed| observed.calls).sum();
     assert_eq!(calls, 300, "every call was really made");
     assert!(
-        heard.len() > 1,
+        observed.len() > 1,
         "the connection with the calls given up is replaced"
     );
-    for heard in heard {
-        let resets = heard.of_kind(RST_STREAM).count() as u64;
-        assert!(resets < heard.calls / 2, "{resets} of {}", heard.calls);
+    for observed in observed {
+        let resets = observed.of_kind(RST_STREAM).count() as u64;
+        assert!(
+            resets < observed.calls / 2,
+            "{resets} of {}",
+            observed.calls
+        );
     }
 }

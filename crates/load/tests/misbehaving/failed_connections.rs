@@ -1,4 +1,4 @@
-//! Connections that cannot be made again while the last calls are on their way: they cost no call.
+//! Connections that cannot be made again while the last calls are in flight: they cost no call.
 
 use super::frames::{
     DATA, END_HEADERS, END_STREAM, Frame, GOOD_HEAD, HEADERS, OK_TRAILERS, PREFACE, SETTINGS, put,
@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-fn greet(mut socket: TcpStream) -> TcpStream {
+fn send_settings(mut socket: TcpStream) -> TcpStream {
     socket.read_exact(&mut [0; PREFACE.len()]).unwrap();
     let mut settings = Vec::new();
     put(&mut settings, SETTINGS, 0, 0, &[]);
@@ -29,13 +29,13 @@ fn call(socket: &mut TcpStream) -> u32 {
 }
 
 fn answer(socket: &mut TcpStream, stream_id: u32) {
-    let mut octets = Vec::new();
-    put(&mut octets, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
-    put(&mut octets, DATA, 0, stream_id, &[0; 5]);
+    let mut bytes = Vec::new();
+    put(&mut bytes, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
+    put(&mut bytes, DATA, 0, stream_id, &[0; 5]);
     let flags = END_HEADERS | END_STREAM;
-    put(&mut octets, HEADERS, flags, stream_id, OK_TRAILERS);
-    // A client that has given up hears nothing more.
-    let _ = socket.write_all(&octets);
+    put(&mut bytes, HEADERS, flags, stream_id, OK_TRAILERS);
+    // The client may have closed the connection.
+    let _ = socket.write_all(&bytes);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_connection_for_which_no_call_is_left_costs_none() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let serving = thread::spawn(move || {
-        let [mut slow, mut dying] = [(), ()].map(|()| greet(listener.accept().unwrap().0));
+        let [mut slow, mut dying] = [(), ()].map(|()| send_settings(listener.accept().unwrap().0));
         let awaited = call(&mut slow);
         call(&mut dying);
         drop(dying);
@@ -59,7 +59,7 @@ fn a_connection_for_which_no_call_is_left_costs_none() {
         ..plan(address, 2, 2)
     })
     .unwrap();
-    // Nobody may have tried once more.
+    // The client need not have tried once more.
     drop(TcpStream::connect(address));
     drop(serving.join().unwrap());
     assert_eq!((outcome.ok, outcome.errors.total()), (1, 1));

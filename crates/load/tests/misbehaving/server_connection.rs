@@ -1,6 +1,6 @@
 //! One connection of the server.
 
-use super::behaviour::{Answer, Behaviour, Part, Then};
+use super::behaviour::{AfterGoAway, Answer, Behaviour, Part};
 use super::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, GOOD_HEAD, HEADERS, INITIAL_WINDOW_SIZE,
     MAX_CONCURRENT_STREAMS, OK_TRAILERS, PADDED, PING, PREFACE, RST_STREAM, SETTINGS,
@@ -12,12 +12,12 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the client has said on a connection, and what it was told.
+/// What the server has seen of a client on a connection, and what it has sent.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct Observed {
     /// All frames, without the payload of DATA.
     pub frames: Vec<Frame>,
-    /// Octets of DATA by frame: the stream and the length.
+    /// Bytes of DATA by frame: the stream and the length.
     pub data: Vec<(u32, usize)>,
     /// Calls that have come whole.
     pub calls: u64,
@@ -25,11 +25,11 @@ pub struct Heard {
     pub open_max: usize,
     /// PING frames that were sent.
     pub pings: u64,
-    /// Octets of DATA that were sent, padding included.
+    /// Bytes of DATA that were sent, padding included.
     pub sent_bytes: u64,
 }
 
-impl Heard {
+impl Observed {
     /// Frames of that kind.
     pub fn of_kind(&self, kind: u8) -> impl Iterator<Item = &Frame> {
         self.frames.iter().filter(move |frame| frame.kind == kind)
@@ -44,13 +44,13 @@ impl Heard {
 }
 
 /// A connection.
-pub struct Conversation {
+pub struct ServerConnection {
     reader: BufReader<TcpStream>,
     writer: TcpStream,
     behaviour: Behaviour,
     /// Calls of all connections.
     all_calls: Arc<AtomicU64>,
-    heard: Heard,
+    observed: Observed,
     output: Vec<u8>,
     windows: Windows,
     /// Streams that have begun and not ended.
@@ -69,7 +69,7 @@ struct Windows {
     streams: BTreeMap<u32, i64>,
 }
 
-/// An answer on its way.
+/// A response that is being sent.
 struct Reply {
     stream_id: u32,
     how: Answer,
@@ -77,14 +77,14 @@ struct Reply {
     sent_bytes: usize,
 }
 
-impl Conversation {
+impl ServerConnection {
     pub fn new(socket: TcpStream, behaviour: Behaviour, all_calls: Arc<AtomicU64>) -> Self {
         Self {
             reader: BufReader::new(socket.try_clone().unwrap()),
             writer: socket,
             behaviour,
             all_calls,
-            heard: Heard::default(),
+            observed: Observed::default(),
             output: Vec::new(),
             windows: Windows {
                 connection_bytes: 65_535,
@@ -98,13 +98,13 @@ impl Conversation {
         }
     }
 
-    /// Talks until the client closes the connection.
-    pub fn talk(mut self) -> Heard {
+    /// Serves until the client closes the connection.
+    pub fn run(mut self) -> Observed {
         let mut preface = [0; PREFACE.len()];
         if self.reader.read_exact(&mut preface).is_err() || preface != PREFACE {
-            return self.heard;
+            return self.observed;
         }
-        self.greet();
+        self.send_settings();
         self.write();
         while let Some(frame) = Frame::read(&mut self.reader) {
             self.take(&frame);
@@ -112,10 +112,10 @@ impl Conversation {
             self.write();
             self.note(frame);
         }
-        self.heard
+        self.observed
     }
 
-    fn greet(&mut self) {
+    fn send_settings(&mut self) {
         let mut settings = Vec::new();
         if let Behaviour::Allows { streams } = self.behaviour {
             settings.extend_from_slice(&MAX_CONCURRENT_STREAMS.to_be_bytes());
@@ -135,10 +135,12 @@ impl Conversation {
 
     fn note(&mut self, mut frame: Frame) {
         if frame.kind == DATA {
-            self.heard.data.push((frame.stream_id, frame.payload.len()));
+            self.observed
+                .data
+                .push((frame.stream_id, frame.payload.len()));
             frame.payload.clear();
         }
-        self.heard.frames.push(frame);
+        self.observed.frames.push(frame);
     }
 
     fn take(&mut self, frame: &Frame) {
@@ -146,7 +148,7 @@ impl Conversation {
             SETTINGS if !frame.has(ACK) => self.settings(frame),
             HEADERS => {
                 self.open.insert(frame.stream_id);
-                self.heard.open_max = self.heard.open_max.max(self.open.len());
+                self.observed.open_max = self.observed.open_max.max(self.open.len());
             }
             DATA if !frame.payload.is_empty() => {
                 let credit = (frame.payload.len() as u32).to_be_bytes();
@@ -178,7 +180,7 @@ impl Conversation {
 
     /// A call has come whole.
     fn call(&mut self, stream_id: u32) {
-        self.heard.calls += 1;
+        self.observed.calls += 1;
         let number = self.all_calls.fetch_add(1, Ordering::SeqCst) + 1;
         match self.behaviour {
             Behaviour::Silent => {}
@@ -187,7 +189,7 @@ impl Conversation {
                 code,
                 debug,
                 then,
-            } if self.heard.calls >= at_call => match self.heard.calls {
+            } if self.observed.calls >= at_call => match self.observed.calls {
                 1 if at_call == 0 => self.go_away(0, code, debug, then),
                 calls if calls == at_call => self.go_away(stream_id, code, debug, then),
                 _ => {}
@@ -203,20 +205,20 @@ impl Conversation {
         }
     }
 
-    fn go_away(&mut self, stream_id: u32, code: u32, debug: &str, then: Then) {
+    fn go_away(&mut self, stream_id: u32, code: u32, debug: &str, then: AfterGoAway) {
         let [last, code] = [stream_id, code].map(u32::to_be_bytes);
         let payload = [&last[..], &code, debug.as_bytes()].concat();
         put(&mut self.output, GOAWAY, 0, 0, &payload);
         match then {
-            Then::Answers => self.answer(stream_id, 0),
-            Then::Hangs => {}
-            Then::Closes => self.closes = true,
+            AfterGoAway::Answers => self.answer(stream_id, 0),
+            AfterGoAway::Hangs => {}
+            AfterGoAway::Closes => self.closes = true,
         }
     }
 
     fn ping(&mut self) {
-        let number = self.heard.pings.to_be_bytes();
-        self.heard.pings += 1;
+        let number = self.observed.pings.to_be_bytes();
+        self.observed.pings += 1;
         put(&mut self.output, PING, 0, 0, &number);
     }
 
@@ -233,7 +235,7 @@ impl Conversation {
         let how = self.behaviour.answer(number);
         let prefix = (how.message_bytes as u32).to_be_bytes();
         let mut body = [&[0][..], &prefix, &vec![7; how.message_bytes]].concat();
-        self.ping_if_told();
+        self.ping_if_asked_to();
         match how.broken_off {
             Some((Part::Nothing, _)) => body.clear(),
             Some((Part::Head, _)) => {
@@ -256,10 +258,10 @@ impl Conversation {
 
     fn head(&mut self, stream_id: u32) {
         put(&mut self.output, HEADERS, END_HEADERS, stream_id, GOOD_HEAD);
-        self.ping_if_told();
+        self.ping_if_asked_to();
     }
 
-    fn ping_if_told(&mut self) {
+    fn ping_if_asked_to(&mut self) {
         if self.behaviour == Behaviour::Pings {
             self.ping();
         }
@@ -291,13 +293,13 @@ impl Conversation {
                 return;
             }
             put(&mut self.output, DATA, flags, reply.stream_id, &payload);
-            self.heard.sent_bytes += payload.len() as u64;
+            self.observed.sent_bytes += payload.len() as u64;
             reply.sent_bytes += piece.len();
         }
     }
 
     fn end(&mut self, reply: &Reply) {
-        self.ping_if_told();
+        self.ping_if_asked_to();
         self.open.remove(&reply.stream_id);
         let id = reply.stream_id;
         let flags = END_HEADERS | END_STREAM;
