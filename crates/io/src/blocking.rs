@@ -9,11 +9,11 @@
 
 use crate::address::Target;
 use crate::clock::{clock_ns, timespec};
-use crate::connection::{Connection, Read, Readiness};
+use crate::connection_state::{ConnectionStatus, LINGER_NS};
 use crate::context::Connect;
-use crate::exchange::{ConnectionStatus, LINGER_NS};
 use crate::kernel;
 use crate::options::{IoOptions, Wait};
+use crate::polled_connection::{PolledConnection, Read, Readiness};
 use crate::shard::{Closed, Opened, Shard};
 use crate::socket;
 use crate::statistics::IoStatistics;
@@ -38,7 +38,7 @@ pub const TICK_NS: u64 = 100_000_000;
 /// # Errors
 /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
 pub fn run<S: Shard>(shard: S, waker: Waker, options: IoOptions) -> io::Result<(S, IoStatistics)> {
-    Driver::new(shard, waker, options, Until::Stopped).run()
+    BlockingDriver::new(shard, waker, options, Until::Stopped).run()
 }
 
 /// Connects to `target` with token 0 and runs the shard until it stops, is stopped, or its
@@ -52,7 +52,7 @@ pub fn connect_and_run<S: Shard>(
     waker: Waker,
     options: IoOptions,
 ) -> io::Result<(S, IoStatistics)> {
-    let mut driver = Driver::new(shard, waker, options, Until::Alone);
+    let mut driver = BlockingDriver::new(shard, waker, options, Until::Alone);
     driver.worker.io.connect(target, 0);
     driver.run()
 }
@@ -70,7 +70,7 @@ pub fn run_accepted<S: Shard>(
     let socket = socket.into();
     socket::send_at_once(&socket)?;
     prepare(&socket)?;
-    let mut driver = Driver::new(shard, waker, options, Until::Alone);
+    let mut driver = BlockingDriver::new(shard, waker, options, Until::Alone);
     driver.open_accepted(socket);
     driver.run()
 }
@@ -82,7 +82,7 @@ pub(crate) fn run_slot<S: Shard>(
     waker: Waker,
     options: IoOptions,
 ) -> io::Result<(S, IoStatistics)> {
-    let mut driver = Driver::new(shard, waker, options, Until::Stopped);
+    let mut driver = BlockingDriver::new(shard, waker, options, Until::Stopped);
     driver.slot = Some(slot);
     driver.run()
 }
@@ -96,15 +96,15 @@ enum Until {
     Alone,
 }
 
-struct Driver<S> {
+struct BlockingDriver<S> {
     worker: Worker<S>,
     until: Until,
-    connection: Option<Connection>,
+    connection: Option<PolledConnection>,
     connect_by_ns: Option<u64>,
     slot: Option<WorkerSlot>,
 }
 
-impl<S: Shard> Driver<S> {
+impl<S: Shard> BlockingDriver<S> {
     fn new(shard: S, waker: Waker, options: IoOptions, until: Until) -> Self {
         let worker = Worker::start(shard, waker, options);
         Self {
@@ -120,7 +120,7 @@ impl<S: Shard> Driver<S> {
         let Some(id) = self.worker.admit() else {
             return self.leave_slot();
         };
-        self.connection = Some(Connection::new(socket, id, None));
+        self.connection = Some(PolledConnection::new(socket, id, None));
         self.worker.io.begin();
         self.worker
             .shard
@@ -143,7 +143,7 @@ impl<S: Shard> Driver<S> {
             }
             self.attend();
             self.expire();
-            if self.worker.rouse() {
+            if self.worker.wake_shard() {
                 self.take_arrival();
             }
         }
@@ -192,11 +192,11 @@ impl<S: Shard> Driver<S> {
         let Worker { buffer, io, .. } = &mut self.worker;
         let read = connection.read(buffer, RecvFlags::empty(), io);
         self.worker.end_wait(!matches!(read, Read::Nothing));
-        let fate = connection.handle(read, &mut self.worker);
-        self.conclude(fate);
+        let status = connection.handle(read, &mut self.worker);
+        self.conclude(status);
     }
 
-    /// Waits until the socket, the waker or the time says something.
+    /// TimedEntry until the socket, the waker or the time says something.
     #[inline]
     fn wait(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
         let at_once = timeout_ns == Some(0) || !self.worker.waker.fall_asleep();
@@ -227,7 +227,7 @@ impl<S: Shard> Driver<S> {
         Ok((!polled[0].revents().is_empty(), polled[1].revents()))
     }
 
-    fn interest(&self, connection: &Connection) -> PollFlags {
+    fn interest(&self, connection: &PolledConnection) -> PollFlags {
         let Worker { io, options, .. } = &self.worker;
         let mut interest = PollFlags::empty();
         let reads = connection.wants_to_read(io, options.backlog_limit_bytes);
@@ -244,19 +244,20 @@ impl<S: Shard> Driver<S> {
         if revents.is_empty() {
             return;
         }
-        if connection.exchange.connecting.is_some() {
+        if connection.state.connecting.is_some() {
             return self.end_connect();
         }
-        let fate = connection.advance(readiness(revents), &mut self.worker);
-        self.conclude(fate);
+        let status = connection.advance(readiness(revents), &mut self.worker);
+        self.conclude(status);
     }
 
     /// Whether attempts are all it takes: without a connection to read from, the kernel is asked.
     #[inline]
     fn spins(&self) -> bool {
         let Worker { io, options, .. } = &self.worker;
-        let reads =
-            |connection: &Connection| connection.wants_to_read(io, options.backlog_limit_bytes);
+        let reads = |connection: &PolledConnection| {
+            connection.wants_to_read(io, options.backlog_limit_bytes)
+        };
         options.wait == Wait::Spin && self.connection.as_ref().is_some_and(reads)
     }
 
@@ -274,11 +275,11 @@ impl<S: Shard> Driver<S> {
             broken: false,
             ended: false,
         };
-        let fate = connection.advance(ready, &mut self.worker);
+        let status = connection.advance(ready, &mut self.worker);
         if moves(&self.worker) != before {
             self.worker.has_worked();
         }
-        self.conclude(fate);
+        self.conclude(status);
     }
 
     /// Does what the shard has asked for since the last wait.
@@ -288,7 +289,7 @@ impl<S: Shard> Driver<S> {
             for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
-            self.worker.tell_writable();
+            self.worker.notify_writable();
         }
         self.attend();
     }
@@ -297,9 +298,9 @@ impl<S: Shard> Driver<S> {
     fn attend(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
             match &mut self.connection {
-                Some(connection) if connection.exchange.id == id => {
-                    let fate = connection.grant(pending, &mut self.worker);
-                    self.conclude(fate);
+                Some(connection) if connection.state.id == id => {
+                    let status = connection.apply(pending, &mut self.worker);
+                    self.conclude(status);
                 }
                 _ => self.worker.withdraw(id, pending),
             }
@@ -307,8 +308,8 @@ impl<S: Shard> Driver<S> {
     }
 
     #[inline]
-    fn conclude(&mut self, fate: ConnectionStatus) {
-        if let ConnectionStatus::Gone(why) = fate {
+    fn conclude(&mut self, status: ConnectionStatus) {
+        if let ConnectionStatus::Gone(why) = status {
             self.close(why);
         }
     }
@@ -318,9 +319,9 @@ impl<S: Shard> Driver<S> {
             return;
         };
         self.connect_by_ns = None;
-        let lingers = matches!(why, Closed::Us) && connection.exchange.may_have_unread_bytes();
-        let id = connection.exchange.id;
-        self.worker.close(id, connection.exchange.told(why));
+        let lingers = matches!(why, Closed::Us) && connection.state.may_have_unread_bytes();
+        let id = connection.state.id;
+        self.worker.close(id, connection.state.told(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }
@@ -337,11 +338,11 @@ impl<S: Shard> Driver<S> {
         };
         match begun {
             Ok(socket) => {
-                self.connection = Some(Connection::new(socket, id, Some(token)));
+                self.connection = Some(PolledConnection::new(socket, id, Some(token)));
                 let timeout_ns = self.worker.options.connect_timeout_ns;
                 self.connect_by_ns = Some(clock_ns().saturating_add(timeout_ns));
             }
-            Err(error) => self.worker.refuse(id, token, error),
+            Err(error) => self.worker.fail_connect(id, token, error),
         }
     }
 
@@ -354,8 +355,8 @@ impl<S: Shard> Driver<S> {
         if let Err(error) = ended {
             return self.close(Closed::Failed(error));
         }
-        let id = connection.exchange.id;
-        let Some(token) = connection.exchange.connecting.take() else {
+        let id = connection.state.id;
+        let Some(token) = connection.state.connecting.take() else {
             return;
         };
         self.connect_by_ns = None;
@@ -364,8 +365,8 @@ impl<S: Shard> Driver<S> {
         self.worker
             .shard
             .opened(id, Opened::Connected(token), &mut self.worker.io);
-        let fate = connection.write(&mut self.worker);
-        self.conclude(fate);
+        let status = connection.write(&mut self.worker);
+        self.conclude(status);
     }
 
     fn expire(&mut self) {
@@ -384,7 +385,7 @@ impl<S: Shard> Driver<S> {
         let written = |io: &crate::IoContext| {
             connection
                 .as_ref()
-                .is_none_or(|connection| io.unwritten(connection.exchange.id).is_empty())
+                .is_none_or(|connection| io.unwritten(connection.state.id).is_empty())
         };
         self.worker.may_leave(written) || (alone && !self.worker.io.has_work())
     }

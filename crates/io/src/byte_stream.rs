@@ -24,31 +24,31 @@ pub enum ByteStream {
 }
 
 impl ByteStream {
-    /// Connects within `patience`, which is not zero. TCP sends at once what it is given.
+    /// Connects within `timeout`, which is not zero. TCP sends at once what it is given.
     ///
     /// # Errors
     /// The network's: nobody listens, or nobody answers in time (`TimedOut`). `InvalidFilename` for
     /// a path that no unix socket can have.
-    pub fn connect(address: &Address, patience: Duration) -> io::Result<Self> {
+    pub fn connect(address: &Address, timeout: Duration) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => {
-                let stream = TcpStream::connect_timeout(address, patience)?;
+                let stream = TcpStream::connect_timeout(address, timeout)?;
                 stream.set_nodelay(true)?;
                 Ok(Self::Tcp(stream))
             }
-            Address::Unix(path) => Ok(Self::Unix(connect_unix(path, patience)?)),
+            Address::Unix(path) => Ok(Self::Unix(connect_unix(path, timeout)?)),
         }
     }
 
-    /// Makes a TLS handshake within `patience`, which is not zero. From here on the stream carries
+    /// Makes a TLS handshake within `timeout`, which is not zero. From here on the stream carries
     /// what is inside, and waits for ever until told otherwise.
     ///
     /// # Errors
     /// A [`tls::Fault`] inside of the error where the ends do not agree, else the network's.
-    pub fn secure(self, connector: &tls::Connector, patience: Duration) -> io::Result<Self> {
-        self.set_read_timeout(Some(patience))?;
-        self.set_write_timeout(Some(patience))?;
-        let deadline = Instant::now() + patience;
+    pub fn secure(self, connector: &tls::Connector, timeout: Duration) -> io::Result<Self> {
+        self.set_read_timeout(Some(timeout))?;
+        self.set_write_timeout(Some(timeout))?;
+        let deadline = Instant::now() + timeout;
         let stream = tls::TlsStream::connect(self, connector, || Instant::now() < deadline)?;
         let stream = Self::Tls(Box::new(stream));
         stream.set_read_timeout(None)?;
@@ -92,11 +92,11 @@ impl ByteStream {
 
 /// A connect that waits, for room in the server's queue, keeps to the time-out of writes
 /// (socket(7)).
-fn connect_unix(path: &Path, patience: Duration) -> io::Result<UnixStream> {
+fn connect_unix(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
     let address = address::unix(path)?;
     let flags = SocketFlags::CLOEXEC;
     let socket: OwnedFd = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    net::sockopt::set_socket_timeout(&socket, Timeout::Send, Some(patience))?;
+    net::sockopt::set_socket_timeout(&socket, Timeout::Send, Some(timeout))?;
     match net::connect(&socket, &address) {
         Ok(()) => {}
         Err(Errno::AGAIN) => return Err(ErrorKind::TimedOut.into()),

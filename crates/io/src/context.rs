@@ -4,7 +4,7 @@ mod layer;
 
 use crate::address::Target;
 use crate::clock;
-use crate::kernel::Grows;
+use crate::kernel::TryGrow;
 use crate::shard::ConnectionId;
 use crate::statistics::IoStatistics;
 use rustix::io::Errno;
@@ -187,7 +187,7 @@ impl IoContext {
 
     /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
     /// when it has: what it puts in its outputs then is written before the loop is left, if the
-    /// peers take it within [`crate::LAST_WORDS_NS`].
+    /// peers take it within [`crate::FINAL_FLUSH_NS`].
     #[inline]
     pub fn drain_is_over(&self) -> bool {
         self.drain_is_over

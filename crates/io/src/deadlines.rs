@@ -1,6 +1,6 @@
 //! When things that wait are given up: in any order, or all after the same time.
 
-use crate::kernel::Grows;
+use crate::kernel::TryGrow;
 use rustix::io::Errno;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};

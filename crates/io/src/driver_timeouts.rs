@@ -26,7 +26,7 @@ pub(crate) enum Due {
 }
 
 /// One of a driver's sockets, and what is waited for.
-pub(crate) trait Waits {
+pub(crate) trait TimedEntry {
     /// Whose it is.
     fn id(&self) -> ConnectionId;
     /// Whether its connect has not ended yet.
@@ -37,7 +37,7 @@ pub(crate) trait Waits {
 
 /// The entry of the connection of that key, unless that is gone.
 #[inline]
-pub(crate) fn entry_of<E: Waits>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
+pub(crate) fn entry_of<E: TimedEntry>(entries: &mut [Option<E>], key: u64) -> Option<&mut E> {
     let entry = entries.get_mut(key as u32 as usize)?.as_mut()?;
     (entry.id().key() == key).then_some(entry)
 }
@@ -71,7 +71,7 @@ impl DriverTimeouts {
 
     /// When the first of these is due that still matters.
     #[inline]
-    pub fn next_ns<E: Waits>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
+    pub fn next_ns<E: TimedEntry>(&mut self, entries: &mut [Option<E>]) -> Option<u64> {
         self.connects
             .forget_over(|key| !entry_of(entries, key).is_some_and(|entry| entry.awaits_connect()));
         self.lingers
@@ -88,7 +88,11 @@ impl DriverTimeouts {
 
     /// What is due, one thing at a time.
     #[inline]
-    pub fn pop_due<E: Waits>(&mut self, entries: &mut [Option<E>], io: &IoContext) -> Option<Due> {
+    pub fn pop_due<E: TimedEntry>(
+        &mut self,
+        entries: &mut [Option<E>],
+        io: &IoContext,
+    ) -> Option<Due> {
         let next_ns = self.next_ns(entries)?;
         let now_ns = io.now_ns();
         if next_ns > now_ns {
@@ -120,7 +124,7 @@ mod tests {
         connects: bool,
     }
 
-    impl Waits for Socket {
+    impl TimedEntry for Socket {
         fn id(&self) -> ConnectionId {
             self.id
         }

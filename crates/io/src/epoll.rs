@@ -3,13 +3,13 @@
 mod connecting;
 
 use crate::clock::timespec;
-use crate::connection::{Connection, Readiness};
-use crate::driver_timeouts::{DriverTimeouts, Due, Waits, entry_of};
-use crate::exchange::{ConnectionStatus, LINGER_NS};
-use crate::kernel::{self, Grows};
+use crate::connection_state::{ConnectionStatus, LINGER_NS};
+use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of};
+use crate::kernel::{self, TryGrow};
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::mailbox::Mailbox;
 use crate::options::IoOptions;
+use crate::polled_connection::{PolledConnection, Readiness};
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
@@ -95,7 +95,7 @@ impl Epoll {
     /// # Errors
     /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
     pub fn run<S: Shard>(self, shard: S) -> io::Result<(S, IoStatistics)> {
-        let mut driver = Driver {
+        let mut driver = EpollDriver {
             worker: Worker::start(shard, self.waker, self.options),
             poll: self.poll,
             entries: Vec::new(),
@@ -109,25 +109,25 @@ impl Epoll {
     }
 }
 
-struct Driver<S> {
+struct EpollDriver<S> {
     worker: Worker<S>,
     poll: OwnedFd,
     /// By [`ConnectionId::index`].
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<EpollConnection>>,
     timeouts: DriverTimeouts,
     listener: Option<Listener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
 }
 
-struct Entry {
-    connection: Connection,
+struct EpollConnection {
+    connection: PolledConnection,
     interest: EventFlags,
     /// Closed for the shard; read on so that the peer gets our last bytes.
     lingering: bool,
 }
 
-impl<S: Shard> Driver<S> {
+impl<S: Shard> EpollDriver<S> {
     fn run(&mut self) -> io::Result<()> {
         let mut events = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -141,7 +141,7 @@ impl<S: Shard> Driver<S> {
                 self.attend();
             }
             self.expire();
-            if self.worker.rouse() {
+            if self.worker.wake_shard() {
                 self.take_arrivals();
             }
         }
@@ -181,27 +181,27 @@ impl<S: Shard> Driver<S> {
         if entry.lingering {
             return self.read_on(index);
         }
-        if entry.connection.exchange.connecting.is_some() {
+        if entry.connection.state.connecting.is_some() {
             return self.end_connect(index, readiness(flags));
         }
-        let fate = entry.connection.advance(readiness(flags), &mut self.worker);
-        self.conclude_before_output(index, fate);
+        let status = entry.connection.advance(readiness(flags), &mut self.worker);
+        self.conclude_before_output(index, status);
     }
 
     /// As `conclude`, where output may follow at once: what the socket is watched for is settled
     /// when that is written.
     #[inline]
-    fn conclude_before_output(&mut self, index: u32, fate: ConnectionStatus) {
-        match fate {
+    fn conclude_before_output(&mut self, index: u32, status: ConnectionStatus) {
+        match status {
             ConnectionStatus::Alive if self.worker.io.is_touched(index) => {}
-            fate => self.conclude(index, fate),
+            status => self.conclude(index, status),
         }
     }
 
     /// Does what the shard has asked for since the last wait.
     fn settle(&mut self) {
         if self.worker.io.has_work() {
-            self.worker.tell_writable();
+            self.worker.notify_writable();
         }
         self.attend();
     }
@@ -228,14 +228,14 @@ impl<S: Shard> Driver<S> {
                 self.worker.withdraw(id, pending);
                 continue;
             };
-            let fate = entry.connection.grant(pending, &mut self.worker);
-            self.conclude(id.index, fate);
+            let status = entry.connection.apply(pending, &mut self.worker);
+            self.conclude(id.index, status);
         }
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, fate: ConnectionStatus) {
-        match fate {
+    fn conclude(&mut self, index: u32, status: ConnectionStatus) {
+        match status {
             ConnectionStatus::Alive => self.update_interest(index),
             ConnectionStatus::Gone(why) => self.close(index, why),
         }
@@ -258,7 +258,7 @@ impl<S: Shard> Driver<S> {
         interest.set(EventFlags::OUT, entry.connection.wants_to_write());
         if interest != entry.interest {
             entry.interest = interest;
-            let key = entry.connection.exchange.id.key();
+            let key = entry.connection.state.id.key();
             let socket = &entry.connection.socket;
             if let Err(error) = kernel::epoll_modify(&self.poll, socket, key, interest) {
                 self.lose(index, error);
@@ -279,11 +279,11 @@ impl<S: Shard> Driver<S> {
         let Some(mut entry) = self.entries[index as usize].take() else {
             return;
         };
-        let id = entry.connection.exchange.id;
+        let id = entry.connection.state.id;
         let lingers = matches!(why, Closed::Us)
-            && entry.connection.exchange.may_have_unread_bytes()
+            && entry.connection.state.may_have_unread_bytes()
             && self.may_linger(id);
-        let why = entry.connection.exchange.told(why);
+        let why = entry.connection.state.told(why);
         if lingers {
             let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;
@@ -370,7 +370,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         if self.register(socket, id, None, TO_READ).is_err() {
-            return self.worker.turn_away(id);
+            return self.worker.reject_accepted(id);
         }
         self.worker.io.begin();
         self.worker
@@ -386,12 +386,12 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let Worker { io, options, .. } = &self.worker;
-        let unwritten = io.unwritten(entry.connection.exchange.id);
+        let unwritten = io.unwritten(entry.connection.state.id);
         if unwritten.len() > options.backlog_limit_bytes {
             return;
         }
-        let fate = entry.connection.advance(MAY_READ, &mut self.worker);
-        self.conclude_before_output(index, fate);
+        let status = entry.connection.advance(MAY_READ, &mut self.worker);
+        self.conclude_before_output(index, status);
     }
 
     fn take_arrivals(&mut self) {
@@ -420,8 +420,8 @@ impl<S: Shard> Driver<S> {
             self.entries.resize_with(index + 1, || None);
         }
         kernel::epoll_add(&self.poll, &socket, id.key(), interest)?;
-        let connection = Connection::new(socket, id, connecting);
-        self.entries[index] = Some(Entry {
+        let connection = PolledConnection::new(socket, id, connecting);
+        self.entries[index] = Some(EpollConnection {
             connection,
             interest,
             lingering: false,
@@ -456,7 +456,7 @@ impl<S: Shard> Driver<S> {
         let entries = &self.entries;
         self.worker.may_leave(|io| {
             let mut live = entries.iter().flatten().filter(|entry| !entry.lingering);
-            live.all(|entry| io.unwritten(entry.connection.exchange.id).is_empty())
+            live.all(|entry| io.unwritten(entry.connection.state.id).is_empty())
         })
     }
 
@@ -487,14 +487,14 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-impl Waits for Entry {
+impl TimedEntry for EpollConnection {
     #[inline]
     fn id(&self) -> ConnectionId {
-        self.connection.exchange.id
+        self.connection.state.id
     }
 
     fn awaits_connect(&self) -> bool {
-        self.connection.exchange.connecting.is_some()
+        self.connection.state.connecting.is_some()
     }
 
     fn lingers(&self) -> bool {

@@ -1,11 +1,11 @@
 //! Making the n-th system call of a kind fail, for tests: the feature `faults`.
 //!
-//! The drivers of a process all see the [`Point`]s that are armed. Each picks its threads by the
+//! The drivers of a process all see the [`FailPoint`]s that are armed. Each picks its threads by the
 //! beginnings of their names, so a test can have the server fail and leave its clients alone.
 
 mod epoll_pwait2;
 
-pub use crate::kernel::Call;
+pub use crate::kernel::SystemCall;
 pub use epoll_pwait2::{ask_epoll_pwait2, refuse_epoll_pwait2};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -24,11 +24,11 @@ pub enum InjectedFault {
 
 /// Which calls fail, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct FailPoint {
     /// Only those of threads whose names begin with one of these.
     pub threads: &'static [&'static str],
     /// Only those of this kind.
-    pub call: Call,
+    pub call: SystemCall,
     /// The first that fails, counted from 1 since the point was armed; 0: none does.
     pub first: u64,
     /// How many fail in a row.
@@ -45,8 +45,8 @@ pub struct Armed {
 }
 
 struct State {
-    points: Vec<Point>,
-    calls: BTreeMap<Call, u64>,
+    points: Vec<FailPoint>,
+    calls: BTreeMap<SystemCall, u64>,
     hits: u64,
 }
 
@@ -56,7 +56,7 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 impl Armed {
     /// Arms these points.
-    pub fn new(points: &[Point]) -> Self {
+    pub fn new(points: &[FailPoint]) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         *state() = Some(State {
             points: points.to_vec(),
@@ -68,12 +68,12 @@ impl Armed {
     }
 
     /// How many calls of this kind the chosen threads have made.
-    pub fn calls(&self, call: Call) -> u64 {
+    pub fn calls(&self, call: SystemCall) -> u64 {
         self.all_calls().get(&call).copied().unwrap_or(0)
     }
 
     /// How many calls of each kind the chosen threads have made.
-    pub fn all_calls(&self) -> BTreeMap<Call, u64> {
+    pub fn all_calls(&self) -> BTreeMap<SystemCall, u64> {
         state()
             .as_ref()
             .map(|state| state.calls.clone())
@@ -94,39 +94,39 @@ impl Drop for Armed {
 }
 
 /// Whether a call is to go ahead.
-pub(crate) fn meet(call: Call) -> Result<(), Errno> {
-    match strike(call) {
+pub(crate) fn fail_point(call: SystemCall) -> Result<(), Errno> {
+    match next_fault(call) {
         Some(InjectedFault::Error(error)) => Err(error),
         Some(InjectedFault::Short) | None => Ok(()),
     }
 }
 
 /// Whether a call is to go ahead, and with how many bytes.
-pub(crate) fn shorten(call: Call, bytes: usize) -> Result<usize, Errno> {
-    match strike(call) {
+pub(crate) fn fail_point_bytes(call: SystemCall, bytes: usize) -> Result<usize, Errno> {
+    match next_fault(call) {
         Some(InjectedFault::Error(error)) => Err(error),
         Some(InjectedFault::Short) => Ok(bytes.min(1)),
         None => Ok(bytes),
     }
 }
 
-fn strike(call: Call) -> Option<InjectedFault> {
+fn next_fault(call: SystemCall) -> Option<InjectedFault> {
     if !IS_ARMED.load(Ordering::Acquire) {
         return None;
     }
     let mut state = state();
     let state = state.as_mut()?;
-    let chosen = |point: &&Point| is_chosen(point.threads);
+    let chosen = |point: &&FailPoint| is_chosen(point.threads);
     state.points.iter().find(chosen)?;
     let number = state.calls.entry(call).or_default();
     *number += 1;
-    let strikes = |point: &&Point| point.call == call && point.fails(*number);
+    let strikes = |point: &&FailPoint| point.call == call && point.fails(*number);
     let struck = state.points.iter().filter(chosen).find(strikes)?;
     state.hits += 1;
     Some(struck.fault)
 }
 
-impl Point {
+impl FailPoint {
     /// Whether the call of that number fails.
     fn fails(&self, number: u64) -> bool {
         self.first > 0 && number >= self.first && number - self.first < self.times

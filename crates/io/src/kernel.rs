@@ -6,7 +6,7 @@
 mod epoll_wait;
 
 #[cfg(feature = "faults")]
-use crate::faults::{meet, shorten};
+use crate::faults::{fail_point, fail_point_bytes};
 use io_uring::types::SubmitArgs;
 use io_uring::{Builder, EnterFlags, IoUring};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// What a driver asks of the kernel, and memory of the allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Call {
+pub enum SystemCall {
     /// `socket`.
     Socket,
     /// `bind`.
@@ -75,62 +75,62 @@ pub enum Call {
 /// Nothing fails but what really does.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
-fn meet(_: Call) -> Result<(), Errno> {
+fn fail_point(_: SystemCall) -> Result<(), Errno> {
     Ok(())
 }
 
 /// Nothing is cut short but by the kernel.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
-fn shorten(_: Call, bytes: usize) -> Result<usize, Errno> {
+fn fail_point_bytes(_: SystemCall, bytes: usize) -> Result<usize, Errno> {
     Ok(bytes)
 }
 
 /// A stream socket that never waits: TCP, or of this machine.
 pub(crate) fn socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
-    meet(Call::Socket)?;
+    fail_point(SystemCall::Socket)?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     net::socket_with(family, SocketType::STREAM, flags, None)
 }
 
 pub(crate) fn bind(socket: &OwnedFd, address: &impl SocketAddrArg) -> Result<(), Errno> {
-    meet(Call::Bind)?;
+    fail_point(SystemCall::Bind)?;
     net::bind(socket, address)
 }
 
 pub(crate) fn connect(socket: &OwnedFd, target: &impl SocketAddrArg) -> Result<(), Errno> {
-    meet(Call::Connect)?;
+    fail_point(SystemCall::Connect)?;
     net::connect(socket, target)
 }
 
 /// The error that is pending on a socket.
 pub(crate) fn pending_error(socket: impl AsFd) -> Result<Result<(), Errno>, Errno> {
-    meet(Call::PendingError)?;
+    fail_point(SystemCall::PendingError)?;
     net::sockopt::socket_error(socket)
 }
 
 /// What kind of addresses a socket has.
 pub(crate) fn family(socket: &OwnedFd) -> Result<AddressFamily, Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     net::sockopt::socket_domain(socket)
 }
 
 /// Has a socket send at once what it is given.
 pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     net::sockopt::set_tcp_nodelay(socket, true)
 }
 
 /// Lets several sockets of this user listen on one port.
 pub(crate) fn share_port(socket: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     net::sockopt::set_socket_reuseport(socket, true)
 }
 
 /// Has a socket that is bound to an address and port 0 get its port when it connects: ports are
 /// then unique for each pair of addresses, instead of for the source alone (ip(7), Linux 4.2).
 pub(crate) fn take_port_late(socket: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     let on: libc::c_int = 1;
     // SAFETY: the kernel reads the one integer that the pointer and the length describe, from a
     // value that lives until after the call; the descriptor is open as long as it is borrowed.
@@ -175,32 +175,32 @@ pub(crate) fn peer_process(socket: &OwnedFd) -> Option<NonZeroI32> {
 
 /// Has a socket wait, but in one read no longer than that.
 pub(crate) fn wait_in_reads(socket: &OwnedFd, longest: Duration) -> Result<(), Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     rustix::io::ioctl_fionbio(socket, false)?;
     net::sockopt::set_socket_timeout(socket, Timeout::Recv, Some(longest))
 }
 
 /// Has the peer see a reset when the socket is closed.
 pub(crate) fn reset_on_close(socket: impl AsFd) -> Result<(), Errno> {
-    meet(Call::Option)?;
+    fail_point(SystemCall::Option)?;
     net::sockopt::set_socket_linger(socket, Some(Duration::ZERO))
 }
 
 pub(crate) fn accept(listener: &OwnedFd) -> Result<OwnedFd, Errno> {
-    meet(Call::Accept)?;
+    fail_point(SystemCall::Accept)?;
     net::accept_with(listener, SocketFlags::CLOEXEC)
 }
 
 #[inline]
 pub(crate) fn receive(socket: &OwnedFd, into: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
-    let room = shorten(Call::Receive, into.len())?;
+    let room = fail_point_bytes(SystemCall::Receive, into.len())?;
     net::recv(socket, &mut into[..room], flags).map(|(_, count)| count)
 }
 
 /// Writes once, without waiting and without a signal where the peer is gone.
 #[inline]
 pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
-    let length = shorten(Call::Send, bytes.len())?;
+    let length = fail_point_bytes(SystemCall::Send, bytes.len())?;
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     net::send(socket, &bytes[..length], flags)
 }
@@ -208,19 +208,19 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
 /// Writes once what a close follows: the kernel waits for that, so that both go out together.
 #[inline]
 pub(crate) fn send_before_close(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
-    let length = shorten(Call::Send, bytes.len())?;
+    let length = fail_point_bytes(SystemCall::Send, bytes.len())?;
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT | SendFlags::MORE;
     net::send(socket, &bytes[..length], flags)
 }
 
 /// Says that nothing more will be sent.
 pub(crate) fn shut_down(socket: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::Shutdown)?;
+    fail_point(SystemCall::Shutdown)?;
     net::shutdown(socket, Shutdown::Write)
 }
 
 pub(crate) fn epoll_create() -> Result<OwnedFd, Errno> {
-    meet(Call::EpollCreate)?;
+    fail_point(SystemCall::EpollCreate)?;
     epoll::create(CreateFlags::CLOEXEC)
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn epoll_add(
     key: u64,
     interest: EventFlags,
 ) -> Result<(), Errno> {
-    meet(Call::EpollAdd)?;
+    fail_point(SystemCall::EpollAdd)?;
     epoll::add(poll, source, EventData::new_u64(key), interest)
 }
 
@@ -240,11 +240,11 @@ pub(crate) fn epoll_modify(
     key: u64,
     interest: EventFlags,
 ) -> Result<(), Errno> {
-    meet(Call::EpollModify)?;
+    fail_point(SystemCall::EpollModify)?;
     epoll::modify(poll, source, EventData::new_u64(key), interest)
 }
 
-/// Waits until something has happened, the time is up, or a signal came. Returns how many events
+/// TimedEntry until something has happened, the time is up, or a signal came. Returns how many events
 /// there are.
 #[inline]
 pub(crate) fn epoll_wait(
@@ -253,40 +253,40 @@ pub(crate) fn epoll_wait(
     timeout: Option<&Timespec>,
 ) -> Result<usize, Errno> {
     events.clear();
-    meet(Call::EpollWait)?;
+    fail_point(SystemCall::EpollWait)?;
     epoll_wait::wait(poll, events, timeout)
 }
 
 #[inline]
 pub(crate) fn poll(polled: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> Result<usize, Errno> {
-    meet(Call::Poll)?;
+    fail_point(SystemCall::Poll)?;
     event::poll(polled, timeout)
 }
 
 pub(crate) fn event() -> Result<OwnedFd, Errno> {
-    meet(Call::Event)?;
+    fail_point(SystemCall::Event)?;
     event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
 }
 
 pub(crate) fn signal(event: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::Signal)?;
+    fail_point(SystemCall::Signal)?;
     rustix::io::write(event, &1_u64.to_ne_bytes()).map(drop)
 }
 
 pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
-    meet(Call::ClearSignal)?;
+    fail_point(SystemCall::ClearSignal)?;
     rustix::io::read(event, &mut [MaybeUninit::<u8>::uninit(); 8][..]).map(drop)
 }
 
 /// A ring that takes nothing yet: see [`ring_enable`].
 pub(crate) fn ring_setup(builder: &Builder, entries: u32) -> Result<IoUring, Errno> {
-    meet(Call::RingSetup)?;
+    fail_point(SystemCall::RingSetup)?;
     builder.build(entries).map_err(errno)
 }
 
 /// Registers what `register` does.
 pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result<(), Errno> {
-    meet(Call::RingRegister)?;
+    fail_point(SystemCall::RingRegister)?;
     register().map_err(errno)
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn ring_register(register: impl FnOnce() -> io::Result<()>) -> Result
 /// not at all, for so many nanoseconds, or for ever.
 #[inline]
 pub(crate) fn ring_enter(ring: &mut IoUring, timeout_ns: Option<u64>) -> Result<(), Errno> {
-    meet(Call::RingEnter)?;
+    fail_point(SystemCall::RingEnter)?;
     ring_enter_at_the_end(ring, timeout_ns)
 }
 
@@ -325,14 +325,14 @@ pub(crate) fn ring_enter_at_the_end(
 
 /// How an accept or a read ended that a ring has made.
 #[cfg(feature = "faults")]
-pub(crate) fn complete(call: Call) -> Result<(), Errno> {
-    meet(call)
+pub(crate) fn complete(call: SystemCall) -> Result<(), Errno> {
+    fail_point(call)
 }
 
 /// With how many bytes a ring is to send.
 #[inline]
 pub(crate) fn send_length(bytes: usize) -> Result<usize, Errno> {
-    shorten(Call::Send, bytes)
+    fail_point_bytes(SystemCall::Send, bytes)
 }
 
 /// An error of the kernel's is a number.
@@ -342,25 +342,25 @@ fn errno(error: io::Error) -> Errno {
 
 /// Asked before a thread is started.
 pub(crate) fn may_spawn() -> Result<(), Errno> {
-    meet(Call::Spawn)
+    fail_point(SystemCall::Spawn)
 }
 
 /// Something that grows by peers' doing.
-pub(crate) trait Grows {
+pub(crate) trait TryGrow {
     /// Makes room, or says that there is no memory.
     fn try_grow(&mut self, additional: usize) -> Result<(), Errno>;
 }
 
-impl<T> Grows for Vec<T> {
+impl<T> TryGrow for Vec<T> {
     fn try_grow(&mut self, additional: usize) -> Result<(), Errno> {
-        meet(Call::Reserve)?;
+        fail_point(SystemCall::Reserve)?;
         self.try_reserve(additional).map_err(|_| Errno::NOMEM)
     }
 }
 
-impl<T> Grows for VecDeque<T> {
+impl<T> TryGrow for VecDeque<T> {
     fn try_grow(&mut self, additional: usize) -> Result<(), Errno> {
-        meet(Call::Reserve)?;
+        fail_point(SystemCall::Reserve)?;
         self.try_reserve(additional).map_err(|_| Errno::NOMEM)
     }
 }

@@ -59,12 +59,11 @@ mod address;
 pub mod blocking;
 mod byte_stream;
 mod clock;
-mod connection;
+mod connection_state;
 mod context;
 mod deadlines;
 mod driver_timeouts;
 mod epoll;
-mod exchange;
 #[cfg(feature = "faults")]
 pub mod faults;
 mod kernel;
@@ -73,6 +72,7 @@ mod machine;
 mod mailbox;
 mod names;
 mod options;
+mod polled_connection;
 mod ring;
 mod serve;
 mod shard;
@@ -91,10 +91,10 @@ mod worker_slots;
 pub use address::{Address, Target, UNIX_PATH_BYTES_MAX};
 pub use byte_stream::ByteStream;
 pub use clock::clock_ns;
+pub use connection_state::RECEIVE_BUFFER_BYTES;
 pub use context::IoContext;
 pub use deadlines::{DeadlineHeap, TimeoutQueue};
 pub use epoll::Epoll;
-pub use exchange::RECEIVE_BUFFER_BYTES;
 pub use listener::{ACCEPT_BACK_OFF_NS, LISTEN_BACKLOG, Listener, listen};
 pub use machine::{
     allowed_cpus, is_out_of_descriptors, pin_current_thread, raise_descriptor_limit,
@@ -102,7 +102,7 @@ pub use machine::{
 pub use mailbox::Mailbox;
 pub use names::UnknownName;
 pub use options::{
-    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, IoOptions, LAST_WORDS_NS, Wait,
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, DRAIN_NS, FINAL_FLUSH_NS, IoOptions, Wait,
 };
 pub use serve::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShardPlace, serve};
 pub use shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};

@@ -58,7 +58,7 @@ pub const DRAIN_NS: u64 = 1_000_000_000;
 /// How long a driver still writes once its drain time has passed: what shards say then is a few
 /// frames a connection, which a peer that reads at all takes in a round trip. With the default
 /// drain time it is less than the two seconds of the lab.
-pub const LAST_WORDS_NS: u64 = 250_000_000;
+pub const FINAL_FLUSH_NS: u64 = 250_000_000;
 
 /// What a driver can be told. Start from the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

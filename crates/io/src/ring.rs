@@ -12,23 +12,25 @@
 
 mod buffers;
 #[cfg(feature = "faults")]
-mod detour;
+mod fault_injector;
 #[cfg(not(feature = "faults"))]
-#[path = "ring/no_detour.rs"]
-mod detour;
+mod no_faults;
 mod operation;
 
 pub(crate) use buffers::Filled;
 pub(crate) use operation::{Event, Operation};
 
-use crate::kernel::{self, Grows};
+use crate::kernel::{self, TryGrow};
 use buffers::Buffers;
-use detour::Detour;
+#[cfg(feature = "faults")]
+use fault_injector::FaultInjector;
 use io_uring::types::{CancelBuilder, Fd};
 use io_uring::{IoUring, opcode, squeue};
-use operation::Answer;
+#[cfg(not(feature = "faults"))]
+use no_faults::NoFaults as FaultInjector;
 #[cfg(feature = "faults")]
 use operation::FLAG_MORE;
+use operation::RingCompletion;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -37,7 +39,7 @@ use std::mem;
 /// Operations that are handed over together; more of them take another call.
 const SUBMISSIONS_MAX: u32 = 1024;
 
-/// Answers that fit between two turns. As many connections as a listener's queue holds can be
+/// Completions that fit between two turns. As many connections as a listener's queue holds can be
 /// accepted in one; what does not fit the kernel keeps until there is room.
 const COMPLETIONS_MAX: u32 = 4096;
 
@@ -48,7 +50,7 @@ const LAST_WAITS_MAX: u32 = 20;
 
 /// Operations that a connection has in flight at most: connect or receive, send, watch, and the
 /// cancelling of each.
-const OPERATIONS_A_SESSION: usize = 6;
+const OPERATIONS_A_CONNECTION: usize = 6;
 
 /// One thread's ring.
 pub(crate) struct Ring {
@@ -60,7 +62,7 @@ pub(crate) struct Ring {
     overflow: VecDeque<squeue::Entry>,
     /// Operations of which the kernel has not said that it is done with them.
     in_flight: usize,
-    detour: Detour,
+    injector: FaultInjector,
 }
 
 /// An output on its way to the kernel.
@@ -89,7 +91,7 @@ impl Ring {
             lent: Vec::new(),
             overflow: VecDeque::new(),
             in_flight: 0,
-            detour: Detour::new(),
+            injector: FaultInjector::new(),
         };
         ring.buffers.register(&ring.io)?;
         Ok(ring)
@@ -106,7 +108,7 @@ impl Ring {
         if missing > 0 {
             self.lent.try_grow(missing)?;
             self.lent.resize_with(connections, Lent::default);
-            let operations = connections * OPERATIONS_A_SESSION;
+            let operations = connections * OPERATIONS_A_CONNECTION;
             let additional = operations.saturating_sub(self.overflow.len());
             self.overflow.try_grow(additional)?;
         }
@@ -115,7 +117,7 @@ impl Ring {
 
     /// Accepts connections until [`Event::Accepted`] says that it does not go on.
     pub fn accept(&mut self, listener: impl AsFd) {
-        self.detour.accept();
+        self.injector.accept();
         let entry = opcode::AcceptMulti::new(fd(listener)).flags(libc::SOCK_CLOEXEC);
         self.push(Operation::Accept, entry.build());
     }
@@ -124,7 +126,7 @@ impl Ring {
     /// count is not taken back: each signal is a new one.
     pub fn listen(&mut self, event: impl AsFd) {
         let entry = opcode::PollAdd::new(fd(event), libc::POLLIN as u32).multi(true);
-        self.push(Operation::Call, entry.build());
+        self.push(Operation::SystemCall, entry.build());
     }
 
     /// Says when a connect has ended.
@@ -163,7 +165,7 @@ impl Ring {
         let left = &lent.bytes[lent.sent_bytes..];
         let length = match kernel::send_length(left.len()) {
             Ok(length) => u32::try_from(length).unwrap_or(u32::MAX),
-            Err(error) => return self.detour.fail(Operation::Send(index), error),
+            Err(error) => return self.injector.fail(Operation::Send(index), error),
         };
         let entry = opcode::Send::new(fd(socket), left.as_ptr(), length).flags(libc::MSG_NOSIGNAL);
         lent.in_flight = true;
@@ -184,9 +186,9 @@ impl Ring {
         self.enqueue(entry.user_data(Operation::Cancel.key()));
     }
 
-    /// Whether an answer can be had without asking the kernel.
+    /// Whether an completion can be had without asking the kernel.
     pub fn has_events(&mut self) -> bool {
-        !self.detour.is_empty() || !self.io.completion().is_empty()
+        !self.injector.is_empty() || !self.io.completion().is_empty()
     }
 
     /// Hands over all that was asked for, then waits for an event: not at all, for so many
@@ -197,9 +199,10 @@ impl Ring {
             self.refill();
             kernel::ring_enter(&mut self.io, Some(0))?;
         }
-        let timeout_ns = match self.detour.is_empty() {
-            true => timeout_ns,
-            false => Some(0),
+        let timeout_ns = if self.injector.is_empty() {
+            timeout_ns
+        } else {
+            Some(0)
         };
         if timeout_ns == Some(0) && self.is_idle() {
             return Ok(());
@@ -218,23 +221,23 @@ impl Ring {
     #[inline]
     pub fn next_event(&mut self) -> Option<Event> {
         loop {
-            let answer = self.next_answer()?;
-            if let Some(event) = self.event(answer) {
+            let completion = self.next_answer()?;
+            if let Some(event) = self.event(completion) {
                 return Some(event);
             }
         }
     }
 
     #[inline]
-    fn next_answer(&mut self) -> Option<Answer> {
+    fn next_answer(&mut self) -> Option<RingCompletion> {
         loop {
-            if let Some(answer) = self.detour.pop() {
-                return Some(answer);
+            if let Some(completion) = self.injector.pop() {
+                return Some(completion);
             }
-            let answer = self.take_answer()?;
-            let (seen, is_to_end) = self.detour.divert(answer);
+            let completion = self.take_answer()?;
+            let (seen, is_to_end) = self.injector.divert(completion);
             if is_to_end {
-                self.cancel(answer.operation);
+                self.cancel(completion.operation);
             }
             if seen.is_some() {
                 return seen;
@@ -242,66 +245,66 @@ impl Ring {
         }
     }
 
-    /// The kernel's next answer. An operation that does not go on the kernel is done with.
+    /// The kernel's next completion. An operation that does not go on the kernel is done with.
     #[inline]
-    fn take_answer(&mut self) -> Option<Answer> {
-        let answer = Answer::from(self.io.completion().next()?);
-        if !answer.goes_on() && answer.operation != Operation::Cancel {
+    fn take_answer(&mut self) -> Option<RingCompletion> {
+        let completion = RingCompletion::from(self.io.completion().next()?);
+        if !completion.goes_on() && completion.operation != Operation::Cancel {
             self.in_flight -= 1;
-            if let Operation::Send(index) = answer.operation {
+            if let Operation::Send(index) = completion.operation {
                 self.lent[index as usize].in_flight = false;
             }
         }
-        Some(answer)
+        Some(completion)
     }
 
     #[inline]
-    fn event(&mut self, answer: Answer) -> Option<Event> {
-        let goes_on = answer.goes_on();
-        let event = match answer.operation {
+    fn event(&mut self, completion: RingCompletion) -> Option<Event> {
+        let goes_on = completion.goes_on();
+        let event = match completion.operation {
             Operation::Cancel => return None,
             Operation::Accept => Event::Accepted {
-                result: answer.into_descriptor(),
+                result: completion.into_descriptor(),
                 goes_on,
             },
-            Operation::Call => Event::Called { goes_on },
+            Operation::SystemCall => Event::Called { goes_on },
             Operation::Connect(index) => Event::Connected {
                 index,
-                result: answer.result(),
+                result: completion.result(),
             },
             Operation::Watch(index) => Event::Watched {
                 index,
-                result: answer.result(),
+                result: completion.result(),
             },
             Operation::Receive(index) => Event::Received {
                 index,
-                result: self.received(answer),
-                left_more: answer.left_more(),
+                result: self.received(completion),
+                left_more: completion.left_more(),
                 goes_on,
             },
             Operation::Send(index) => Event::Sent {
                 index,
-                result: self.sent(index, answer),
+                result: self.sent(index, completion),
             },
         };
         Some(event)
     }
 
     #[inline]
-    fn received(&mut self, answer: Answer) -> Result<Option<Filled>, Errno> {
-        let count = answer.result().inspect_err(|error| {
+    fn received(&mut self, completion: RingCompletion) -> Result<Option<Filled>, Errno> {
+        let count = completion.result().inspect_err(|error| {
             if *error == Errno::NOBUFS {
                 self.buffers.grow();
             }
         })?;
-        let filled = answer.buffer();
+        let filled = completion.buffer();
         Ok(filled.map(|number| self.buffers.filled(number, count as usize)))
     }
 
     /// How many bytes went, and how many are left.
     #[inline]
-    fn sent(&mut self, index: u32, answer: Answer) -> Result<(usize, usize), Errno> {
-        let count = answer.result()? as usize;
+    fn sent(&mut self, index: u32, completion: RingCompletion) -> Result<(usize, usize), Errno> {
+        let count = completion.result()? as usize;
         let lent = &mut self.lent[index as usize];
         lent.sent_bytes += count;
         Ok((count, lent.bytes.len() - lent.sent_bytes))
@@ -364,9 +367,9 @@ impl Ring {
             self.refill();
             // Whatever goes wrong, it is tried again, and what is left then is left allocated.
             let _ = kernel::ring_enter_at_the_end(&mut self.io, Some(LAST_WAIT_NS));
-            while let Some(answer) = self.take_answer() {
-                if answer.operation == Operation::Accept {
-                    drop(answer.into_descriptor());
+            while let Some(completion) = self.take_answer() {
+                if completion.operation == Operation::Accept {
+                    drop(completion.into_descriptor());
                 }
             }
             if self.in_flight == 0 {

@@ -1,4 +1,4 @@
-//! Ending a server from another thread.
+//! ClosedBy a server from another thread.
 
 use crate::waker::{Waker, WeakWaker};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ pub struct ShutdownHandle(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     stopped: bool,
-    hurried: bool,
+    stopped_now: bool,
     /// Of drivers that are still there, and of a few that are not.
     wakers: Vec<WeakWaker>,
-    /// Of drivers that somebody else stops, and that are only hurried from here.
+    /// Of drivers that somebody else stops, and that are only stopped_now from here.
     followers: Vec<WeakWaker>,
 }
 
@@ -39,7 +39,7 @@ impl ShutdownHandle {
     /// As [`ShutdownHandle::stop`], without any time for what goes on; also after it.
     pub fn stop_now(&self) {
         let mut state = self.lock();
-        (state.stopped, state.hurried) = (true, true);
+        (state.stopped, state.stopped_now) = (true, true);
         let all = state.wakers.iter().chain(&state.followers);
         let there = all.filter_map(WeakWaker::upgrade);
         there.for_each(|waker| waker.stop_now());
@@ -55,7 +55,7 @@ impl ShutdownHandle {
         let waker = Waker::new()?;
         let mut state = self.lock();
         remember(&mut state.wakers, &waker);
-        match (state.stopped, state.hurried) {
+        match (state.stopped, state.stopped_now) {
             (_, true) => waker.stop_now(),
             (true, false) => waker.stop(),
             (false, false) => {}
@@ -64,10 +64,10 @@ impl ShutdownHandle {
     }
 
     /// Has a driver hurry with the others that is stopped later than they are.
-    pub(crate) fn hurry_too(&self, waker: &Waker) {
+    pub(crate) fn stop_now_too(&self, waker: &Waker) {
         let mut state = self.lock();
         remember(&mut state.followers, waker);
-        if state.hurried {
+        if state.stopped_now {
             waker.stop_now();
         }
     }
@@ -111,15 +111,15 @@ mod tests {
     fn who_follows_is_hurried_and_not_stopped() {
         let (shutdown, follower) = (ShutdownHandle::new(), Waker::new().unwrap());
         let member = shutdown.waker().unwrap();
-        shutdown.hurry_too(&follower);
+        shutdown.stop_now_too(&follower);
         shutdown.stop();
-        assert!(member.is_stopping() && !member.is_hurried());
+        assert!(member.is_stopping() && !member.is_stopping_now());
         assert!(!follower.is_stopping());
         shutdown.stop_now();
-        assert!(member.is_hurried() && follower.is_hurried() && follower.is_stopping());
+        assert!(member.is_stopping_now() && follower.is_stopping_now() && follower.is_stopping());
         let late = Waker::new().unwrap();
-        shutdown.hurry_too(&late);
-        assert!(late.is_hurried() && shutdown.waker().unwrap().is_hurried());
+        shutdown.stop_now_too(&late);
+        assert!(late.is_stopping_now() && shutdown.waker().unwrap().is_stopping_now());
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //! backlog, gets what it left over again with more behind it, and is told when its output is
 //! written.
 
+use crate::connection_state::RECEIVE_BUFFER_BYTES;
 use crate::context::{Connect, IoContext, PendingOps};
-use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::options::BACKLOG_LIMIT_BYTES;
 use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Shard};
 use std::mem;
@@ -250,14 +250,14 @@ impl<S: Shard> Simulated<S> {
     fn attend(&mut self) {
         self.dialled.append(&mut self.io.take_connects());
         while let Some((id, pending)) = self.io.next_touched() {
-            self.grant(id, pending);
+            self.apply(id, pending);
         }
         for index in 0..self.peers.len() {
             self.write(index);
         }
     }
 
-    fn grant(&mut self, id: ConnectionId, pending: PendingOps) {
+    fn apply(&mut self, id: ConnectionId, pending: PendingOps) {
         let Some(peer) = self.peer(id) else {
             return;
         };

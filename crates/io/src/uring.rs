@@ -5,15 +5,15 @@
 //! when many connections have something to send: the peers of the first go on meanwhile.
 
 mod accepting;
-mod entry;
+mod connection;
 mod refusal;
 
 pub use refusal::UringRefusal;
 
+use crate::connection_state::{ConnectionStatus, LINGER_NS};
 use crate::context::Connect;
-use crate::driver_timeouts::{DriverTimeouts, Due, Waits, entry_of};
-use crate::exchange::{ConnectionStatus, LINGER_NS};
-use crate::kernel::{self, Grows};
+use crate::driver_timeouts::{DriverTimeouts, Due, TimedEntry, entry_of};
+use crate::kernel::{self, TryGrow};
 use crate::listener::Listener;
 use crate::mailbox::Mailbox;
 use crate::options::IoOptions;
@@ -23,8 +23,8 @@ use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
 use crate::worker::Worker;
-use accepting::Acceptor;
-use entry::{End, Entry, Receiving, Stage};
+use accepting::RingListener;
+use connection::{ReadEnd, ReadState, Stage, UringConnection};
 use rustix::event::PollFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -84,14 +84,14 @@ impl Uring {
     /// The machine's, where the kernel refuses to wait; not for anything a peer can do.
     pub fn run<S: Shard>(mut self, shard: S) -> io::Result<(S, IoStatistics)> {
         self.ring.enable()?;
-        let mut driver = Driver {
+        let mut driver = UringDriver {
             ring: self.ring,
             worker: Worker::start(shard, self.waker, self.options),
             turn_number: 0,
             entries: Vec::new(),
             to_write: Vec::new(),
             timeouts: DriverTimeouts::default(),
-            acceptor: self.listener.map(Acceptor::new),
+            acceptor: self.listener.map(RingListener::new),
             arrivals: self.arrivals,
             arrived: Vec::new(),
         };
@@ -101,21 +101,21 @@ impl Uring {
 }
 
 /// The ring comes first: it is dropped before the sockets that it has operations for.
-struct Driver<S> {
+struct UringDriver<S> {
     ring: Ring,
     worker: Worker<S>,
     turn_number: u64,
     /// By [`ConnectionId::index`].
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<UringConnection>>,
     /// Indices of the connections that may have output.
     to_write: Vec<u32>,
     timeouts: DriverTimeouts,
-    acceptor: Option<Acceptor>,
+    acceptor: Option<RingListener>,
     arrivals: Option<Mailbox<OwnedFd>>,
     arrived: Vec<OwnedFd>,
 }
 
-impl<S: Shard> Driver<S> {
+impl<S: Shard> UringDriver<S> {
     fn run(&mut self) -> io::Result<()> {
         self.ring.listen(self.worker.waker.event());
         self.accept();
@@ -133,7 +133,7 @@ impl<S: Shard> Driver<S> {
                 self.attend();
             }
             self.expire();
-            if self.worker.rouse() {
+            if self.worker.wake_shard() {
                 self.take_arrivals();
             }
         }
@@ -202,28 +202,28 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let is_live = entry.stage == Stage::Live;
-        let mut fate = ConnectionStatus::Alive;
+        let mut status = ConnectionStatus::Alive;
         let end = match result {
             Ok(Some(filled)) => {
                 if is_live {
                     let bytes = self.ring.bytes(&filled);
-                    fate = entry.received(bytes, left_more, &mut self.worker);
+                    status = entry.received(bytes, left_more, &mut self.worker);
                 }
                 self.ring.give_back(filled);
-                End::Interrupted
+                ReadEnd::Interrupted
             }
-            Ok(None) => End::Peer,
-            Err(error) => End::from(error),
+            Ok(None) => ReadEnd::Peer,
+            Err(error) => ReadEnd::from(error),
         };
         if !goes_on {
-            entry.receiving = Receiving::No;
-            if is_live && matches!(fate, ConnectionStatus::Alive) {
-                fate = entry.receiving_ended(end, &mut self.worker);
-            } else if entry.stage == Stage::Lingering && end != End::Interrupted {
+            entry.receiving = ReadState::Off;
+            if is_live && matches!(status, ConnectionStatus::Alive) {
+                status = entry.receiving_ended(end, &mut self.worker);
+            } else if entry.stage == Stage::Lingering && end != ReadEnd::Interrupted {
                 return self.forget(index);
             }
         }
-        self.conclude(index, fate);
+        self.conclude(index, status);
     }
 
     #[inline]
@@ -232,7 +232,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         let (ring, worker) = (&mut self.ring, &mut self.worker);
-        let fate = match result {
+        let status = match result {
             _ if entry.stage != Stage::Live => {
                 entry.drop_lent(ring, worker);
                 ConnectionStatus::Alive
@@ -240,10 +240,10 @@ impl<S: Shard> Driver<S> {
             Ok(counts) => entry.sent(counts, self.turn_number, ring, worker),
             Err(error) => entry.not_sent(error, ring, worker),
         };
-        if !entry.is_sending() && worker.io.has_output(entry.exchange.id) {
+        if !entry.is_sending() && worker.io.has_output(entry.state.id) {
             self.queue(index);
         }
-        self.conclude(index, fate);
+        self.conclude(index, status);
     }
 
     fn on_watched(&mut self, index: u32, result: Result<u32, Errno>) {
@@ -253,12 +253,13 @@ impl<S: Shard> Driver<S> {
         entry.is_watched = false;
         let is_broken = result.is_ok_and(is_broken);
         entry.is_half_closed |= result.is_ok() && !is_broken;
-        let is_unread = entry.stage == Stage::Live && entry.receiving == Receiving::No;
-        let fate = match is_broken && is_unread {
-            true => ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&entry.socket))),
-            false => ConnectionStatus::Alive,
+        let is_unread = entry.stage == Stage::Live && entry.receiving == ReadState::Off;
+        let status = if is_broken && is_unread {
+            ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&entry.socket)))
+        } else {
+            ConnectionStatus::Alive
         };
-        self.conclude(index, fate);
+        self.conclude(index, status);
     }
 
     /// Does what the shard has asked for since the last wait.
@@ -267,7 +268,7 @@ impl<S: Shard> Driver<S> {
             for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
-            self.worker.tell_writable();
+            self.worker.notify_writable();
         }
         self.attend();
         while !self.to_write.is_empty() {
@@ -284,9 +285,9 @@ impl<S: Shard> Driver<S> {
                 self.worker.withdraw(id, pending);
                 continue;
             };
-            let fate = entry.grant(pending, &mut self.worker);
+            let status = entry.apply(pending, &mut self.worker);
             self.queue(id.index);
-            self.conclude(id.index, fate);
+            self.conclude(id.index, status);
         }
     }
 
@@ -309,8 +310,8 @@ impl<S: Shard> Driver<S> {
             };
             entry.is_queued = false;
             if entry.stage == Stage::Live {
-                let fate = entry.write(self.turn_number, &mut self.ring, &mut self.worker);
-                self.conclude(index, fate);
+                let status = entry.write(self.turn_number, &mut self.ring, &mut self.worker);
+                self.conclude(index, status);
             }
         }
         // Whoever has been queued meanwhile is in the other one.
@@ -319,8 +320,8 @@ impl<S: Shard> Driver<S> {
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, fate: ConnectionStatus) {
-        if let ConnectionStatus::Gone(why) = fate {
+    fn conclude(&mut self, index: u32, status: ConnectionStatus) {
+        if let ConnectionStatus::Gone(why) = status {
             return self.close(index, why);
         }
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
@@ -336,12 +337,12 @@ impl<S: Shard> Driver<S> {
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
             return;
         };
-        let id = entry.exchange.id;
-        let why = entry.exchange.told(why);
+        let id = entry.state.id;
+        let why = entry.state.told(why);
         let until_ns = self.worker.io.now_ns() + LINGER_NS;
         entry.forget_input();
         if matches!(why, Closed::Us)
-            && entry.exchange.may_have_unread_bytes()
+            && entry.state.may_have_unread_bytes()
             && self.timeouts.linger_until(until_ns, id).is_ok()
         {
             let _ = kernel::shut_down(&entry.socket);
@@ -366,7 +367,7 @@ impl<S: Shard> Driver<S> {
 
     /// Closes the socket of a connection that is gone, once nothing is in flight for it.
     fn sweep(&mut self, index: u32) {
-        let is_free = |entry: &mut Entry| !entry.has_something_in_flight();
+        let is_free = |entry: &mut UringConnection| !entry.has_something_in_flight();
         if self.entries[index as usize].take_if(is_free).is_some() {
             self.worker.io.release(index);
         }
@@ -381,7 +382,7 @@ impl<S: Shard> Driver<S> {
             Ok(self.register(socket, id, Some(token))?)
         });
         if let Err(error) = begun {
-            self.worker.refuse(id, token, error);
+            self.worker.fail_connect(id, token, error);
         }
     }
 
@@ -400,8 +401,8 @@ impl<S: Shard> Driver<S> {
         if let Err(error) = ended {
             return self.close(index, Closed::Failed(error));
         }
-        if let Some(token) = entry.exchange.connecting.take() {
-            let id = entry.exchange.id;
+        if let Some(token) = entry.state.connecting.take() {
+            let id = entry.state.id;
             self.open(id, Opened::Connected(token));
         }
     }
@@ -425,7 +426,7 @@ impl<S: Shard> Driver<S> {
             self.ring.make_room(index + 1)?;
             self.entries.resize_with(index + 1, || None);
         }
-        let entry = self.entries[index].insert(Entry::new(socket, id, connecting));
+        let entry = self.entries[index].insert(UringConnection::new(socket, id, connecting));
         if connecting.is_some() {
             entry.is_connecting = true;
             self.ring.await_connect(id.index, &entry.socket);
@@ -460,7 +461,7 @@ impl<S: Shard> Driver<S> {
         let (acceptor, entries) = (&self.acceptor, &self.entries);
         self.worker.may_leave(|io| {
             let mut live = entries.iter().flatten();
-            acceptor.is_none() && live.all(|entry| !io.has_output(entry.exchange.id))
+            acceptor.is_none() && live.all(|entry| !io.has_output(entry.state.id))
         })
     }
 
@@ -477,14 +478,14 @@ impl<S: Shard> Driver<S> {
     }
 }
 
-impl Waits for Entry {
+impl TimedEntry for UringConnection {
     #[inline]
     fn id(&self) -> ConnectionId {
-        self.exchange.id
+        self.state.id
     }
 
     fn awaits_connect(&self) -> bool {
-        self.stage == Stage::Live && self.exchange.connecting.is_some()
+        self.stage == Stage::Live && self.state.connecting.is_some()
     }
 
     fn lingers(&self) -> bool {

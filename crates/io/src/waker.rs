@@ -84,7 +84,7 @@ impl WeakWaker {
 struct Shared {
     state: AtomicU8,
     stopping: AtomicBool,
-    hurried: AtomicBool,
+    stopped_now: AtomicBool,
     event: OwnedFd,
 }
 
@@ -99,7 +99,7 @@ impl Waker {
         Ok(Self(Arc::new(Shared {
             state,
             stopping: AtomicBool::new(false),
-            hurried: AtomicBool::new(false),
+            stopped_now: AtomicBool::new(false),
             event,
         })))
     }
@@ -121,13 +121,13 @@ impl Waker {
 
     /// As [`Waker::stop`], and ends the drain time at once.
     pub fn stop_now(&self) {
-        self.0.hurried.store(true, Ordering::Release);
+        self.0.stopped_now.store(true, Ordering::Release);
         self.stop();
     }
 
     /// Whether [`Waker::stop_now`] was called.
-    pub(crate) fn is_hurried(&self) -> bool {
-        self.0.hurried.load(Ordering::Acquire)
+    pub(crate) fn is_stopping_now(&self) -> bool {
+        self.0.stopped_now.load(Ordering::Acquire)
     }
 
     /// Whether [`Waker::stop`] was called.

@@ -1,10 +1,10 @@
 //! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
 
 use crate::clock::clock_ns;
+use crate::connection_state::RECEIVE_BUFFER_BYTES;
 use crate::context::{IoContext, PendingOps};
-use crate::exchange::RECEIVE_BUFFER_BYTES;
 use crate::machine;
-use crate::options::{IoOptions, LAST_WORDS_NS, Wait};
+use crate::options::{FINAL_FLUSH_NS, IoOptions, Wait};
 use crate::shard::{Closed, ConnectionId, Shard};
 use crate::socket;
 use crate::statistics::IoStatistics;
@@ -95,7 +95,7 @@ impl<S: Shard> Worker<S> {
     /// Wakes the shard if its deadline has passed, somebody has called, or the end begins. True:
     /// somebody has called.
     #[inline]
-    pub fn rouse(&mut self) -> bool {
+    pub fn wake_shard(&mut self) -> bool {
         let due = match self.shard.next_deadline() {
             Some(deadline_ns) => deadline_ns <= self.io.now_ns(),
             None => false,
@@ -131,8 +131,8 @@ impl<S: Shard> Worker<S> {
         if self.io.drain_is_over() {
             return now_ns >= leave_at_ns;
         }
-        if now_ns >= leave_at_ns || self.waker.is_hurried() {
-            self.leave_at_ns = Some(now_ns + LAST_WORDS_NS);
+        if now_ns >= leave_at_ns || self.waker.is_stopping_now() {
+            self.leave_at_ns = Some(now_ns + FINAL_FLUSH_NS);
             self.end_drain();
         }
         false
@@ -147,7 +147,7 @@ impl<S: Shard> Worker<S> {
     }
 
     /// Tells the shard which outputs have been written whole since the last turn.
-    pub fn tell_writable(&mut self) {
+    pub fn notify_writable(&mut self) {
         for id in self.io.take_writable() {
             if self.io.is_live(id) {
                 self.shard.writable(id, &mut self.io);
@@ -170,14 +170,14 @@ impl<S: Shard> Worker<S> {
 
     /// A connection that was admitted lacks something to be served; the shard has not seen it.
     #[cold]
-    pub fn turn_away(&mut self, id: ConnectionId) {
+    pub fn reject_accepted(&mut self, id: ConnectionId) {
         self.io.retire(id);
         self.io.release(id.index);
         self.io.statistics.accept_errors += 1;
     }
 
     /// Tells the shard that a connection it asked for could not be made.
-    pub fn refuse(&mut self, id: ConnectionId, token: u64, error: io::Error) {
+    pub fn fail_connect(&mut self, id: ConnectionId, token: u64, error: io::Error) {
         self.close(id, Closed::NotConnected(token, error));
         self.io.release(id.index);
     }
@@ -188,7 +188,7 @@ impl<S: Shard> Worker<S> {
         if (pending.close || pending.abort)
             && let Some(token) = self.io.withdraw_connect(id)
         {
-            self.refuse(id, token, socket::given_up());
+            self.fail_connect(id, token, socket::given_up());
         }
     }
 
@@ -201,7 +201,7 @@ impl<S: Shard> Worker<S> {
     /// The shard and what was counted.
     pub fn finish(mut self) -> (S, IoStatistics) {
         for connect in self.io.take_connects() {
-            self.refuse(connect.id, connect.token, socket::given_up());
+            self.fail_connect(connect.id, connect.token, socket::given_up());
         }
         self.begin_wait(None);
         (self.shard, self.io.statistics())

@@ -5,7 +5,7 @@
 mod plans;
 
 use bookend_io::faults::{
-    Armed, Call, InjectedFault, Point, ask_epoll_pwait2, refuse_epoll_pwait2,
+    Armed, FailPoint, InjectedFault, SystemCall, ask_epoll_pwait2, refuse_epoll_pwait2,
 };
 use bookend_io::{
     Address, AfterRead, Closed, ConnectionId, Driver, Epoll, Io, IoContext, IoOptions, Opened,
@@ -111,9 +111,9 @@ impl Shard for Alarm {
 fn a_deadline_is_met_late_rather_than_by_asking_again_and_again() {
     for error in REFUSALS {
         without_epoll_pwait2(error, || {
-            let waits = Armed::new(&[Point {
+            let waits = Armed::new(&[FailPoint {
                 threads: &[THREAD],
-                call: Call::EpollWait,
+                call: SystemCall::EpollWait,
                 first: 0,
                 times: 0,
                 fault: InjectedFault::Short,
@@ -122,7 +122,7 @@ fn a_deadline_is_met_late_rather_than_by_asking_again_and_again() {
             let driver = Epoll::new(Waker::new().unwrap(), IoOptions::default()).unwrap();
             driver.run(Alarm { at_ns }).unwrap();
             assert!(clock_ns() >= at_ns);
-            let waits = waits.calls(Call::EpollWait);
+            let waits = waits.calls(SystemCall::EpollWait);
             assert!(waits <= 2, "{waits} waits for one deadline");
         });
     }

@@ -1,16 +1,16 @@
 //! Connections that the shard asks for.
 
-use super::{Driver, TO_READ};
-use crate::connection::Readiness;
+use super::{EpollDriver, TO_READ};
+use crate::connection_state::ConnectionStatus;
 use crate::context::Connect;
-use crate::exchange::ConnectionStatus;
+use crate::polled_connection::Readiness;
 use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
 use rustix::event::epoll::EventFlags;
 use rustix::fd::OwnedFd;
 use std::io;
 
-impl<S: Shard> Driver<S> {
+impl<S: Shard> EpollDriver<S> {
     pub(super) fn connect(&mut self, connect: Connect) {
         let Connect { id, target, token } = connect;
         let begun = socket::begin_connect(&target).and_then(|socket| {
@@ -21,7 +21,7 @@ impl<S: Shard> Driver<S> {
         match begun {
             Ok(true) => self.connected(id.index),
             Ok(false) => {}
-            Err(error) => self.worker.refuse(id, token, error),
+            Err(error) => self.worker.fail_connect(id, token, error),
         }
     }
 
@@ -58,18 +58,18 @@ impl<S: Shard> Driver<S> {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
-        let id = entry.connection.exchange.id;
-        let Some(token) = entry.connection.exchange.connecting.take() else {
+        let id = entry.connection.state.id;
+        let Some(token) = entry.connection.state.connecting.take() else {
             return;
         };
         self.worker.io.begin();
         self.worker
             .shard
             .opened(id, Opened::Connected(token), &mut self.worker.io);
-        let fate = match &mut self.entries[index as usize] {
+        let status = match &mut self.entries[index as usize] {
             Some(entry) => entry.connection.write(&mut self.worker),
             None => ConnectionStatus::Alive,
         };
-        self.conclude(index, fate);
+        self.conclude(index, status);
     }
 }

@@ -1,11 +1,11 @@
-//! What a ring is asked for, and how it answers.
+//! What a ring is asked for, and how it completions.
 
 use super::buffers::Filled;
 use io_uring::cqueue;
 use rustix::fd::{FromRawFd, OwnedFd};
 use rustix::io::Errno;
 
-/// The operation goes on, and has more answers.
+/// The operation goes on, and has more completions.
 pub(super) const FLAG_MORE: u32 = 1 << 1;
 /// The socket holds more than was read.
 const FLAG_LEFT_MORE: u32 = 1 << 2;
@@ -17,8 +17,8 @@ pub(crate) enum Operation {
     /// Accepting connections.
     Accept,
     /// Waiting for a call of the waker.
-    Call,
-    /// Ending another operation.
+    SystemCall,
+    /// ClosedBy another operation.
     Cancel,
     /// Waiting for a connect to end.
     Connect(u32),
@@ -65,21 +65,21 @@ pub(crate) enum Event {
     },
 }
 
-/// An answer as it stands in the completion queue.
+/// An completion as it stands in the completion queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(super) struct RingCompletion {
     pub operation: Operation,
     pub result: i32,
     pub flags: u32,
 }
 
 impl Operation {
-    /// What the kernel gives back with the answer.
+    /// What the kernel gives back with the completion.
     #[inline]
     pub fn key(self) -> u64 {
         let (kind, index) = match self {
             Self::Accept => (0, 0),
-            Self::Call => (1, 0),
+            Self::SystemCall => (1, 0),
             Self::Cancel => (2, 0),
             Self::Connect(index) => (3, index),
             Self::Receive(index) => (4, index),
@@ -94,7 +94,7 @@ impl Operation {
         let index = key as u32;
         match key >> 32 {
             0 => Self::Accept,
-            1 => Self::Call,
+            1 => Self::SystemCall,
             2 => Self::Cancel,
             3 => Self::Connect(index),
             4 => Self::Receive(index),
@@ -105,7 +105,7 @@ impl Operation {
     }
 }
 
-impl From<cqueue::Entry> for Answer {
+impl From<cqueue::Entry> for RingCompletion {
     #[inline]
     fn from(entry: cqueue::Entry) -> Self {
         let mut flags = entry.flags();
@@ -124,7 +124,7 @@ impl From<cqueue::Entry> for Answer {
     }
 }
 
-impl Answer {
+impl RingCompletion {
     #[inline]
     pub fn goes_on(self) -> bool {
         self.flags & FLAG_MORE != 0
@@ -149,8 +149,8 @@ impl Answer {
     /// The connection that was accepted.
     pub fn into_descriptor(self) -> Result<OwnedFd, Errno> {
         let descriptor = self.result()?;
-        // SAFETY: the kernel has opened the descriptor for whoever reads this answer, and each
-        // answer is read once: of an accept's that is either here or, later, when it was withheld.
+        // SAFETY: the kernel has opened the descriptor for whoever reads this completion, and each
+        // completion is read once: of an accept's that is either here or, later, when it was withheld.
         Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     fn a_key_tells_the_operation_and_the_connection() {
         for operation in [
             Operation::Accept,
-            Operation::Call,
+            Operation::SystemCall,
             Operation::Cancel,
             Operation::Connect(0),
             Operation::Receive(u32::MAX),

@@ -53,7 +53,7 @@ impl Acceptor {
         self.resume_at_ns = Some(clock_ns() + ACCEPT_BACK_OFF_NS);
     }
 
-    /// Waits for a connection or a call. True: a call.
+    /// TimedEntry for a connection or a call. True: a call.
     fn wait(&mut self, room: bool) -> io::Result<bool> {
         let resume_in_ns = self
             .resume_at_ns

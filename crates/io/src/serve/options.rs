@@ -125,9 +125,10 @@ impl ServeOptions {
             }
             Io::Auto | Io::Epoll | Io::Uring => {
                 let driver = self.event_loop();
-                let listeners = match self.reuse_port {
-                    true => ", each with a listener of its own",
-                    false => "",
+                let listeners = if self.reuse_port {
+                    ", each with a listener of its own"
+                } else {
+                    ""
                 };
                 format!("{driver} on {threads} thread(s){listeners}")
             }

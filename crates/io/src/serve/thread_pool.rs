@@ -157,7 +157,7 @@ where
 
     fn place_for(&self, driver: Driver, thread: usize) -> io::Result<ShardPlace> {
         let waker = self.last.waker()?;
-        self.options.shutdown.hurry_too(&waker);
+        self.options.shutdown.stop_now_too(&waker);
         Ok(ShardPlace {
             thread,
             driver,

@@ -1,7 +1,7 @@
 //! What each end of TLS is set up with, once for all its connections.
 
 use super::engine::Engine;
-use super::handshakes::{Handshakes, Supervision};
+use super::handshakes::{HandshakePolicy, Handshakes};
 use super::pem::{Authorities, ConfigError, Identity};
 use super::unverified::Unverified;
 use rustls::client::UnbufferedClientConnection;
@@ -25,7 +25,7 @@ const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 #[derive(Clone)]
 pub struct ServerConfig {
     rustls: Arc<rustls::ServerConfig>,
-    supervision: Supervision,
+    handshake_policy: HandshakePolicy,
 }
 
 impl ServerConfig {
@@ -66,13 +66,13 @@ impl ServerConfig {
         }
         Ok(Self {
             rustls: Arc::new(rustls),
-            supervision: Supervision::default(),
+            handshake_policy: HandshakePolicy::default(),
         })
     }
 
     /// How long a handshake may take, nanoseconds.
     pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
-        self.supervision.timeout_ns = timeout_ns;
+        self.handshake_policy.timeout_ns = timeout_ns;
         self
     }
 
@@ -80,17 +80,17 @@ impl ServerConfig {
     /// the connection: it must neither block nor panic. Of several such functions, only the first
     /// is called.
     pub fn on_failure(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.supervision.tally.on_failure(tell);
+        self.handshake_policy.counters.on_failure(tell);
         self
     }
 
     /// How the handshakes have ended so far, over all threads.
     pub fn handshakes(&self) -> Handshakes {
-        self.supervision.tally.so_far()
+        self.handshake_policy.counters.so_far()
     }
 
-    pub(crate) fn supervision(&self) -> &Supervision {
-        &self.supervision
+    pub(crate) fn handshake_policy(&self) -> &HandshakePolicy {
+        &self.handshake_policy
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {
@@ -119,7 +119,7 @@ pub enum Trust {
 #[derive(Clone)]
 pub struct ClientConfig {
     rustls: Arc<rustls::ClientConfig>,
-    supervision: Supervision,
+    handshake_policy: HandshakePolicy,
 }
 
 impl ClientConfig {
@@ -154,19 +154,19 @@ impl ClientConfig {
         }
         Ok(Self {
             rustls: Arc::new(rustls),
-            supervision: Supervision::default(),
+            handshake_policy: HandshakePolicy::default(),
         })
     }
 
     /// How long a handshake may take, nanoseconds.
     pub fn handshake_timeout_ns(mut self, timeout_ns: u64) -> Self {
-        self.supervision.timeout_ns = timeout_ns;
+        self.handshake_policy.timeout_ns = timeout_ns;
         self
     }
 
     /// How the handshakes have ended so far, over all clones.
     pub fn handshakes(&self) -> Handshakes {
-        self.supervision.tally.so_far()
+        self.handshake_policy.counters.so_far()
     }
 
     /// For connections to a server whose certificate is for the host of `authority`: a name or an
@@ -203,8 +203,8 @@ impl Connector {
         self.config.handshakes()
     }
 
-    pub(crate) fn supervision(&self) -> &Supervision {
-        &self.config.supervision
+    pub(crate) fn handshake_policy(&self) -> &HandshakePolicy {
+        &self.config.handshake_policy
     }
 
     pub(crate) fn engine(&self) -> Result<Engine, Error> {

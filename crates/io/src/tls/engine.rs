@@ -18,63 +18,63 @@ const RECORD_BYTES: usize = 16 << 10;
 
 /// The protocol of one connection, at either end.
 pub(crate) struct Engine {
-    end: End,
+    end: RustlsConnection,
     /// Bytes of a handshake message that is not whole yet. rustls decrypts them where they stand.
     kept: Vec<u8>,
     ended: bool,
     /// Nothing can be sent or received any more.
     failed: bool,
     /// We have said that we send no more: what comes now is of no interest.
-    said_goodbye: bool,
+    sent_close_notify: bool,
 }
 
 /// Either end. Both are some hundred bytes, and there is one a connection.
 #[allow(clippy::large_enum_variant)]
-enum End {
+enum RustlsConnection {
     Client(UnbufferedClientConnection),
     Server(UnbufferedServerConnection),
 }
 
 impl Engine {
     pub fn client(connection: UnbufferedClientConnection) -> Self {
-        Self::new(End::Client(connection))
+        Self::new(RustlsConnection::Client(connection))
     }
 
     pub fn server(connection: UnbufferedServerConnection) -> Self {
-        Self::new(End::Server(connection))
+        Self::new(RustlsConnection::Server(connection))
     }
 
-    fn new(end: End) -> Self {
+    fn new(end: RustlsConnection) -> Self {
         Self {
             end,
             kept: Vec::new(),
             ended: false,
             failed: false,
-            said_goodbye: false,
+            sent_close_notify: false,
         }
     }
 
     /// Whether no application data can be sent or received yet.
     pub fn is_handshaking(&self) -> bool {
         match &self.end {
-            End::Client(connection) => connection.is_handshaking(),
-            End::Server(connection) => connection.is_handshaking(),
+            RustlsConnection::Client(connection) => connection.is_handshaking(),
+            RustlsConnection::Server(connection) => connection.is_handshaking(),
         }
     }
 
     /// What the handshake was: whole, or resumed.
     pub fn handshake_kind(&self) -> Option<HandshakeKind> {
         match &self.end {
-            End::Client(connection) => connection.handshake_kind(),
-            End::Server(connection) => connection.handshake_kind(),
+            RustlsConnection::Client(connection) => connection.handshake_kind(),
+            RustlsConnection::Server(connection) => connection.handshake_kind(),
         }
     }
 
     /// What the ends have agreed on by ALPN.
     pub fn protocol(&self) -> Option<&[u8]> {
         match &self.end {
-            End::Client(connection) => connection.alpn_protocol(),
-            End::Server(connection) => connection.alpn_protocol(),
+            RustlsConnection::Client(connection) => connection.alpn_protocol(),
+            RustlsConnection::Server(connection) => connection.alpn_protocol(),
         }
     }
 
@@ -105,7 +105,7 @@ impl Engine {
         if self.failed {
             return Err(Error::HandshakeNotComplete);
         }
-        if self.said_goodbye {
+        if self.sent_close_notify {
             return Ok(());
         }
         self.kept.extend_from_slice(records);
@@ -132,12 +132,12 @@ impl Engine {
     /// it knows places in them.
     fn encode_alert(&mut self, incoming: &mut [u8], output: &mut Vec<u8>) {
         let _ = match &mut self.end {
-            End::Client(connection) => act(
+            RustlsConnection::Client(connection) => act(
                 connection.process_tls_records(incoming),
                 output,
                 &mut Vec::new(),
             ),
-            End::Server(connection) => act(
+            RustlsConnection::Server(connection) => act(
                 connection.process_tls_records(incoming),
                 output,
                 &mut Vec::new(),
@@ -154,11 +154,11 @@ impl Engine {
         let mut used = 0;
         loop {
             let (discard, step) = match &mut self.end {
-                End::Client(connection) => {
+                RustlsConnection::Client(connection) => {
                     let status = connection.process_tls_records(&mut incoming[used..]);
                     act(status, output, plaintext)
                 }
-                End::Server(connection) => {
+                RustlsConnection::Server(connection) => {
                     let status = connection.process_tls_records(&mut incoming[used..]);
                     act(status, output, plaintext)
                 }
@@ -180,29 +180,29 @@ impl Engine {
     pub fn seal(&mut self, plaintext: &[u8], output: &mut Vec<u8>) -> Result<(), Error> {
         let records = plaintext.len().div_ceil(RECORD_BYTES);
         let room_bytes = plaintext.len() + records * RECORD_OVERHEAD_BYTES;
-        self.append(Saying::Data(plaintext), room_bytes, output)
+        self.append(Outgoing::Data(plaintext), room_bytes, output)
     }
 
     /// Says that nothing more is sent. In the middle of a handshake there is nobody to say it to,
     /// and the peer sees the end anyway.
     pub fn close(&mut self, output: &mut Vec<u8>) {
-        self.said_goodbye = true;
-        let _ = self.append(Saying::Goodbye, 2 * RECORD_OVERHEAD_BYTES, output);
+        self.sent_close_notify = true;
+        let _ = self.append(Outgoing::CloseNotify, 2 * RECORD_OVERHEAD_BYTES, output);
     }
 
     fn append(
         &mut self,
-        saying: Saying<'_>,
+        outgoing: Outgoing<'_>,
         room_bytes: usize,
         output: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let start = output.len();
         output.resize(start + room_bytes, 0);
-        let mut written = self.write(saying, &mut output[start..]);
+        let mut written = self.write(outgoing, &mut output[start..]);
         if let Ok(Written::TooLittleRoom(required_bytes)) = written {
             // Something of the protocol's own goes out before it.
             output.resize(start + required_bytes, 0);
-            written = self.write(saying, &mut output[start..]);
+            written = self.write(outgoing, &mut output[start..]);
         }
         let (bytes, result) = match written {
             Ok(Written::Bytes(bytes)) => (bytes, Ok(())),
@@ -213,26 +213,30 @@ impl Engine {
         result
     }
 
-    fn write(&mut self, saying: Saying<'_>, room: &mut [u8]) -> Result<Written, Error> {
+    fn write(&mut self, outgoing: Outgoing<'_>, room: &mut [u8]) -> Result<Written, Error> {
         if self.failed {
             return Err(Error::HandshakeNotComplete);
         }
         match &mut self.end {
-            End::Client(connection) => {
-                write(connection.process_tls_records(&mut self.kept), saying, room)
-            }
-            End::Server(connection) => {
-                write(connection.process_tls_records(&mut self.kept), saying, room)
-            }
+            RustlsConnection::Client(connection) => write(
+                connection.process_tls_records(&mut self.kept),
+                outgoing,
+                room,
+            ),
+            RustlsConnection::Server(connection) => write(
+                connection.process_tls_records(&mut self.kept),
+                outgoing,
+                room,
+            ),
         }
     }
 }
 
 /// What is to be encrypted.
 #[derive(Clone, Copy)]
-enum Saying<'a> {
+enum Outgoing<'a> {
     Data(&'a [u8]),
-    Goodbye,
+    CloseNotify,
 }
 
 /// How much was written.
@@ -253,15 +257,15 @@ enum Step {
 
 fn write<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
-    saying: Saying<'_>,
+    outgoing: Outgoing<'_>,
     room: &mut [u8],
 ) -> Result<Written, Error> {
     let ConnectionState::WriteTraffic(mut traffic) = status.state? else {
         return Err(Error::HandshakeNotComplete);
     };
-    let written = match saying {
-        Saying::Data(plaintext) => traffic.encrypt(plaintext, room),
-        Saying::Goodbye => traffic.queue_close_notify(room),
+    let written = match outgoing {
+        Outgoing::Data(plaintext) => traffic.encrypt(plaintext, room),
+        Outgoing::CloseNotify => traffic.queue_close_notify(room),
     };
     match written {
         Ok(bytes) => Ok(Written::Bytes(bytes)),

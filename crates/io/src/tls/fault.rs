@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Which end of the connection is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum TlsSide {
     Client,
     Server,
 }
@@ -16,7 +16,7 @@ pub(crate) enum Side {
 /// Why a connection has no TLS, or has it no more. `Display` is one line, and says what to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TlsFault {
-    side: Side,
+    side: TlsSide,
     kind: Kind,
 }
 
@@ -37,38 +37,38 @@ enum Kind {
 }
 
 impl TlsFault {
-    pub(crate) fn of(side: Side, error: Error) -> Self {
+    pub(crate) fn of(side: TlsSide, error: Error) -> Self {
         Self::new(side, Kind::Tls(error))
     }
 
-    pub(crate) fn closed(side: Side) -> Self {
+    pub(crate) fn closed(side: TlsSide) -> Self {
         Self::new(side, Kind::Closed)
     }
 
-    pub(crate) fn plain_http2(side: Side) -> Self {
+    pub(crate) fn plain_http2(side: TlsSide) -> Self {
         Self::new(side, Kind::PlainHttp2)
     }
 
-    pub(crate) fn no_protocol(side: Side) -> Self {
+    pub(crate) fn no_protocol(side: TlsSide) -> Self {
         Self::new(side, Kind::NoProtocol)
     }
 
-    pub(crate) fn timed_out(side: Side, after_ns: u64) -> Self {
+    pub(crate) fn timed_out(side: TlsSide, after_ns: u64) -> Self {
         Self::new(side, Kind::TimedOut(Duration::from_nanos(after_ns)))
     }
 
-    pub(crate) fn stuck(side: Side) -> Self {
+    pub(crate) fn stuck(side: TlsSide) -> Self {
         Self::new(side, Kind::Stuck)
     }
 
-    fn new(side: Side, kind: Kind) -> Self {
+    fn new(side: TlsSide, kind: Kind) -> Self {
         Self { side, kind }
     }
 
     fn peer(&self) -> &'static str {
         match self.side {
-            Side::Client => "the server",
-            Side::Server => "the client",
+            TlsSide::Client => "the server",
+            TlsSide::Server => "the client",
         }
     }
 }
@@ -94,20 +94,20 @@ impl fmt::Display for TlsFault {
         let peer = self.peer();
         match (&self.kind, self.side) {
             (Kind::Tls(error), side) => describe(f, side, peer, error),
-            (Kind::Closed, Side::Client) => write!(
+            (Kind::Closed, TlsSide::Client) => write!(
                 f,
                 "the server closed the connection in the TLS handshake: if it speaks no TLS, add \
                  --insecure"
             ),
-            (Kind::Closed, Side::Server) => {
+            (Kind::Closed, TlsSide::Server) => {
                 write!(f, "the client closed the connection in the TLS handshake")
             }
             (Kind::PlainHttp2, _) => write!(f, "{peer} speaks HTTP/2 without TLS"),
-            (Kind::NoProtocol, Side::Client) => write!(
+            (Kind::NoProtocol, TlsSide::Client) => write!(
                 f,
                 "the server did not choose h2 by ALPN: it speaks TLS there, but not HTTP/2"
             ),
-            (Kind::NoProtocol, Side::Server) => {
+            (Kind::NoProtocol, TlsSide::Server) => {
                 write!(f, "the client did not offer h2 by ALPN, which HTTP/2 needs")
             }
             (Kind::TimedOut(after), _) => {
@@ -126,7 +126,7 @@ impl fmt::Display for TlsFault {
     }
 }
 
-fn describe(f: &mut fmt::Formatter<'_>, side: Side, peer: &str, error: &Error) -> fmt::Result {
+fn describe(f: &mut fmt::Formatter<'_>, side: TlsSide, peer: &str, error: &Error) -> fmt::Result {
     match error {
         Error::InvalidCertificate(error) => describe_certificate(f, side, peer, error),
         Error::AlertReceived(alert) => describe_alert(f, side, peer, *alert),
@@ -134,7 +134,7 @@ fn describe(f: &mut fmt::Formatter<'_>, side: Side, peer: &str, error: &Error) -
         Error::NoApplicationProtocol => {
             write!(f, "the client did not offer h2 by ALPN, which HTTP/2 needs")
         }
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) if side == Side::Client => {
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) if side == TlsSide::Client => {
             write!(f, "the server speaks no TLS: add --insecure")
         }
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
@@ -146,14 +146,14 @@ fn describe(f: &mut fmt::Formatter<'_>, side: Side, peer: &str, error: &Error) -
 
 fn describe_certificate(
     f: &mut fmt::Formatter<'_>,
-    side: Side,
+    side: TlsSide,
     peer: &str,
     error: &CertificateError,
 ) -> fmt::Result {
     match error {
         // By another authority of the same name, the signature is wrong.
         CertificateError::UnknownIssuer | CertificateError::BadSignature
-            if side == Side::Client =>
+            if side == TlsSide::Client =>
         {
             write!(
                 f,
@@ -194,9 +194,10 @@ fn names(presented: &[String]) -> String {
         Some((_, rest)) => rest.trim_end_matches(')').trim_matches('"').to_owned(),
         None => name.clone(),
     };
-    match presented.is_empty() {
-        true => "no name at all".to_owned(),
-        false => presented.iter().map(bare).collect::<Vec<_>>().join(", "),
+    if presented.is_empty() {
+        "no name at all".to_owned()
+    } else {
+        presented.iter().map(bare).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -213,17 +214,17 @@ fn between(earlier: UnixTime, later: UnixTime) -> String {
 
 fn describe_alert(
     f: &mut fmt::Formatter<'_>,
-    side: Side,
+    side: TlsSide,
     peer: &str,
     alert: AlertDescription,
 ) -> fmt::Result {
     use AlertDescription as Alert;
     match (alert, side) {
-        (Alert::NoApplicationProtocol, Side::Client) => write!(
+        (Alert::NoApplicationProtocol, TlsSide::Client) => write!(
             f,
             "the server speaks no HTTP/2 over TLS (alert no_application_protocol)"
         ),
-        (Alert::CertificateRequired, Side::Client) => write!(
+        (Alert::CertificateRequired, TlsSide::Client) => write!(
             f,
             "the server demands a client certificate: give one with --cert FILE --key FILE"
         ),
@@ -240,7 +241,7 @@ fn describe_alert(
             f,
             "{peer} does not accept our certificate (alert {alert:?})"
         ),
-        (Alert::UnrecognisedName, Side::Client) => write!(
+        (Alert::UnrecognisedName, TlsSide::Client) => write!(
             f,
             "the server has no certificate for that name (alert UnrecognisedName): give another \
              with --cname"
@@ -273,7 +274,7 @@ mod tests {
             Error::InvalidMessage(InvalidMessage::InvalidContentType),
             Error::InvalidCertificate(CertificateError::UnknownIssuer),
         ];
-        for side in [Side::Client, Side::Server] {
+        for side in [TlsSide::Client, TlsSide::Server] {
             let kinds = errors.iter().map(|error| TlsFault::of(side, error.clone()));
             let ours = [
                 TlsFault::closed(side),

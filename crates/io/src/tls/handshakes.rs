@@ -24,17 +24,17 @@ pub struct Handshakes {
 
 /// What one configuration, of whichever end, says and knows of its handshakes.
 #[derive(Clone, Debug)]
-pub(crate) struct Supervision {
+pub(crate) struct HandshakePolicy {
     /// Of all clones.
-    pub tally: Arc<Tally>,
+    pub counters: Arc<HandshakeCounters>,
     /// How long one may take.
     pub timeout_ns: u64,
 }
 
-impl Default for Supervision {
+impl Default for HandshakePolicy {
     fn default() -> Self {
         Self {
-            tally: Arc::default(),
+            counters: Arc::default(),
             timeout_ns: HANDSHAKE_TIMEOUT_NS,
         }
     }
@@ -42,34 +42,35 @@ impl Default for Supervision {
 
 /// The counts while they grow. Touched once a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct HandshakeCounters {
     full: AtomicU64,
     resumed: AtomicU64,
     failed: AtomicU64,
     first_failure: Mutex<Option<String>>,
-    witness: OnceLock<Witness>,
+    callback: OnceLock<FailureCallback>,
 }
 
 /// Who hears of each failure.
-struct Witness(Box<dyn Fn(&str) + Send + Sync>);
+struct FailureCallback(Box<dyn Fn(&str) + Send + Sync>);
 
-impl Tally {
+impl HandshakeCounters {
     pub fn succeeded(&self, is_resumed: bool) {
-        let count = match is_resumed {
-            true => &self.resumed,
-            false => &self.full,
+        let count = if is_resumed {
+            &self.resumed
+        } else {
+            &self.full
         };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn failed(&self, why: &dyn fmt::Display) {
         let is_first = self.failed.fetch_add(1, Ordering::Relaxed) == 0;
-        let witness = self.witness.get();
-        if !is_first && witness.is_none() {
+        let callback = self.callback.get();
+        if !is_first && callback.is_none() {
             return;
         }
         let why = why.to_string();
-        if let Some(Witness(tell)) = witness {
+        if let Some(FailureCallback(tell)) = callback {
             tell(&why);
         }
         if is_first {
@@ -80,7 +81,8 @@ impl Tally {
 
     /// Has each failure told; to the first that asks for it.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        self.witness.get_or_init(|| Witness(Box::new(tell)));
+        self.callback
+            .get_or_init(|| FailureCallback(Box::new(tell)));
     }
 
     pub fn so_far(&self) -> Handshakes {
@@ -96,8 +98,8 @@ impl Tally {
     }
 }
 
-impl fmt::Debug for Witness {
+impl fmt::Debug for FailureCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Witness")
+        f.write_str("FailureCallback")
     }
 }

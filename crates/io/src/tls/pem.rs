@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Why TLS cannot be set up. The user's fault, or the machine's; `Display` says which file or which
 /// argument it is, and what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read.
+    #[error("cannot read {}: {reason}", .file.display())]
     Unreadable {
         /// The file as it was given.
         file: PathBuf,
@@ -19,6 +20,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A file has nothing in it of what it should have.
+    #[error("{}: {reason}", .file.display())]
     Unusable {
         /// The file as it was given.
         file: PathBuf,
@@ -26,6 +28,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// Bytes have nothing in them of what they should have.
+    #[error("{part} given as bytes: {reason}")]
     UnusableBytes {
         /// What they were given as.
         part: PemPart,
@@ -33,12 +36,18 @@ pub enum ConfigError {
         reason: String,
     },
     /// The key is not the one of the certificate, or of a kind that is not supported.
+    #[error("certificate and key cannot be used: {0}")]
     KeyUnfit(String),
     /// This machine's own store of trusted authorities has none.
+    #[error(
+        "this machine has no trusted authorities ({0}): name the server's CA with --cacert FILE"
+    )]
     NoSystemAuthorities(String),
     /// A name that no certificate can be for.
+    #[error("{0:?} is no name that a certificate can be for: give one with --cname NAME")]
     ServerName(String),
     /// `SSLKEYLOGFILE` names a file that cannot be written.
+    #[error("SSLKEYLOGFILE names {}, which cannot be written: {reason}", .file.display())]
     KeyLog {
         /// The file.
         file: PathBuf,
@@ -46,38 +55,9 @@ pub enum ConfigError {
         reason: String,
     },
     /// rustls takes none of it.
+    #[error("TLS cannot be set up: {0}")]
     Refused(String),
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable { file, reason } => {
-                write!(f, "cannot read {}: {reason}", file.display())
-            }
-            Self::Unusable { file, reason } => write!(f, "{}: {reason}", file.display()),
-            Self::UnusableBytes { part, reason } => write!(f, "{part} given as bytes: {reason}"),
-            Self::KeyUnfit(reason) => write!(f, "certificate and key cannot be used: {reason}"),
-            Self::NoSystemAuthorities(reason) => write!(
-                f,
-                "this machine has no trusted authorities ({reason}): name the server's CA with \
-                 --cacert FILE"
-            ),
-            Self::ServerName(name) => write!(
-                f,
-                "{name:?} is no name that a certificate can be for: give one with --cname NAME"
-            ),
-            Self::KeyLog { file, reason } => write!(
-                f,
-                "SSLKEYLOGFILE names {}, which cannot be written: {reason}",
-                file.display()
-            ),
-            Self::Refused(reason) => write!(f, "TLS cannot be set up: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// What bytes in PEM were given as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,9 +192,10 @@ fn store(pem: &[u8]) -> Result<RootCertStore, String> {
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let found = found.map_err(|error| format!("it is no PEM: {error}"))?;
-    match found.is_empty() {
-        false => Ok(found),
-        true => Err("there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned()),
+    if found.is_empty() {
+        Err("there is no certificate in it (-----BEGIN CERTIFICATE-----)".to_owned())
+    } else {
+        Ok(found)
     }
 }
 

@@ -38,9 +38,10 @@ fn length(bytes: &[u8]) -> Option<Length> {
     }
     let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let payload = usize::from(u16::from_be_bytes([header[3], header[4]]));
-    match payload <= PAYLOAD_BYTES_MAX {
-        true => Some(Length::Bytes(HEADER_BYTES + payload)),
-        false => Some(Length::Foreign),
+    if payload <= PAYLOAD_BYTES_MAX {
+        Some(Length::Bytes(HEADER_BYTES + payload))
+    } else {
+        Some(Length::Foreign)
     }
 }
 

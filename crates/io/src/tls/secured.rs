@@ -5,14 +5,14 @@ mod connections;
 use super::config::{Connector, H2, ServerConfig};
 use super::connectors::Connectors;
 use super::engine::Engine;
-use super::fault::{Side, TlsFault};
-use super::handshakes::Supervision;
+use super::fault::{TlsFault, TlsSide};
+use super::handshakes::HandshakePolicy;
 use super::records;
 use crate::RECEIVE_BUFFER_BYTES;
 use crate::context::IoContext;
 use crate::shard::{AfterRead, Closed, ConnectionId, Opened, Received, Shard};
 use crate::socket;
-use connections::{Entry, Phase, Secure, TlsConnections};
+use connections::{TlsConnection, TlsConnections, TlsEntry, TlsPhase};
 use rustls::{Error, HandshakeKind};
 use std::io;
 
@@ -41,7 +41,7 @@ const PREFACE_START: &[u8] = b"PRI *";
 #[derive(Debug)]
 pub struct Secured<S> {
     shard: S,
-    role: Role<S>,
+    role: TlsEnd<S>,
     connections: TlsConnections,
     /// What was decrypted, and what is to be encrypted; one of each a thread.
     plaintext: Vec<u8>,
@@ -54,7 +54,7 @@ pub struct Secured<S> {
 type Which<S> = fn(&S, u64) -> usize;
 
 #[derive(Debug)]
-enum Role<S> {
+enum TlsEnd<S> {
     Accepting(ServerConfig),
     Connecting {
         connectors: Connectors,
@@ -62,18 +62,18 @@ enum Role<S> {
     },
 }
 
-impl<S> Role<S> {
-    fn side(&self) -> Side {
+impl<S> TlsEnd<S> {
+    fn side(&self) -> TlsSide {
         match self {
-            Self::Accepting(_) => Side::Server,
-            Self::Connecting { .. } => Side::Client,
+            Self::Accepting(_) => TlsSide::Server,
+            Self::Connecting { .. } => TlsSide::Client,
         }
     }
 
-    fn supervision(&self) -> &Supervision {
+    fn handshake_policy(&self) -> &HandshakePolicy {
         match self {
-            Self::Accepting(config) => config.supervision(),
-            Self::Connecting { connectors, .. } => connectors.any().supervision(),
+            Self::Accepting(config) => config.handshake_policy(),
+            Self::Connecting { connectors, .. } => connectors.any().handshake_policy(),
         }
     }
 
@@ -91,7 +91,7 @@ impl<S> Role<S> {
 impl<S: Shard> Secured<S> {
     /// The server's end: `shard` is given connections that are accepted.
     pub fn accepting(shard: S, config: ServerConfig) -> Self {
-        Self::new(shard, Role::Accepting(config))
+        Self::new(shard, TlsEnd::Accepting(config))
     }
 
     /// The client's end: `shard` makes its connections with [`IoContext::connect`], all of them to
@@ -104,10 +104,10 @@ impl<S: Shard> Secured<S> {
     /// of a connection is there, with the token of its [`IoContext::connect`], for the number of
     /// its server among the `connectors`.
     pub fn connecting_each(shard: S, connectors: Connectors, which: fn(&S, u64) -> usize) -> Self {
-        Self::new(shard, Role::Connecting { connectors, which })
+        Self::new(shard, TlsEnd::Connecting { connectors, which })
     }
 
-    fn new(shard: S, role: Role<S>) -> Self {
+    fn new(shard: S, role: TlsEnd<S>) -> Self {
         Self {
             shard,
             role,
@@ -136,7 +136,7 @@ impl<S: Shard> Secured<S> {
         engine.begin(io.output_below(id))?;
         let due_ns = io
             .now_ns()
-            .saturating_add(self.role.supervision().timeout_ns);
+            .saturating_add(self.role.handshake_policy().timeout_ns);
         self.connections.begin(id, how, engine, due_ns);
         Ok(())
     }
@@ -150,7 +150,7 @@ impl<S: Shard> Secured<S> {
             return Err(TlsFault::no_protocol(self.role.side()));
         }
         let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
-        self.role.supervision().tally.succeeded(resumed);
+        self.role.handshake_policy().counters.succeeded(resumed);
         let (how, early, owes_writable) = secure.open();
         let Some(how) = how else {
             return Ok(());
@@ -160,7 +160,7 @@ impl<S: Shard> Secured<S> {
             sealed.map_err(|error| TlsFault::of(self.role.side(), error))?;
         }
         self.connections.forget_ended();
-        // A connection opens with an empty output, which a shard may exchange for its own.
+        // A connection opens with an empty output, which a shard may state for its own.
         let below = io.set_aside(id);
         self.call(io, |shard, io| shard.opened(id, how, io));
         io.put_before(id, below);
@@ -180,8 +180,8 @@ impl<S: Shard> Secured<S> {
         if let Some(secure) = self.connections.find(id)
             && secure.fault.is_none()
         {
-            if matches!(secure.phase, Phase::Handshake(_)) {
-                self.role.supervision().tally.failed(&fault);
+            if matches!(secure.phase, TlsPhase::Handshake(_)) {
+                self.role.handshake_policy().counters.failed(&fault);
             }
             secure.fault = Some(fault);
         }
@@ -192,7 +192,8 @@ impl<S: Shard> Secured<S> {
             return;
         }
         while let Some(id) = self.connections.take_late(io.now_ns()) {
-            let fault = TlsFault::timed_out(self.role.side(), self.role.supervision().timeout_ns);
+            let fault =
+                TlsFault::timed_out(self.role.side(), self.role.handshake_policy().timeout_ns);
             self.fail(id, fault);
             io.request_below(id, |pending| pending.abort = true);
         }
@@ -217,7 +218,7 @@ impl<S: Shard> Secured<S> {
         let kept_bytes = plaintext.len();
         let output = io.output_below(id);
         let received = secure.engine.receive(records, output, &mut plaintext);
-        let is_new = matches!(secure.phase, Phase::Handshake(_));
+        let is_new = matches!(secure.phase, TlsPhase::Handshake(_));
         let result = match received {
             Err(_) if is_new && records.starts_with(PREFACE_START) => {
                 Err(TlsFault::plain_http2(side))
@@ -262,7 +263,7 @@ impl<S: Shard> Secured<S> {
         self.keep(id, rest);
         if after == AfterRead::Pause && !rest.is_empty() {
             // It may have changed its mind in the same call.
-            self.note_wishes(id, io);
+            self.note_pending(id, io);
         }
         match after {
             AfterRead::Continue | AfterRead::Again if rest.len() >= RECEIVE_BUFFER_BYTES => {
@@ -317,7 +318,7 @@ impl<S: Shard> Secured<S> {
     fn seal_from(&mut self, mut mark: usize, io: &mut IoContext) {
         while let Some(id) = io.next_put_out(&mut mark) {
             self.seal(id, io);
-            self.note_wishes(id, io);
+            self.note_pending(id, io);
         }
     }
 
@@ -326,7 +327,7 @@ impl<S: Shard> Secured<S> {
         let output = io.take_put_out(id, &mut put_out);
         if !put_out.is_empty() {
             match self.connections.find(id) {
-                Some(secure) if secure.phase == Phase::Open => {
+                Some(secure) if secure.phase == TlsPhase::Open => {
                     if let Err(error) = secure.engine.seal(&put_out, output) {
                         self.fail(id, TlsFault::of(self.role.side(), error));
                         io.request_below(id, |pending| pending.abort = true);
@@ -340,7 +341,7 @@ impl<S: Shard> Secured<S> {
     }
 
     /// What the shard wishes of a connection may be the business of this layer first.
-    fn note_wishes(&mut self, id: ConnectionId, io: &mut IoContext) {
+    fn note_pending(&mut self, id: ConnectionId, io: &mut IoContext) {
         let Some(secure) = self.connections.find(id) else {
             return;
         };
@@ -358,11 +359,11 @@ impl<S: Shard> Secured<S> {
     }
 
     fn close(&mut self, id: ConnectionId, io: &mut IoContext) {
-        self.say_goodbye(id, io);
+        self.send_close_notify(id, io);
         io.request_below(id, |pending| pending.close = true);
     }
 
-    fn say_goodbye(&mut self, id: ConnectionId, io: &mut IoContext) {
+    fn send_close_notify(&mut self, id: ConnectionId, io: &mut IoContext) {
         if let Some(secure) = self.connections.find(id) {
             secure.engine.close(io.output_below(id));
         }
@@ -400,14 +401,14 @@ impl<S: Shard> Shard for Secured<S> {
             }
         };
         if matches!(after, AfterRead::Close | AfterRead::LingeringClose) {
-            self.say_goodbye(id, io);
+            self.send_close_notify(id, io);
         }
         Received { consumed, after }
     }
 
     fn writable(&mut self, id: ConnectionId, io: &mut IoContext) {
         match self.connections.find(id) {
-            Some(secure) if secure.phase == Phase::Open => {
+            Some(secure) if secure.phase == TlsPhase::Open => {
                 self.call(io, |shard, io| shard.writable(id, io));
                 self.resume_all(io);
             }
@@ -418,8 +419,8 @@ impl<S: Shard> Shard for Secured<S> {
 
     fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
         let told = match self.connections.take(id) {
-            Some(Entry::Secure(secure)) => self.told(*secure, why),
-            Some(Entry::Waiting(waiting)) => match waiting.refused {
+            Some(TlsEntry::Secure(secure)) => self.told(*secure, why),
+            Some(TlsEntry::Waiting(waiting)) => match waiting.refused {
                 None => Some(why),
                 Some((Opened::Connected(token), fault)) => {
                     Some(Closed::NotConnected(token, fault.into()))
@@ -456,17 +457,17 @@ impl<S: Shard> Shard for Secured<S> {
 impl<S: Shard> Secured<S> {
     /// What the shard inside is told of a connection that is gone; nothing where it never heard of
     /// it.
-    fn told(&self, secure: Secure, why: Closed) -> Option<Closed> {
+    fn told(&self, secure: TlsConnection, why: Closed) -> Option<Closed> {
         let is_ended = secure.engine.has_ended();
         match (secure.phase, secure.fault) {
-            (Phase::Open, Some(fault)) => Some(Closed::Failed(fault.into())),
-            (Phase::Open, None) if is_ended && matches!(why, Closed::Us) => Some(Closed::Peer),
-            (Phase::Open, None) => Some(why),
-            (Phase::Handshake(Opened::Connected(token)), fault) => {
+            (TlsPhase::Open, Some(fault)) => Some(Closed::Failed(fault.into())),
+            (TlsPhase::Open, None) if is_ended && matches!(why, Closed::Us) => Some(Closed::Peer),
+            (TlsPhase::Open, None) => Some(why),
+            (TlsPhase::Handshake(Opened::Connected(token)), fault) => {
                 Some(Closed::NotConnected(token, self.why_not(fault, why)))
             }
-            (Phase::Handshake(Opened::Accepted), Some(_)) => None,
-            (Phase::Handshake(Opened::Accepted), None) => {
+            (TlsPhase::Handshake(Opened::Accepted), Some(_)) => None,
+            (TlsPhase::Handshake(Opened::Accepted), None) => {
                 self.note_unfinished(&why);
                 None
             }
@@ -489,8 +490,8 @@ impl<S: Shard> Secured<S> {
     fn note_unfinished(&self, why: &Closed) {
         if !matches!(why, Closed::Us) {
             self.role
-                .supervision()
-                .tally
+                .handshake_policy()
+                .counters
                 .failed(&TlsFault::closed(self.role.side()));
         }
     }
@@ -508,8 +509,9 @@ fn is_reset(error: &io::Error) -> bool {
 
 /// An empty buffer to go on with.
 fn bounded(buffer: Vec<u8>) -> Vec<u8> {
-    match buffer.capacity() <= BUFFER_BYTES_KEPT {
-        true => buffer,
-        false => Vec::new(),
+    if buffer.capacity() <= BUFFER_BYTES_KEPT {
+        buffer
+    } else {
+        Vec::new()
     }
 }

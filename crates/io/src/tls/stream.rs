@@ -2,7 +2,7 @@
 
 use super::config::{Connector, H2};
 use super::engine::Engine;
-use super::fault::{Side, TlsFault};
+use super::fault::{TlsFault, TlsSide};
 use super::records;
 use rustls::HandshakeKind;
 use std::io::{self, ErrorKind, Read, Write};
@@ -50,17 +50,17 @@ impl<T: Read + Write> TlsStream<T> {
             taken_bytes: 0,
             buffer: vec![0; READ_BYTES].into(),
         };
-        let supervision = connector.supervision();
-        match stream.shake_hands(supervision.timeout_ns, may_go_on) {
+        let handshake_policy = connector.handshake_policy();
+        match stream.shake_hands(handshake_policy.timeout_ns, may_go_on) {
             Ok(()) => {
                 let kind = stream.engine.handshake_kind();
-                supervision
-                    .tally
+                handshake_policy
+                    .counters
                     .succeeded(kind == Some(HandshakeKind::Resumed));
                 Ok(stream)
             }
             Err(error) => {
-                supervision.tally.failed(&error);
+                handshake_policy.counters.failed(&error);
                 Err(error)
             }
         }
@@ -79,18 +79,20 @@ impl<T: Read + Write> TlsStream<T> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => return Err(TlsFault::closed(Side::Client).into()),
+                Ok(false) => return Err(TlsFault::closed(TlsSide::Client).into()),
                 Err(error) if gave_up(&error) && may_go_on() => {}
                 Err(error) if gave_up(&error) => {
-                    return Err(TlsFault::timed_out(Side::Client, timeout_ns).into());
+                    return Err(TlsFault::timed_out(TlsSide::Client, timeout_ns).into());
                 }
-                Err(error) if is_reset(&error) => return Err(TlsFault::closed(Side::Client).into()),
+                Err(error) if is_reset(&error) => {
+                    return Err(TlsFault::closed(TlsSide::Client).into());
+                }
                 Err(error) => return Err(error),
             }
         }
         match self.engine.protocol() {
             Some(H2) => Ok(()),
-            _ => Err(TlsFault::no_protocol(Side::Client).into()),
+            _ => Err(TlsFault::no_protocol(TlsSide::Client).into()),
         }
     }
 
@@ -195,7 +197,7 @@ impl<T: Read + Write> std::fmt::Debug for TlsStream<T> {
 }
 
 fn fault(error: rustls::Error) -> io::Error {
-    TlsFault::of(Side::Client, error).into()
+    TlsFault::of(TlsSide::Client, error).into()
 }
 
 fn gave_up(error: &io::Error) -> bool {

@@ -1,6 +1,6 @@
 //! How the io_uring driver gets the connections that others make.
 
-use super::Driver;
+use super::UringDriver;
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
 use crate::ring::Operation;
 use crate::shard::{Opened, Shard};
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use std::mem;
 
 /// A listener and how far it is.
-pub(super) struct Acceptor {
+pub(super) struct RingListener {
     listener: Listener,
     /// The kernel accepts of itself.
     is_accepting: bool,
@@ -17,7 +17,7 @@ pub(super) struct Acceptor {
     is_stopping: bool,
 }
 
-impl Acceptor {
+impl RingListener {
     pub fn new(listener: Listener) -> Self {
         Self {
             listener,
@@ -27,7 +27,7 @@ impl Acceptor {
     }
 }
 
-impl<S: Shard> Driver<S> {
+impl<S: Shard> UringDriver<S> {
     pub(super) fn on_accepted(&mut self, result: Result<OwnedFd, Errno>, goes_on: bool) {
         let Some(acceptor) = &mut self.acceptor else {
             return;
@@ -66,7 +66,7 @@ impl<S: Shard> Driver<S> {
             return;
         };
         if self.register(socket, id, None).is_err() {
-            return self.worker.turn_away(id);
+            return self.worker.reject_accepted(id);
         }
         self.open(id, Opened::Accepted);
     }

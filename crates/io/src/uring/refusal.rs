@@ -2,19 +2,24 @@
 
 use crate::ring::Ring;
 use rustix::io::Errno;
-use std::fmt;
 use std::io;
 
 /// Why io_uring cannot be used on this machine, while epoll can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UringRefusal {
     /// It is not allowed: a seccomp filter (that of container runtimes, for example) or the sysctl
     /// `kernel.io_uring_disabled` is in the way.
+    #[error(
+        "io_uring cannot be used here: it is not permitted (a seccomp filter, or the sysctl \
+         kernel.io_uring_disabled)"
+    )]
     Forbidden,
     /// The kernel was built without it.
+    #[error("io_uring cannot be used here: this kernel has none")]
     Missing,
     /// The kernel is older than Linux 6.1, whose io_uring was the first to run its work only when
     /// the thread asks for it (`IORING_SETUP_DEFER_TASKRUN`).
+    #[error("io_uring cannot be used here: this kernel's is older than Linux 6.1")]
     TooOld,
 }
 
@@ -33,19 +38,6 @@ impl UringRefusal {
             Errno::INVAL => Some(Self::TooOld),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for UringRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("io_uring cannot be used here: ")?;
-        f.write_str(match self {
-            Self::Forbidden => {
-                "it is not permitted (a seccomp filter, or the sysctl kernel.io_uring_disabled)"
-            }
-            Self::Missing => "this kernel has none",
-            Self::TooOld => "this kernel's is older than Linux 6.1",
-        })
     }
 }
 

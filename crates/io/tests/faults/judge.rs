@@ -4,7 +4,7 @@ use crate::session::{
     CHANNEL_CALLS, CONNECTIONS, Ended, LOAD_CALLS, LOAD_STREAMS, Played, Setting, Side,
 };
 use bookend_client::Code;
-use bookend_io::faults::Call;
+use bookend_io::faults::SystemCall;
 use std::collections::BTreeMap;
 
 /// What one call that fails may cost.
@@ -18,7 +18,7 @@ pub enum Loss {
 
 /// A session without faults: what one with a fault is compared with.
 pub struct Clean {
-    pub calls: BTreeMap<Call, u64>,
+    pub calls: BTreeMap<SystemCall, u64>,
 }
 
 /// Says what is wrong with a session whose fault was of that kind.

@@ -2,7 +2,7 @@
 //! reach.
 
 use crate::session::named;
-use bookend_io::faults::{Armed, Point};
+use bookend_io::faults::{Armed, FailPoint};
 use bookend_io::{
     AfterRead, Closed, ConnectionId, Io, IoContext, IoStatistics, Opened, Received, ServeOptions,
     Shard, ShutdownHandle, listen, serve,
@@ -113,7 +113,7 @@ pub struct Talk {
 }
 
 /// One that speaks in pieces, one that says more after its farewell, and one that comes last.
-pub fn talk(io: Io, point: Point) -> Talk {
+pub fn talk(io: Io, point: FailPoint) -> Talk {
     let armed = Armed::new(&[point]);
     let server = LineServer::start(io);
     let mut slow = peer(server.address);

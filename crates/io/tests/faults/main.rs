@@ -15,7 +15,7 @@ mod points;
 mod session;
 mod stories;
 
-use bookend_io::faults::{Call, InjectedFault};
+use bookend_io::faults::{InjectedFault, SystemCall};
 use bookend_io::{Driver, Io};
 
 use judge::{Clean, Loss, judge};
@@ -52,7 +52,9 @@ fn a_server_on_two_epolls_loses_the_connection_that_it_hands_out_at_most() {
         threads: 2,
         ..SERVER_ON_EPOLL
     };
-    check_calls(setting, |call| ![Call::Receive, Call::Send].contains(&call));
+    check_calls(setting, |call| {
+        ![SystemCall::Receive, SystemCall::Send].contains(&call)
+    });
 }
 
 #[test]
@@ -66,7 +68,9 @@ fn a_server_on_two_io_urings_loses_the_connection_that_it_hands_out_at_most() {
         threads: 2,
         ..SERVER_ON_URING
     };
-    check_calls(setting, |call| ![Call::Receive, Call::Send].contains(&call));
+    check_calls(setting, |call| {
+        ![SystemCall::Receive, SystemCall::Send].contains(&call)
+    });
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn what_is_handled_wrongly_is_found() {
     let _alone = alone();
     let clean = clean(SERVER_ON_EPOLL);
     let reset = Failure {
-        call: Call::Receive,
+        call: SystemCall::Receive,
         fault: InjectedFault::Error(Errno::CONNRESET),
         loss: Loss::Connection,
     };
@@ -152,7 +156,7 @@ fn check(setting: Setting) {
     check_calls(setting, |_| true);
 }
 
-fn check_calls(setting: Setting, is_meant: impl Fn(Call) -> bool) {
+fn check_calls(setting: Setting, is_meant: impl Fn(SystemCall) -> bool) {
     let _alone = alone();
     let clean = clean(setting);
     let mut points = 0;
@@ -173,16 +177,16 @@ fn check_calls(setting: Setting, is_meant: impl Fn(Call) -> bool) {
 }
 
 /// How many calls of a kind a session cannot do without.
-fn least_calls(setting: Setting, call: Call) -> u64 {
+fn least_calls(setting: Setting, call: SystemCall) -> u64 {
     let channel_calls = CHANNEL_CALLS as u64;
     let load_connections = u64::from(LOAD_CONNECTIONS);
     let own = match (setting.side, call) {
-        (Side::Server, Call::Accept) => CONNECTIONS,
-        (Side::Server, Call::Receive | Call::Send) => CONNECTIONS + channel_calls,
-        (Side::Channel, Call::Socket | Call::Connect | Call::EpollCreate) => 2,
-        (Side::Channel, Call::Receive | Call::Send) => 2 * channel_calls,
-        (Side::Load, Call::Socket | Call::Connect) => load_connections,
-        (Side::Load, Call::Receive | Call::Send) => load_connections,
+        (Side::Server, SystemCall::Accept) => CONNECTIONS,
+        (Side::Server, SystemCall::Receive | SystemCall::Send) => CONNECTIONS + channel_calls,
+        (Side::Channel, SystemCall::Socket | SystemCall::Connect | SystemCall::EpollCreate) => 2,
+        (Side::Channel, SystemCall::Receive | SystemCall::Send) => 2 * channel_calls,
+        (Side::Load, SystemCall::Socket | SystemCall::Connect) => load_connections,
+        (Side::Load, SystemCall::Receive | SystemCall::Send) => load_connections,
         _ => 0,
     };
     own.max(setting.start_up_calls(call))
@@ -190,7 +194,7 @@ fn least_calls(setting: Setting, call: Call) -> u64 {
 
 /// What a session calls in which nothing fails.
 fn clean(setting: Setting) -> Clean {
-    let nothing = setting.point(Call::Accept, 0, InjectedFault::Short);
+    let nothing = setting.point(SystemCall::Accept, 0, InjectedFault::Short);
     let played = play(setting, nothing).unwrap();
     let clean = Clean {
         calls: played.calls.clone(),

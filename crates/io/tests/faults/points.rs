@@ -1,26 +1,26 @@
 //! Which calls are made to fail, in which ways, and what each may cost.
 
 use crate::judge::Loss;
-use bookend_io::faults::{Call, InjectedFault};
+use bookend_io::faults::{InjectedFault, SystemCall};
 use rustix::io::Errno;
 
 /// One way in which the calls of a kind fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
-    pub call: Call,
+    pub call: SystemCall,
     pub fault: InjectedFault,
     pub loss: Loss,
 }
 
 /// Every way in which calls of that kind are known to fail (by their manual pages, of those that a
 /// driver cannot cause by a mistake of its own).
-pub fn failures(call: Call) -> Vec<Failure> {
+pub fn failures(call: SystemCall) -> Vec<Failure> {
     let (harmless, costly): (&[Errno], &[Errno]) = match call {
-        Call::Receive | Call::Send => (
+        SystemCall::Receive | SystemCall::Send => (
             &[Errno::INTR, Errno::AGAIN],
             &[Errno::CONNRESET, Errno::TIMEDOUT, Errno::NOBUFS],
         ),
-        Call::Accept => (
+        SystemCall::Accept => (
             &[
                 Errno::AGAIN,
                 Errno::INTR,
@@ -31,20 +31,20 @@ pub fn failures(call: Call) -> Vec<Failure> {
             ],
             &[],
         ),
-        Call::Socket => (&[], &[Errno::MFILE, Errno::NOMEM]),
-        Call::Bind => (&[], &[Errno::ADDRNOTAVAIL, Errno::ADDRINUSE]),
-        Call::Connect => (&[], &[Errno::ADDRNOTAVAIL, Errno::TIMEDOUT]),
-        Call::Option => (&[], &[Errno::INVAL]),
-        Call::PendingError => (&[], &[Errno::NOBUFS]),
-        Call::Shutdown => (&[Errno::NOTCONN], &[]),
-        Call::EpollCreate | Call::Event => (&[], &[Errno::MFILE]),
-        Call::EpollAdd => (&[], &[Errno::NOMEM, Errno::NOSPC]),
-        Call::EpollModify => (&[], &[Errno::NOMEM]),
-        Call::EpollWait => (&[Errno::INTR], &[]),
-        Call::Poll => (&[Errno::INTR, Errno::AGAIN, Errno::NOMEM], &[]),
-        Call::RingSetup => (&[], &[Errno::MFILE, Errno::NOMEM]),
-        Call::RingRegister => (&[], &[Errno::NOMEM]),
-        Call::RingEnter => (
+        SystemCall::Socket => (&[], &[Errno::MFILE, Errno::NOMEM]),
+        SystemCall::Bind => (&[], &[Errno::ADDRNOTAVAIL, Errno::ADDRINUSE]),
+        SystemCall::Connect => (&[], &[Errno::ADDRNOTAVAIL, Errno::TIMEDOUT]),
+        SystemCall::Option => (&[], &[Errno::INVAL]),
+        SystemCall::PendingError => (&[], &[Errno::NOBUFS]),
+        SystemCall::Shutdown => (&[Errno::NOTCONN], &[]),
+        SystemCall::EpollCreate | SystemCall::Event => (&[], &[Errno::MFILE]),
+        SystemCall::EpollAdd => (&[], &[Errno::NOMEM, Errno::NOSPC]),
+        SystemCall::EpollModify => (&[], &[Errno::NOMEM]),
+        SystemCall::EpollWait => (&[Errno::INTR], &[]),
+        SystemCall::Poll => (&[Errno::INTR, Errno::AGAIN, Errno::NOMEM], &[]),
+        SystemCall::RingSetup => (&[], &[Errno::MFILE, Errno::NOMEM]),
+        SystemCall::RingRegister => (&[], &[Errno::NOMEM]),
+        SystemCall::RingEnter => (
             &[
                 Errno::INTR,
                 Errno::TIME,
@@ -54,9 +54,9 @@ pub fn failures(call: Call) -> Vec<Failure> {
             ],
             &[],
         ),
-        Call::Signal | Call::ClearSignal => (&[Errno::INTR], &[]),
-        Call::Spawn => (&[], &[Errno::AGAIN]),
-        Call::Reserve => (&[], &[Errno::NOMEM]),
+        SystemCall::Signal | SystemCall::ClearSignal => (&[Errno::INTR], &[]),
+        SystemCall::Spawn => (&[], &[Errno::AGAIN]),
+        SystemCall::Reserve => (&[], &[Errno::NOMEM]),
     };
     let of = |fault, loss| Failure { call, fault, loss };
     let harmless = harmless
@@ -65,7 +65,7 @@ pub fn failures(call: Call) -> Vec<Failure> {
     let costly = costly
         .iter()
         .map(|&errno| of(InjectedFault::Error(errno), Loss::Connection));
-    let has_length = matches!(call, Call::Receive | Call::Send);
+    let has_length = matches!(call, SystemCall::Receive | SystemCall::Send);
     let short = has_length.then(|| of(InjectedFault::Short, Loss::Nothing));
     harmless.chain(costly).chain(short).collect()
 }

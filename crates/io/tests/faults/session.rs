@@ -4,7 +4,7 @@ use crate::desk::{Desk, DeskCounts, INLINE, LATER};
 use crate::mistake::{Mistake, Mistaken};
 use crate::plans;
 use bookend_client::{Channel, ChannelOptions, Code, ConnectError, UnaryCall};
-use bookend_io::faults::{Armed, Call, InjectedFault, Point};
+use bookend_io::faults::{Armed, FailPoint, InjectedFault, SystemCall};
 use bookend_io::{Driver, Io, IoStatistics, ServeOptions, ShutdownHandle, listen, serve};
 use bookend_load::plan::LoadPlan;
 use bookend_load::run::{LoadError, LoadOutcome, run};
@@ -68,8 +68,8 @@ pub struct Setting {
 
 impl Setting {
     /// The call of that number fails.
-    pub fn point(&self, call: Call, first: u64, fault: InjectedFault) -> Point {
-        Point {
+    pub fn point(&self, call: SystemCall, first: u64, fault: InjectedFault) -> FailPoint {
+        FailPoint {
             threads: self.side.threads(),
             call,
             first,
@@ -80,22 +80,22 @@ impl Setting {
 
     /// How many calls of a kind the server makes before it can accept: if one of them fails, there
     /// is no server, and it says so.
-    pub fn start_up_calls(&self, call: Call) -> u64 {
+    pub fn start_up_calls(&self, call: SystemCall) -> u64 {
         let shards = self.threads as u64;
         match (self.side, self.io, call) {
             (Side::Channel | Side::Load, ..) => 0,
-            (_, Io::Epoll, Call::EpollCreate) => shards,
-            (_, Io::Epoll, Call::EpollAdd) if shards == 1 => 2,
-            (_, Io::Epoll, Call::Event) if shards == 1 => 1,
-            (_, Io::Epoll, Call::EpollAdd | Call::Spawn) => shards,
-            (_, Io::Epoll, Call::Event) => 1 + shards,
-            (_, Io::Blocking, Call::Event) => 1,
-            (_, Io::Uring, Call::RingSetup) => shards,
+            (_, Io::Epoll, SystemCall::EpollCreate) => shards,
+            (_, Io::Epoll, SystemCall::EpollAdd) if shards == 1 => 2,
+            (_, Io::Epoll, SystemCall::Event) if shards == 1 => 1,
+            (_, Io::Epoll, SystemCall::EpollAdd | SystemCall::Spawn) => shards,
+            (_, Io::Epoll, SystemCall::Event) => 1 + shards,
+            (_, Io::Blocking, SystemCall::Event) => 1,
+            (_, Io::Uring, SystemCall::RingSetup) => shards,
             // The buffers, and the beginning.
-            (_, Io::Uring, Call::RingRegister) => 2 * shards,
-            (_, Io::Uring, Call::Event) if shards == 1 => 1,
-            (_, Io::Uring, Call::Spawn) => shards,
-            (_, Io::Uring, Call::Event) => 1 + shards,
+            (_, Io::Uring, SystemCall::RingRegister) => 2 * shards,
+            (_, Io::Uring, SystemCall::Event) if shards == 1 => 1,
+            (_, Io::Uring, SystemCall::Spawn) => shards,
+            (_, Io::Uring, SystemCall::Event) => 1 + shards,
             _ => 0,
         }
     }
@@ -114,7 +114,7 @@ pub struct Played {
     /// Whether somebody who came last was answered.
     pub last_was_answered: bool,
     /// What the side with the fault has called.
-    pub calls: BTreeMap<Call, u64>,
+    pub calls: BTreeMap<SystemCall, u64>,
     /// How many of its calls failed.
     pub hits: u64,
     /// Descriptors that the session has left behind.
@@ -129,7 +129,7 @@ pub struct Ended {
 }
 
 /// Plays a session, on a thread that is given up if it hangs.
-pub fn play(setting: Setting, point: Point) -> Result<Played, String> {
+pub fn play(setting: Setting, point: FailPoint) -> Result<Played, String> {
     let (sender, played) = mpsc::channel();
     let stage = move || {
         let result = std::panic::catch_unwind(|| play_here(setting, point));
@@ -143,7 +143,7 @@ pub fn play(setting: Setting, point: Point) -> Result<Played, String> {
     played.recv_timeout(GUARD).map_err(hangs).flatten()
 }
 
-fn play_here(setting: Setting, point: Point) -> Played {
+fn play_here(setting: Setting, point: FailPoint) -> Played {
     let armed = Armed::new(&[point]);
     let descriptors_before = open_descriptors();
     let starts = point.first == 0 || point.first > setting.start_up_calls(point.call);

@@ -5,7 +5,7 @@ use crate::lines::{LineServer, is_answering, peer, talk};
 use crate::session::{Setting, Side, leaked_since, open_descriptors};
 use crate::{SERVER_ON_EPOLL, alone, clean, judge, play};
 use bookend_client::Code;
-use bookend_io::faults::{Armed, Call, InjectedFault, Point};
+use bookend_io::faults::{Armed, FailPoint, InjectedFault, SystemCall};
 use bookend_io::{BLOCKING_CONNECTIONS_MAX, Driver, Io, ServeOptions, ShutdownHandle};
 use rustix::io::Errno;
 use std::io::{ErrorKind, Read, Write};
@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 const DRIVERS: [Io; 3] = [Io::Epoll, Io::Uring, Io::Blocking];
 const IN_A_ROW: u64 = 3;
 
-fn server_point(call: Call, first: u64, times: u64, error: Errno) -> Point {
-    Point {
+fn server_point(call: SystemCall, first: u64, times: u64, error: Errno) -> FailPoint {
+    FailPoint {
         times,
         ..SERVER_ON_EPOLL.point(call, first, InjectedFault::Error(error))
     }
@@ -31,7 +31,7 @@ fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
         };
         let clean = clean(setting);
         for error in [Errno::MFILE, Errno::NOMEM, Errno::PERM, Errno::INVAL] {
-            let point = server_point(Call::Accept, 2, IN_A_ROW, error);
+            let point = server_point(SystemCall::Accept, 2, IN_A_ROW, error);
             let played = play(setting, point).unwrap();
             judge(setting, &clean, Loss::Nothing, &played).unwrap();
             assert_eq!(played.hits, IN_A_ROW);
@@ -48,22 +48,22 @@ fn a_listener_that_goes_on_failing_is_left_alone_and_then_goes_on() {
 fn a_server_without_io_uring_serves_on_epoll() {
     let _alone = alone();
     for error in [Errno::NOSYS, Errno::PERM, Errno::INVAL] {
-        let armed = Armed::new(&[server_point(Call::RingSetup, 1, u64::MAX, error)]);
+        let armed = Armed::new(&[server_point(SystemCall::RingSetup, 1, u64::MAX, error)]);
         let server = LineServer::start(Io::Uring);
         assert!(is_answering(server.address));
         assert_eq!(server.stop().unwrap().accepted, 1);
         assert!(armed.hits() >= 1);
-        assert!(armed.calls(Call::EpollWait) >= 1);
-        assert_eq!(armed.calls(Call::RingEnter), 0);
+        assert!(armed.calls(SystemCall::EpollWait) >= 1);
+        assert_eq!(armed.calls(SystemCall::RingEnter), 0);
     }
 }
 
 #[test]
 fn a_refusal_is_said_with_its_reason() {
     let _alone = alone();
-    let here = Point {
+    let here = FailPoint {
         threads: &[""],
-        ..server_point(Call::RingSetup, 1, u64::MAX, Errno::PERM)
+        ..server_point(SystemCall::RingSetup, 1, u64::MAX, Errno::PERM)
     };
     let armed = Armed::new(&[here]);
     let mut options = ServeOptions::new(ShutdownHandle::new());
@@ -80,10 +80,10 @@ fn a_refusal_is_said_with_its_reason() {
 #[test]
 fn a_listener_that_cannot_be_watched_again_at_once_is_watched_later() {
     let _alone = alone();
-    let exhausted = server_point(Call::Accept, 1, 1, Errno::MFILE);
+    let exhausted = server_point(SystemCall::Accept, 1, 1, Errno::MFILE);
     // The first change has it left alone, the next ones are to bring it back.
     for (first, times) in [(1, 1), (2, 1), (2, IN_A_ROW)] {
-        let unchanged = server_point(Call::EpollModify, first, times, Errno::NOMEM);
+        let unchanged = server_point(SystemCall::EpollModify, first, times, Errno::NOMEM);
         let armed = Armed::new(&[exhausted, unchanged]);
         let server = LineServer::start(Io::Epoll);
         assert!(is_answering(server.address));
@@ -96,7 +96,7 @@ fn a_listener_that_cannot_be_watched_again_at_once_is_watched_later() {
 fn threads_that_cannot_be_had_cost_a_connection_each_and_nothing_else() {
     let _alone = alone();
     let refused = BLOCKING_CONNECTIONS_MAX as u64 + 1;
-    let armed = Armed::new(&[server_point(Call::Spawn, 1, refused, Errno::AGAIN)]);
+    let armed = Armed::new(&[server_point(SystemCall::Spawn, 1, refused, Errno::AGAIN)]);
     let server = LineServer::start(Io::Blocking);
     let mut descriptors = None;
     for _ in 0..refused {
@@ -117,7 +117,10 @@ fn threads_that_cannot_be_had_cost_a_connection_each_and_nothing_else() {
 #[test]
 fn a_server_that_may_not_wait_ends_with_the_reason() {
     let _alone = alone();
-    for (io, call) in [(Io::Epoll, Call::EpollWait), (Io::Uring, Call::RingEnter)] {
+    for (io, call) in [
+        (Io::Epoll, SystemCall::EpollWait),
+        (Io::Uring, SystemCall::RingEnter),
+    ] {
         let armed = Armed::new(&[server_point(call, 3, u64::MAX, Errno::INVAL)]);
         let before = open_descriptors();
         let server = LineServer::start(io);
@@ -142,7 +145,11 @@ fn the_calls_of_a_channel_that_may_not_wait_are_each_answered() {
     };
     let mut ended_channels = 0;
     for number in 1.. {
-        let point = setting.point(Call::EpollWait, number, InjectedFault::Error(Errno::INVAL));
+        let point = setting.point(
+            SystemCall::EpollWait,
+            number,
+            InjectedFault::Error(Errno::INVAL),
+        );
         let played = play(setting, point).unwrap();
         if played.hits == 0 {
             break;
@@ -167,9 +174,9 @@ fn the_calls_of_a_channel_that_may_not_wait_are_each_answered() {
 fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
     let _alone = alone();
     for (load, call) in [
-        (Driver::Epoll, Call::EpollWait),
-        (Driver::Uring, Call::RingEnter),
-        (Driver::Blocking, Call::Poll),
+        (Driver::Epoll, SystemCall::EpollWait),
+        (Driver::Uring, SystemCall::RingEnter),
+        (Driver::Blocking, SystemCall::Poll),
     ] {
         let setting = Setting {
             side: Side::Load,
@@ -188,15 +195,15 @@ fn a_load_generator_that_may_not_wait_says_so_and_leaves_nothing_behind() {
 fn what_is_kept_of_a_line_and_a_long_goodbye_cost_their_connection_at_most() {
     let _alone = alone();
     for io in DRIVERS {
-        let whole = talk(io, server_point(Call::Reserve, 0, 0, Errno::NOMEM));
+        let whole = talk(io, server_point(SystemCall::Reserve, 0, 0, Errno::NOMEM));
         assert_eq!(whole.answered, [true; 3]);
         for (call, error, least) in [
-            (Call::Reserve, Errno::NOMEM, 4),
-            (Call::Shutdown, Errno::NOTCONN, 1),
-            (Call::Receive, Errno::CONNRESET, 5),
-            (Call::Send, Errno::CONNRESET, 5),
-            (Call::Receive, Errno::INTR, 5),
-            (Call::Send, Errno::INTR, 5),
+            (SystemCall::Reserve, Errno::NOMEM, 4),
+            (SystemCall::Shutdown, Errno::NOTCONN, 1),
+            (SystemCall::Receive, Errno::CONNRESET, 5),
+            (SystemCall::Send, Errno::CONNRESET, 5),
+            (SystemCall::Receive, Errno::INTR, 5),
+            (SystemCall::Send, Errno::INTR, 5),
         ] {
             let points = talk_until_none_fails(io, call, error);
             assert!(points >= least, "{io:?} {call:?}: {points} points");
@@ -205,7 +212,7 @@ fn what_is_kept_of_a_line_and_a_long_goodbye_cost_their_connection_at_most() {
 }
 
 /// How many sessions had a call that failed.
-fn talk_until_none_fails(io: Io, call: Call, error: Errno) -> u64 {
+fn talk_until_none_fails(io: Io, call: SystemCall, error: Errno) -> u64 {
     for number in 1.. {
         let talk = talk(io, server_point(call, number, 1, error));
         if talk.hits == 0 {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bookend_server::io::{
-    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, LAST_WORDS_NS, RECEIVE_BUFFER_BYTES,
+    BACKLOG_LIMIT_BYTES, CONNECT_TIMEOUT_NS, FINAL_FLUSH_NS, RECEIVE_BUFFER_BYTES,
 };
 use bookend_server::limits::{DRAIN_NS, GOAWAY_PING_TIMEOUT_NS, Rate, TIMEOUT_CHECK_INTERVAL_NS};
 use bookend_server::{
@@ -253,7 +253,7 @@ fn constants_of_time() -> Vec<Constant> {
         ),
         (
             "and what they are told then is written for",
-            format!("{} ms", LAST_WORDS_NS / 1_000_000),
+            format!("{} ms", FINAL_FLUSH_NS / 1_000_000),
             "a few frames a connection; 1 s and this are less than the 2 s after which the lab kills",
         ),
         (

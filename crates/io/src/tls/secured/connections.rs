@@ -8,7 +8,7 @@ use std::fmt;
 
 /// How far the TLS of a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum TlsPhase {
     /// The shard inside has not heard that it is there.
     Handshake(Opened),
     /// The shard inside has it.
@@ -16,9 +16,9 @@ pub(super) enum Phase {
 }
 
 /// A connection and its TLS.
-pub(super) struct Secure {
+pub(super) struct TlsConnection {
     id: ConnectionId,
-    pub phase: Phase,
+    pub phase: TlsPhase,
     pub engine: Engine,
     /// Decrypted, and not used up by the shard inside.
     pub leftover: Vec<u8>,
@@ -31,12 +31,12 @@ pub(super) struct Secure {
     pub fault: Option<TlsFault>,
 }
 
-impl Secure {
+impl TlsConnection {
     /// The handshake is over. Gives what was put off until then.
     pub fn open(&mut self) -> (Option<Opened>, Vec<u8>, bool) {
-        let how = match std::mem::replace(&mut self.phase, Phase::Open) {
-            Phase::Handshake(how) => Some(how),
-            Phase::Open => None,
+        let how = match std::mem::replace(&mut self.phase, TlsPhase::Open) {
+            TlsPhase::Handshake(how) => Some(how),
+            TlsPhase::Open => None,
         };
         let early = std::mem::take(&mut self.early);
         (how, early, std::mem::take(&mut self.owes_writable))
@@ -58,12 +58,12 @@ pub(super) struct Waiting {
 }
 
 /// What a connection has.
-pub(super) enum Entry {
+pub(super) enum TlsEntry {
     Waiting(Waiting),
-    Secure(Box<Secure>),
+    Secure(Box<TlsConnection>),
 }
 
-impl Entry {
+impl TlsEntry {
     fn id(&self) -> ConnectionId {
         match self {
             Self::Waiting(waiting) => waiting.id,
@@ -76,33 +76,33 @@ impl Entry {
 #[derive(Default)]
 pub(super) struct TlsConnections {
     /// By [`ConnectionId::index`].
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<TlsEntry>>,
     /// When handshakes have taken too long, in order, since all may take equally long.
     late: TimeoutQueue<ConnectionId>,
 }
 
 impl TlsConnections {
     #[inline]
-    pub fn find(&mut self, id: ConnectionId) -> Option<&mut Secure> {
+    pub fn find(&mut self, id: ConnectionId) -> Option<&mut TlsConnection> {
         find(&mut self.entries, id)
     }
 
     /// The transport is there: from here on the connection has TLS.
     pub fn begin(&mut self, id: ConnectionId, how: Opened, engine: Engine, late_at_ns: u64) {
         let early = match self.take(id) {
-            Some(Entry::Waiting(waiting)) => waiting.early,
+            Some(TlsEntry::Waiting(waiting)) => waiting.early,
             _ => Vec::new(),
         };
-        let secure = Secure {
+        let secure = TlsConnection {
             id,
-            phase: Phase::Handshake(how),
+            phase: TlsPhase::Handshake(how),
             engine,
             leftover: Vec::new(),
             early,
             owes_writable: false,
             fault: None,
         };
-        self.put(id, Entry::Secure(Box::new(secure)));
+        self.put(id, TlsEntry::Secure(Box::new(secure)));
         if late_at_ns != u64::MAX {
             self.late.push(late_at_ns, id);
         }
@@ -124,22 +124,22 @@ impl TlsConnections {
 
     fn waiting(&mut self, id: ConnectionId) -> &mut Waiting {
         if !matches!(self.entries.get(id.index as usize),
-            Some(Some(Entry::Waiting(waiting))) if waiting.id == id)
+            Some(Some(TlsEntry::Waiting(waiting))) if waiting.id == id)
         {
             let waiting = Waiting {
                 id,
                 early: Vec::new(),
                 refused: None,
             };
-            self.put(id, Entry::Waiting(waiting));
+            self.put(id, TlsEntry::Waiting(waiting));
         }
         match &mut self.entries[id.index as usize] {
-            Some(Entry::Waiting(waiting)) => waiting,
+            Some(TlsEntry::Waiting(waiting)) => waiting,
             _ => unreachable!("it was put there just now"),
         }
     }
 
-    fn put(&mut self, id: ConnectionId, entry: Entry) {
+    fn put(&mut self, id: ConnectionId, entry: TlsEntry) {
         let index = id.index as usize;
         if self.entries.len() <= index {
             self.entries.resize_with(index + 1, || None);
@@ -148,7 +148,7 @@ impl TlsConnections {
     }
 
     /// What there was of a connection that is gone.
-    pub fn take(&mut self, id: ConnectionId) -> Option<Entry> {
+    pub fn take(&mut self, id: ConnectionId) -> Option<TlsEntry> {
         let entry = self.entries.get_mut(id.index as usize)?;
         entry.take_if(|entry| entry.id() == id)
     }
@@ -174,15 +174,15 @@ impl TlsConnections {
     pub fn forget_ended(&mut self) {
         self.late.forget_over(|id| {
             !find(&mut self.entries, id)
-                .is_some_and(|secure| matches!(secure.phase, Phase::Handshake(_)))
+                .is_some_and(|secure| matches!(secure.phase, TlsPhase::Handshake(_)))
         });
     }
 }
 
 #[inline]
-fn find(entries: &mut [Option<Entry>], id: ConnectionId) -> Option<&mut Secure> {
+fn find(entries: &mut [Option<TlsEntry>], id: ConnectionId) -> Option<&mut TlsConnection> {
     match entries.get_mut(id.index as usize)? {
-        Some(Entry::Secure(secure)) if secure.id == id => Some(secure),
+        Some(TlsEntry::Secure(secure)) if secure.id == id => Some(secure),
         _ => None,
     }
 }

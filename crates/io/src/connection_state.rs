@@ -1,7 +1,7 @@
 //! A connection as its shard sees it, whichever way its bytes come and go: what every driver does.
 
 use crate::context::{IoContext, PendingOps};
-use crate::kernel::Grows;
+use crate::kernel::TryGrow;
 use crate::shard::{AfterRead, Closed, ConnectionId, Shard};
 use crate::socket;
 use rustix::fd::AsFd;
@@ -26,12 +26,12 @@ const LEFTOVER_CAPACITY_KEPT: usize = 512;
 
 /// A connection and how far it is.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct ConnectionState {
     pub id: ConnectionId,
     /// Asked for, not there yet: the token.
     pub connecting: Option<u64>,
     paused: bool,
-    ending: Option<Ending>,
+    ending: Option<ClosedBy>,
     /// The last read took all there was, and reads have not been put off since (or what has not
     /// been read does not matter any more).
     pub drained: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Exchange {
 
 /// Who ends a connection that still has output to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum ClosedBy {
     Peer,
     Us,
 }
@@ -52,7 +52,7 @@ pub(crate) enum ConnectionStatus {
     Gone(Closed),
 }
 
-impl Exchange {
+impl ConnectionState {
     pub fn new(id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
             id,
@@ -89,7 +89,7 @@ impl Exchange {
     /// Whether we close it once its output is written.
     #[inline]
     pub fn is_ours_to_end(&self) -> bool {
-        self.ending == Some(Ending::Us)
+        self.ending == Some(ClosedBy::Us)
     }
 
     /// What the shard has not used up of what it was presented.
@@ -131,11 +131,11 @@ impl Exchange {
                 self.drained = false;
                 ConnectionStatus::Alive
             }
-            AfterRead::Close => self.end(Ending::Us, io),
+            AfterRead::Close => self.end(ClosedBy::Us, io),
             AfterRead::LingeringClose => {
                 // The peer may be saying more than what was read.
                 self.drained = false;
-                self.end(Ending::Us, io)
+                self.end(ClosedBy::Us, io)
             }
         }
     }
@@ -191,7 +191,7 @@ impl Exchange {
     /// Ends a connection at once where the shard wishes that: before its connect has ended, or with
     /// a reset.
     #[inline]
-    pub fn grant_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {
+    pub fn apply_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {
         if pending.close && self.connecting.is_some() {
             return ConnectionStatus::Gone(Closed::Us);
         }
@@ -204,11 +204,12 @@ impl Exchange {
     }
 
     /// Reads no more; the connection is gone once the output is written.
-    pub fn end(&mut self, ending: Ending, io: &IoContext) -> ConnectionStatus {
+    pub fn end(&mut self, ending: ClosedBy, io: &IoContext) -> ConnectionStatus {
         let ending = *self.ending.get_or_insert(ending);
-        match io.has_output(self.id) {
-            false => ConnectionStatus::Gone(ending.into()),
-            true => ConnectionStatus::Alive,
+        if io.has_output(self.id) {
+            ConnectionStatus::Alive
+        } else {
+            ConnectionStatus::Gone(ending.into())
         }
     }
 
@@ -221,11 +222,11 @@ impl Exchange {
     }
 }
 
-impl From<Ending> for Closed {
-    fn from(ending: Ending) -> Self {
+impl From<ClosedBy> for Closed {
+    fn from(ending: ClosedBy) -> Self {
         match ending {
-            Ending::Peer => Self::Peer,
-            Ending::Us => Self::Us,
+            ClosedBy::Peer => Self::Peer,
+            ClosedBy::Us => Self::Us,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One socket of the io_uring driver, and how far it is.
 
+use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus};
 use crate::context::{IoContext, PendingOps};
-use crate::exchange::{ConnectionStatus, Ending, Exchange};
-use crate::kernel::{self, Grows};
+use crate::kernel::{self, TryGrow};
 use crate::ring::{Operation, Ring};
 use crate::shard::{Closed, ConnectionId, Shard};
 use crate::worker::Worker;
@@ -11,11 +11,11 @@ use rustix::io::Errno;
 use std::mem;
 
 /// A socket and what is in flight for it.
-pub(super) struct Entry {
+pub(super) struct UringConnection {
     pub socket: OwnedFd,
-    pub exchange: Exchange,
+    pub state: ConnectionState,
     pub stage: Stage,
-    pub receiving: Receiving,
+    pub receiving: ReadState,
     /// A poll for the end of a connect is in flight.
     pub is_connecting: bool,
     /// A poll for the end of a connection that is not read is in flight.
@@ -46,16 +46,16 @@ pub(super) enum Stage {
 
 /// Whether the kernel reads of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Receiving {
-    No,
-    Yes,
+pub(super) enum ReadState {
+    Off,
+    On,
     /// Until the kernel has heard that it is not to any more.
-    Ending,
+    Stopping,
 }
 
 /// Why the kernel reads no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ReadEnd {
     /// The peer sends no more.
     Peer,
     /// We have asked for that, or there was no buffer: it can go on.
@@ -64,7 +64,7 @@ pub(super) enum End {
     Failed(Errno),
 }
 
-impl From<Errno> for End {
+impl From<Errno> for ReadEnd {
     fn from(error: Errno) -> Self {
         match error {
             Errno::CANCELED | Errno::NOBUFS | Errno::INTR | Errno::AGAIN => Self::Interrupted,
@@ -80,13 +80,13 @@ struct Held {
     is_end: bool,
 }
 
-impl Entry {
+impl UringConnection {
     pub fn new(socket: OwnedFd, id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
             socket,
-            exchange: Exchange::new(id, connecting),
+            state: ConnectionState::new(id, connecting),
             stage: Stage::Live,
-            receiving: Receiving::No,
+            receiving: ReadState::Off,
             is_connecting: false,
             is_watched: false,
             is_half_closed: false,
@@ -104,7 +104,7 @@ impl Entry {
     }
 
     pub fn has_something_in_flight(&self) -> bool {
-        self.receiving != Receiving::No
+        self.receiving != ReadState::Off
             || self.sending_since.is_some()
             || self.is_connecting
             || self.is_watched
@@ -112,9 +112,9 @@ impl Entry {
 
     /// Has all that is in flight end.
     pub fn cancel(&mut self, ring: &mut Ring) {
-        let index = self.exchange.id.index;
-        if self.receiving == Receiving::Yes {
-            self.receiving = Receiving::Ending;
+        let index = self.state.id.index;
+        if self.receiving == ReadState::On {
+            self.receiving = ReadState::Stopping;
             ring.cancel(Operation::Receive(index));
         }
         if self.sending_since.is_some() {
@@ -132,38 +132,38 @@ impl Entry {
     #[inline]
     fn may_deliver<S: Shard>(&self, worker: &Worker<S>) -> bool {
         let limit = worker.options.backlog_limit_bytes;
-        self.exchange.wants_to_read()
-            && (self.broken.is_some() || worker.io.pending_bytes(self.exchange.id) <= limit)
+        self.state.wants_to_read()
+            && (self.broken.is_some() || worker.io.pending_bytes(self.state.id) <= limit)
     }
 
     /// Has the kernel read, or no longer, or say only when the connection breaks.
     #[inline]
     pub fn steer<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
-        if self.receiving == Receiving::Yes && self.exchange.wants_to_read() && !self.blocked {
+        if self.receiving == ReadState::On && self.state.wants_to_read() && !self.blocked {
             return;
         }
         self.turn_the_wheel(ring, worker);
     }
 
     fn turn_the_wheel<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
-        let index = self.exchange.id.index;
+        let index = self.state.id.index;
         let is_wanted = match self.stage {
             Stage::Live => self.may_deliver(worker) && !self.is_holding(),
             Stage::Lingering => true,
             Stage::Gone => false,
         };
         match self.receiving {
-            Receiving::No if is_wanted && self.broken.is_none() => {
-                self.receiving = Receiving::Yes;
+            ReadState::Off if is_wanted && self.broken.is_none() => {
+                self.receiving = ReadState::On;
                 ring.receive(index, &self.socket);
             }
-            Receiving::No if self.is_to_be_watched() => {
+            ReadState::Off if self.is_to_be_watched() => {
                 self.is_watched = true;
                 ring.watch(index, &self.socket);
             }
-            Receiving::Yes if !is_wanted => {
-                self.receiving = Receiving::Ending;
-                self.exchange.drained = false;
+            ReadState::On if !is_wanted => {
+                self.receiving = ReadState::Stopping;
+                self.state.drained = false;
                 ring.cancel(Operation::Receive(index));
             }
             _ => {}
@@ -171,7 +171,7 @@ impl Entry {
     }
 
     fn is_to_be_watched(&self) -> bool {
-        let is_unread = self.stage == Stage::Live && self.exchange.is_paused();
+        let is_unread = self.stage == Stage::Live && self.state.is_paused();
         is_unread && !self.is_watched && !self.is_half_closed
     }
 
@@ -189,7 +189,7 @@ impl Entry {
     ) -> ConnectionStatus {
         worker.io.statistics.reads += 1;
         worker.io.statistics.received_bytes += bytes.len() as u64;
-        self.exchange.drained = !left_more;
+        self.state.drained = !left_more;
         if self.is_holding() || !self.may_deliver(worker) {
             return self.hold(bytes);
         }
@@ -199,8 +199,8 @@ impl Entry {
     /// Keeps bytes until they may be delivered, unless they never may.
     #[cold]
     fn hold(&mut self, bytes: &[u8]) -> ConnectionStatus {
-        self.exchange.drained = false;
-        if self.exchange.is_ending() {
+        self.state.drained = false;
+        if self.state.is_ending() {
             return ConnectionStatus::Alive;
         }
         if let Err(error) = self.held.bytes.try_grow(bytes.len()) {
@@ -213,7 +213,7 @@ impl Entry {
     /// Presents bytes behind what the last ones left over.
     #[inline]
     fn deliver<S: Shard>(&mut self, bytes: &[u8], worker: &mut Worker<S>) -> ConnectionStatus {
-        match self.exchange.leftover() {
+        match self.state.leftover() {
             [] => self.present(bytes, &mut worker.shard, &mut worker.io),
             _ => self.deliver_joined(bytes, worker),
         }
@@ -232,7 +232,7 @@ impl Entry {
             let Worker {
                 shard, io, buffer, ..
             } = &mut *worker;
-            let leftover = self.exchange.leftover();
+            let leftover = self.state.leftover();
             let kept = leftover.len();
             let count = rest.len().min(buffer.len() - kept);
             buffer[..kept].copy_from_slice(leftover);
@@ -253,9 +253,9 @@ impl Entry {
         io: &mut IoContext,
     ) -> ConnectionStatus {
         let writes_early = self.sending_since.is_none();
-        let (socket, id) = (&self.socket, self.exchange.id);
+        let (socket, id) = (&self.socket, self.state.id);
         let early = |io: &mut IoContext| write_early(socket, id, writes_early, io);
-        self.exchange.deliver(bytes, shard, io, early)
+        self.state.deliver(bytes, shard, io, early)
     }
 
     /// Goes on with what was held, once it may be delivered.
@@ -270,40 +270,41 @@ impl Entry {
         {
             return ConnectionStatus::Gone(why);
         }
-        match self.held.is_end && self.held.bytes.is_empty() && self.exchange.wants_to_read() {
-            true => self.exchange.end(Ending::Peer, &worker.io),
-            false => ConnectionStatus::Alive,
+        if self.held.is_end && self.held.bytes.is_empty() && self.state.wants_to_read() {
+            self.state.end(ClosedBy::Peer, &worker.io)
+        } else {
+            ConnectionStatus::Alive
         }
     }
 
     /// The kernel reads no more.
     pub fn receiving_ended<S: Shard>(
         &mut self,
-        end: End,
+        end: ReadEnd,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
         if let Some(broken) = self.broken {
             return ConnectionStatus::Gone(Closed::Failed(broken.into()));
         }
         match end {
-            End::Interrupted => ConnectionStatus::Alive,
-            End::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
-            End::Peer if self.is_holding() || self.exchange.is_paused() => {
+            ReadEnd::Interrupted => ConnectionStatus::Alive,
+            ReadEnd::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
+            ReadEnd::Peer if self.is_holding() || self.state.is_paused() => {
                 self.held.is_end = true;
                 ConnectionStatus::Alive
             }
-            End::Peer => self.exchange.end(Ending::Peer, &worker.io),
+            ReadEnd::Peer => self.state.end(ClosedBy::Peer, &worker.io),
         }
     }
 
     /// Does what the shard has asked for, but for writing.
     #[inline]
-    pub fn grant<S: Shard>(
+    pub fn apply<S: Shard>(
         &mut self,
         pending: PendingOps,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        if let ConnectionStatus::Gone(why) = self.exchange.grant_end(pending, &self.socket) {
+        if let ConnectionStatus::Gone(why) = self.state.apply_end(pending, &self.socket) {
             return ConnectionStatus::Gone(why);
         }
         if pending.resume
@@ -311,18 +312,19 @@ impl Entry {
         {
             return ConnectionStatus::Gone(why);
         }
-        match pending.close {
-            true => self.exchange.end(Ending::Us, &worker.io),
-            false => ConnectionStatus::Alive,
+        if pending.close {
+            self.state.end(ClosedBy::Us, &worker.io)
+        } else {
+            ConnectionStatus::Alive
         }
     }
 
     fn resume<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
         let writes_early = self.sending_since.is_none();
-        let (socket, id) = (&self.socket, self.exchange.id);
+        let (socket, id) = (&self.socket, self.state.id);
         let early = |io: &mut IoContext| write_early(socket, id, writes_early, io);
         let Worker { shard, io, .. } = &mut *worker;
-        match self.exchange.resume(shard, io, early) {
+        match self.state.resume(shard, io, early) {
             ConnectionStatus::Alive => self.catch_up(worker),
             gone => gone,
         }
@@ -336,8 +338,8 @@ impl Entry {
         ring: &mut Ring,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        let id = self.exchange.id;
-        if self.exchange.connecting.is_some() || self.broken.is_some() {
+        let id = self.state.id;
+        if self.state.connecting.is_some() || self.broken.is_some() {
             return ConnectionStatus::Alive;
         }
         if self.sending_since.is_some() {
@@ -347,7 +349,7 @@ impl Entry {
         let bytes = worker.io.lend(id);
         if bytes.is_empty() {
             worker.io.recycle(bytes);
-            return self.exchange.ended();
+            return self.state.ended();
         }
         self.sending_since = Some(turn_number);
         ring.send(id.index, &self.socket, bytes);
@@ -363,22 +365,23 @@ impl Entry {
         ring: &mut Ring,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        let id = self.exchange.id;
+        let id = self.state.id;
         self.blocked = left > 0;
         if left > 0 || self.sending_since != Some(turn_number) {
             worker.io.promise_writable(id);
         }
         let is_all = worker.io.settle_lent(id, taken);
         if left > 0 {
-            self.exchange.drained &= !self.exchange.is_ending();
+            self.state.drained &= !self.state.is_ending();
             ring.send_rest(id.index, &self.socket);
             return self.catch_up(worker);
         }
         self.sending_since = None;
         worker.io.recycle(ring.take_lent(id.index));
-        match is_all && self.exchange.is_ending() {
-            true => self.exchange.ended(),
-            false => self.catch_up(worker),
+        if is_all && self.state.is_ending() {
+            self.state.ended()
+        } else {
+            self.catch_up(worker)
         }
     }
 
@@ -389,13 +392,13 @@ impl Entry {
         ring: &mut Ring,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        let index = self.exchange.id.index;
+        let index = self.state.id.index;
         if matches!(error, Errno::AGAIN | Errno::INTR) {
             ring.send_rest(index, &self.socket);
             return ConnectionStatus::Alive;
         }
         self.drop_lent(ring, worker);
-        if !self.exchange.wants_to_read() {
+        if !self.state.wants_to_read() {
             return ConnectionStatus::Gone(Closed::Failed(error.into()));
         }
         self.hear_out(error, ring, worker)
@@ -404,7 +407,7 @@ impl Entry {
     /// The send that was in flight is over, whatever became of it.
     pub fn drop_lent<S: Shard>(&mut self, ring: &mut Ring, worker: &mut Worker<S>) {
         self.sending_since = None;
-        let lent = ring.take_lent(self.exchange.id.index);
+        let lent = ring.take_lent(self.state.id.index);
         worker.io.recycle(lent);
     }
 
@@ -422,11 +425,11 @@ impl Entry {
             return ConnectionStatus::Gone(why);
         }
         match self.receiving {
-            Receiving::No => ConnectionStatus::Gone(Closed::Failed(error.into())),
-            Receiving::Ending => ConnectionStatus::Alive,
-            Receiving::Yes => {
-                self.receiving = Receiving::Ending;
-                ring.cancel(Operation::Receive(self.exchange.id.index));
+            ReadState::Off => ConnectionStatus::Gone(Closed::Failed(error.into())),
+            ReadState::Stopping => ConnectionStatus::Alive,
+            ReadState::On => {
+                self.receiving = ReadState::Stopping;
+                ring.cancel(Operation::Receive(self.state.id.index));
                 ConnectionStatus::Alive
             }
         }

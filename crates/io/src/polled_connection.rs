@@ -1,7 +1,7 @@
 //! One socket of a driver that reads and writes itself, and how far it is.
 
+use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus};
 use crate::context::{IoContext, PendingOps};
-use crate::exchange::{ConnectionStatus, Ending, Exchange};
 use crate::kernel;
 use crate::shard::{Closed, ConnectionId, Shard};
 use crate::socket;
@@ -16,9 +16,9 @@ const LAST_READS_MAX: usize = 32;
 
 /// A socket and how far it is.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct PolledConnection {
     pub socket: OwnedFd,
-    pub exchange: Exchange,
+    pub state: ConnectionState,
     /// The kernel did not take all output at the last try.
     pub blocked: bool,
 }
@@ -46,11 +46,11 @@ pub(crate) enum Read {
     Failed(Errno),
 }
 
-impl Connection {
+impl PolledConnection {
     pub fn new(socket: OwnedFd, id: ConnectionId, connecting: Option<u64>) -> Self {
         Self {
             socket,
-            exchange: Exchange::new(id, connecting),
+            state: ConnectionState::new(id, connecting),
             blocked: false,
         }
     }
@@ -58,14 +58,14 @@ impl Connection {
     /// Whether the next bytes are wanted.
     #[inline]
     pub fn wants_to_read(&self, io: &IoContext, backlog_limit_bytes: usize) -> bool {
-        let unwritten = || io.unwritten(self.exchange.id).len();
-        self.exchange.wants_to_read() && (!self.blocked || unwritten() <= backlog_limit_bytes)
+        let unwritten = || io.unwritten(self.state.id).len();
+        self.state.wants_to_read() && (!self.blocked || unwritten() <= backlog_limit_bytes)
     }
 
     /// Whether the socket is to say when it can be written.
     #[inline]
     pub fn wants_to_write(&self) -> bool {
-        self.blocked || self.exchange.connecting.is_some()
+        self.blocked || self.state.connecting.is_some()
     }
 
     /// Writes and reads, once each, as far as the socket lets it.
@@ -88,12 +88,12 @@ impl Connection {
             let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io);
             worker.io.begin();
             let is_last = ready.ended && matches!(read, Read::Bytes(_));
-            let fate = self.handle(read, worker);
-            if is_last && self.exchange.drained && self.exchange.wants_to_read() {
+            let status = self.handle(read, worker);
+            if is_last && self.state.drained && self.state.wants_to_read() {
                 // The next read would only say so.
-                return self.exchange.end(Ending::Peer, &worker.io);
+                return self.state.end(ClosedBy::Peer, &worker.io);
             }
-            return fate;
+            return status;
         }
         if ready.broken {
             return ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&self.socket)));
@@ -103,12 +103,12 @@ impl Connection {
 
     /// Does what the shard has asked for, and writes what is in the output.
     #[inline]
-    pub fn grant<S: Shard>(
+    pub fn apply<S: Shard>(
         &mut self,
         pending: PendingOps,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        if let ConnectionStatus::Gone(why) = self.exchange.grant_end(pending, &self.socket) {
+        if let ConnectionStatus::Gone(why) = self.state.apply_end(pending, &self.socket) {
             return ConnectionStatus::Gone(why);
         }
         if pending.resume
@@ -117,7 +117,7 @@ impl Connection {
             return ConnectionStatus::Gone(why);
         }
         if pending.close
-            && let ConnectionStatus::Gone(why) = self.exchange.end(Ending::Us, &worker.io)
+            && let ConnectionStatus::Gone(why) = self.state.end(ClosedBy::Us, &worker.io)
         {
             return ConnectionStatus::Gone(why);
         }
@@ -131,7 +131,7 @@ impl Connection {
     /// Reads once, behind what the last call left over.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8], flags: RecvFlags, io: &mut IoContext) -> Read {
-        let leftover = self.exchange.leftover();
+        let leftover = self.state.leftover();
         let kept = leftover.len();
         buffer[..kept].copy_from_slice(leftover);
         let space = &mut buffer[kept..];
@@ -139,7 +139,7 @@ impl Connection {
         match kernel::receive(&self.socket, space, flags) {
             Ok(0) => Read::End,
             Ok(count) => {
-                self.exchange.drained = count < space_bytes;
+                self.state.drained = count < space_bytes;
                 io.statistics.reads += 1;
                 io.statistics.received_bytes += count as u64;
                 Read::Bytes(kept + count)
@@ -158,7 +158,7 @@ impl Connection {
         match read {
             Read::Bytes(count) => self.deliver(&buffer[..count], shard, io),
             Read::Nothing => ConnectionStatus::Alive,
-            Read::End => self.exchange.end(Ending::Peer, io),
+            Read::End => self.state.end(ClosedBy::Peer, io),
             Read::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
         }
     }
@@ -173,44 +173,45 @@ impl Connection {
     ) -> ConnectionStatus {
         let Self {
             socket,
-            exchange,
+            state,
             blocked,
             ..
         } = self;
-        let id = exchange.id;
+        let id = state.id;
         let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
-        exchange.deliver(bytes, shard, io, early)
+        state.deliver(bytes, shard, io, early)
     }
 
     /// Goes on reading, first with what was left over when the shard paused.
     fn resume<S: Shard>(&mut self, shard: &mut S, io: &mut IoContext) -> ConnectionStatus {
         let Self {
             socket,
-            exchange,
+            state,
             blocked,
             ..
         } = self;
-        let id = exchange.id;
+        let id = state.id;
         let early = |io: &mut IoContext| write_early(socket, id, blocked, io);
-        exchange.resume(shard, io, early)
+        state.resume(shard, io, early)
     }
 
     /// Writes once what is in the output.
     #[inline]
     pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
-        let id = self.exchange.id;
-        if self.exchange.connecting.is_some() {
+        let id = self.state.id;
+        if self.state.connecting.is_some() {
             return ConnectionStatus::Alive;
         }
         let io = &mut worker.io;
         let bytes = io.unwritten(id);
         if bytes.is_empty() {
             io.reclaim(id);
-            return self.exchange.ended();
+            return self.state.ended();
         }
-        let sent = match self.exchange.is_ours_to_end() {
-            true => kernel::send_before_close(&self.socket, bytes),
-            false => kernel::send(&self.socket, bytes),
+        let sent = if self.state.is_ours_to_end() {
+            kernel::send_before_close(&self.socket, bytes)
+        } else {
+            kernel::send(&self.socket, bytes)
         };
         match sent {
             Ok(count) => self.blocked = !io.took(id, count),
@@ -218,18 +219,18 @@ impl Connection {
             Err(error) => return self.hear_out(error, worker),
         }
         if self.blocked {
-            self.exchange.drained &= !self.exchange.is_ending();
+            self.state.drained &= !self.state.is_ending();
             io.promise_writable(id);
             return ConnectionStatus::Alive;
         }
-        self.exchange.ended()
+        self.state.ended()
     }
 
     /// Nothing can be written any more, but the peer's last words (why it went) may wait.
     #[cold]
     fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> ConnectionStatus {
         for _ in 0..LAST_READS_MAX {
-            if !self.exchange.wants_to_read() {
+            if !self.state.wants_to_read() {
                 break;
             }
             match self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io) {

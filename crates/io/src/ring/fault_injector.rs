@@ -5,22 +5,22 @@
 //! handed out, and then the operation ends as the test wants, as it would have if the kernel had
 //! met the failure at its next try.
 
-use super::{Answer, Operation};
-use crate::kernel::{self, Call};
+use super::{Operation, RingCompletion};
+use crate::kernel::{self, SystemCall};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
-pub(super) struct Detour {
-    /// Answers that are not the kernel's.
-    ready: VecDeque<Answer>,
+pub(super) struct FaultInjector {
+    /// Completions that are not the kernel's.
+    ready: VecDeque<RingCompletion>,
     /// Operations that end with an error when the kernel has ended them.
     ends: Vec<(Operation, Errno)>,
     /// Descriptors of connections that have not been accepted yet as far as the driver knows.
     withheld: Vec<i32>,
 }
 
-impl Detour {
+impl FaultInjector {
     pub fn new() -> Self {
         Self::default()
     }
@@ -29,7 +29,7 @@ impl Detour {
         self.ready.is_empty()
     }
 
-    pub fn pop(&mut self) -> Option<Answer> {
+    pub fn pop(&mut self) -> Option<RingCompletion> {
         self.ready.pop_front()
     }
 
@@ -41,7 +41,7 @@ impl Detour {
     /// The listener is asked again.
     pub fn accept(&mut self) {
         for descriptor in self.withheld.drain(..) {
-            self.ready.push_back(Answer {
+            self.ready.push_back(RingCompletion {
                 operation: Operation::Accept,
                 result: descriptor,
                 flags: super::FLAG_MORE,
@@ -49,59 +49,60 @@ impl Detour {
         }
     }
 
-    /// What the driver sees of an answer, and whether the operation is to be ended.
-    pub fn divert(&mut self, answer: Answer) -> (Option<Answer>, bool) {
-        let Answer { operation, .. } = answer;
+    /// What the driver sees of an completion, and whether the operation is to be ended.
+    pub fn divert(&mut self, completion: RingCompletion) -> (Option<RingCompletion>, bool) {
+        let RingCompletion { operation, .. } = completion;
         if let Some(place) = self.ends.iter().position(|(ends, _)| *ends == operation) {
             let error = self.ends[place].1;
-            if !answer.goes_on() {
+            if !completion.goes_on() {
                 self.ends.swap_remove(place);
                 self.ready.push_back(ended(operation, error));
             }
-            return (self.keep(answer), false);
+            return (self.keep(completion), false);
         }
         let call = match operation {
-            Operation::Accept if answer.result >= 0 => Call::Accept,
-            Operation::Receive(_) if answer.result > 0 => Call::Receive,
-            _ => return (Some(answer), false),
+            Operation::Accept if completion.result >= 0 => SystemCall::Accept,
+            Operation::Receive(_) if completion.result > 0 => SystemCall::Receive,
+            _ => return (Some(completion), false),
         };
         let Err(error) = kernel::complete(call) else {
-            return (Some(answer), false);
+            return (Some(completion), false);
         };
-        match answer.goes_on() {
-            true => self.ends.push((operation, error)),
-            false => self.ready.push_back(ended(operation, error)),
+        if completion.goes_on() {
+            self.ends.push((operation, error));
+        } else {
+            self.ready.push_back(ended(operation, error));
         }
-        (self.keep(answer), answer.goes_on())
+        (self.keep(completion), completion.goes_on())
     }
 
     /// Bytes are not lost, connections are put off, and the end is not the kernel's to tell.
-    fn keep(&mut self, mut answer: Answer) -> Option<Answer> {
-        match answer.operation {
-            Operation::Accept if answer.result >= 0 => {
-                self.withheld.push(answer.result);
+    fn keep(&mut self, mut completion: RingCompletion) -> Option<RingCompletion> {
+        match completion.operation {
+            Operation::Accept if completion.result >= 0 => {
+                self.withheld.push(completion.result);
                 None
             }
-            Operation::Receive(_) if answer.result > 0 => {
-                answer.flags |= super::FLAG_MORE;
-                Some(answer)
+            Operation::Receive(_) if completion.result > 0 => {
+                completion.flags |= super::FLAG_MORE;
+                Some(completion)
             }
             _ => None,
         }
     }
 }
 
-impl Drop for Detour {
+impl Drop for FaultInjector {
     fn drop(&mut self) {
         self.accept();
-        for answer in self.ready.drain(..) {
-            drop(answer.into_descriptor());
+        for completion in self.ready.drain(..) {
+            drop(completion.into_descriptor());
         }
     }
 }
 
-fn ended(operation: Operation, error: Errno) -> Answer {
-    Answer {
+fn ended(operation: Operation, error: Errno) -> RingCompletion {
+    RingCompletion {
         operation,
         result: -error.raw_os_error(),
         flags: 0,

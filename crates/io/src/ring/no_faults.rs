@@ -1,12 +1,12 @@
 //! Nothing fails but what really does.
 
-use super::{Answer, Operation};
+use super::{Operation, RingCompletion};
 use rustix::io::Errno;
 
 #[derive(Debug)]
-pub(super) struct Detour;
+pub(super) struct NoFaults;
 
-impl Detour {
+impl NoFaults {
     pub fn new() -> Self {
         Self
     }
@@ -17,7 +17,7 @@ impl Detour {
     }
 
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Answer> {
+    pub fn pop(&mut self) -> Option<RingCompletion> {
         None
     }
 
@@ -28,7 +28,7 @@ impl Detour {
     pub fn accept(&mut self) {}
 
     #[inline(always)]
-    pub fn divert(&mut self, answer: Answer) -> (Option<Answer>, bool) {
-        (Some(answer), false)
+    pub fn divert(&mut self, completion: RingCompletion) -> (Option<RingCompletion>, bool) {
+        (Some(completion), false)
     }
 }
