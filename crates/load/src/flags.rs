@@ -162,10 +162,10 @@ pub struct LoadFlags {
     #[arg(long, value_name = "NAME")]
     pub varying_metadata: Option<String>,
     /// How bytes are moved: auto, blocking, epoll, uring
-    #[arg(long, value_name = "DRIVER", value_parser = |name: &str| choose(name, &Io::ALL), default_value = "auto")]
+    #[arg(long, value_name = "DRIVER", value_parser = io, default_value = "auto")]
     pub io: Io,
     /// How threads wait: sleep, or spin, which makes CPU figures meaningless
-    #[arg(long, value_name = "HOW", value_parser = |name: &str| choose(name, &Wait::ALL), default_value = "sleep")]
+    #[arg(long, value_name = "HOW", value_parser = wait, default_value = "sleep")]
     pub wait: Wait,
     /// Make and end a connection for each call; both count in its latency
     #[arg(long)]
@@ -193,6 +193,14 @@ fn unwritten<F: Args>() -> F {
     let command = F::augment_args(Command::new("unwritten").no_binary_name(true));
     let matches = command.get_matches_from(std::iter::empty::<&str>());
     F::from_arg_matches(&matches).expect("no flag is required")
+}
+
+fn io(name: &str) -> Result<Io, String> {
+    choose(name, &Io::ALL)
+}
+
+fn wait(name: &str) -> Result<Wait, String> {
+    choose(name, &Wait::ALL)
 }
 
 /// Reads a whole number.

@@ -108,8 +108,8 @@ impl CallOptions {
         })
     }
 
-    /// TLS for the connections of a run; `None` is plain text. The certificate of each target has to
-    /// be for the target's name, or for the authority if the flags give one.
+    /// TLS for the connections of a run; `None` is plain text. The certificate of each target has
+    /// to be for the target's name, or for the authority if the flags give one.
     ///
     /// # Errors
     /// [`FlagsError::Tls`] where no certificate can be for such a name.

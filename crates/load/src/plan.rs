@@ -120,7 +120,8 @@ impl FromStr for DurationStop {
 }
 
 impl LoadPlan {
-    /// Falls back to epoll where io_uring was chosen and this machine refuses it; returns the reason.
+    /// Falls back to epoll where io_uring was chosen and this machine refuses it; returns the
+    /// reason.
     pub fn fall_back(&mut self) -> Option<UringRefusal> {
         if self.driver != Driver::Uring {
             return None;

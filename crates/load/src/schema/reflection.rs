@@ -9,8 +9,8 @@ use prost_types::FileDescriptorProto;
 use protox::file::{FileResolver as _, GoogleFileResolver};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Files that one service may import, directly or not. Large generated trees (googleapis) have a few
-/// thousand; a server that names more is naming them without end.
+/// Files that one service may import, directly or not. Large generated trees (googleapis) have a
+/// few thousand; a server that names more is naming them without end.
 const FILES_LIMIT: usize = 10_000;
 
 const PLACE: &str = "the server's reflection";
