@@ -4,7 +4,6 @@ use super::check::{CheckOutcome, SemanticsCheck};
 use super::verify::{VerifiedCall, VerifiedReply, VerifyError};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -44,19 +43,24 @@ impl ProbeReport {
 
     /// The report on one line of JSON.
     pub fn to_json(&self) -> String {
-        let outcomes = self.semantics.as_ref();
+        let (mut words, mut reasons) = (Vec::new(), Vec::new());
+        for (check, outcome) in self.semantics.iter().flatten() {
+            words.push((check.key(), outcome.word()));
+            reasons.extend(outcome.reason().map(|reason| (check.key(), reason)));
+        }
+        let skips = self
+            .skips()
+            .into_iter()
+            .map(SemanticsCheck::label)
+            .collect();
+        let is_checked = self.semantics.is_some();
         let json = JsonReport {
             target: &self.target,
             method: self.path.trim_start_matches('/'),
             call: JsonCall::new(self),
-            semantics: outcomes.map(|outcomes| OutcomeWords(outcomes)),
-            reasons: outcomes.map(|outcomes| OutcomeReasons(outcomes)),
-            skips: outcomes.map(|_| {
-                self.skips()
-                    .into_iter()
-                    .map(SemanticsCheck::label)
-                    .collect()
-            }),
+            semantics: is_checked.then_some(ByCheck(words)),
+            reasons: is_checked.then_some(ByCheck(reasons)),
+            skips: is_checked.then_some(skips),
         };
         // Strings, numbers and maps with keys of text: nothing that JSON cannot hold.
         serde_json::to_string(&json).unwrap_or_default()
@@ -69,9 +73,9 @@ struct JsonReport<'a> {
     method: &'a str,
     call: JsonCall,
     #[serde(skip_serializing_if = "Option::is_none")]
-    semantics: Option<OutcomeWords<'a>>,
+    semantics: Option<ByCheck<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasons: Option<OutcomeReasons<'a>>,
+    reasons: Option<ByCheck<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skips: Option<Vec<&'static str>>,
 }
@@ -132,28 +136,12 @@ fn reply_bytes(verified: &VerifiedReply) -> usize {
     verified.messages.iter().map(Vec::len).sum()
 }
 
-/// `yes`, `no` or `not checked` by key.
-struct OutcomeWords<'a>(&'a [(SemanticsCheck, CheckOutcome)]);
+/// A map that keeps the order of the checks.
+struct ByCheck<'a>(Vec<(&'static str, &'a str)>);
 
-impl Serialize for OutcomeWords<'_> {
+impl Serialize for ByCheck<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let words = self.0.iter();
-        serializer.collect_map(words.map(|(check, outcome)| (check.key(), outcome.word())))
-    }
-}
-
-/// The reasons of outcomes that have one, by key.
-struct OutcomeReasons<'a>(&'a [(SemanticsCheck, CheckOutcome)]);
-
-impl Serialize for OutcomeReasons<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (check, outcome) in self.0 {
-            if let Some(reason) = outcome.reason() {
-                map.serialize_entry(check.key(), reason)?;
-            }
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().copied())
     }
 }
 

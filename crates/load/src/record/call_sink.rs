@@ -29,16 +29,10 @@ impl CallSink {
         }
     }
 
-    /// The window begins: what was recorded before is returned. Measured by number, only calls that
-    /// are made from now on count.
-    pub fn begin_window(&mut self, by_number: bool) -> Recorder {
+    /// A phase begins; what was recorded in the last one is returned. `by_number`: only calls that
+    /// are made in this phase count in it.
+    pub fn begin_phase(&mut self, by_number: bool) -> Recorder {
         self.by_number = by_number;
-        std::mem::take(&mut self.recorder)
-    }
-
-    /// The window is over, or the run is: what was recorded since it began is returned.
-    pub fn end_phase(&mut self) -> Recorder {
-        self.by_number = false;
         std::mem::take(&mut self.recorder)
     }
 
@@ -145,7 +139,7 @@ mod tests {
         let mut sink = CallSink::new(false);
         sink.began(3);
         sink.ok(&call(false), 15);
-        assert_eq!(sink.begin_window(true).ok, 1);
+        assert_eq!(sink.begin_phase(true).ok, 1);
         sink.ok(&call(false), 15);
         sink.failed(&call(false), &Status::new(Code::Internal, ""), 15);
         assert_eq!((sink.ended_ok(), sink.counted_ended()), (1, 0));
@@ -153,6 +147,6 @@ mod tests {
         sink.ok(&call(true), 15);
         assert_eq!((sink.counted_ended(), sink.in_flight()), (1, 0));
         let late = LateWarmupCalls { ok: 1, failed: 1 };
-        assert_eq!((sink.late_warmup(), sink.end_phase().ok), (late, 1));
+        assert_eq!((sink.late_warmup(), sink.begin_phase(false).ok), (late, 1));
     }
 }

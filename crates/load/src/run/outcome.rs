@@ -10,7 +10,7 @@ use bookend_io::{IoStatistics, Usage};
 use std::collections::BTreeMap;
 
 /// The result of a run: all workers added up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LoadOutcome {
     /// Latencies of the window.
     pub latencies: Latencies,
@@ -84,26 +84,13 @@ impl LoadOutcome {
     ) -> Self {
         let (start, end) = (&usage.start, &usage.end);
         let mut outcome = Self {
-            latencies: Latencies::default(),
-            ok: 0,
-            errors: ErrorCounts::default(),
-            warmup: 0,
-            drained: 0,
-            unfinished: 0,
             window_ns: window_ns(&workers),
-            driver: IoStatistics::default(),
             cpu_user_seconds: end.user_seconds - start.user_seconds,
             cpu_system_seconds: end.system_seconds - start.system_seconds,
             memory_peak_bytes: bookend_io::usage().memory_peak_bytes,
-            setup: None,
-            connections_opened: 0,
-            sources_used: 0,
-            targets: Vec::new(),
             cancelled: workers.iter().any(|worker| worker.cancelled),
             first_failure,
-            goaways: BTreeMap::new(),
-            streams_allowed: None,
-            intervals: None,
+            ..Self::default()
         };
         let mut timeline = Timeline::default();
         for mut worker in workers {
@@ -160,13 +147,9 @@ impl LoadOutcome {
 /// From the first worker's start to the last one's end.
 fn window_ns(measured: &[WorkerMeasurements]) -> u64 {
     let counted = || measured.iter().filter(|worker| worker.window_end_ns > 0);
-    let start_ns = counted()
-        .map(|worker| worker.window_start_ns)
-        .min()
-        .unwrap_or(0);
-    let end_ns = counted()
-        .map(|worker| worker.window_end_ns)
-        .max()
-        .unwrap_or(0);
-    end_ns.saturating_sub(start_ns)
+    let start_ns = counted().map(|worker| worker.window_start_ns).min();
+    let end_ns = counted().map(|worker| worker.window_end_ns).max();
+    end_ns
+        .zip(start_ns)
+        .map_or(0, |(end_ns, start_ns)| end_ns.saturating_sub(start_ns))
 }

@@ -253,7 +253,6 @@ impl Shard for LoadShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let deadline_ns = self.state.next_deadline_ns().min(self.connections_due_ns);
-        Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
+        self.state.next_deadline(self.connections_due_ns)
     }
 }

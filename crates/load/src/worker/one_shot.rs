@@ -125,14 +125,13 @@ impl OneShotShard {
         let Some(number) = self.number_of(id) else {
             return;
         };
+        let text = match why {
+            Closed::Failed(error) => &format!("connection error: {error}"),
+            Closed::Us => "the client closed the connection",
+            _ => "the server closed the connection",
+        };
         let end = self.calls[number as usize].connection_end();
-        match why {
-            Closed::Failed(error) => {
-                self.end_call(number, &format!("connection error: {error}"), end, io);
-            }
-            Closed::Us => self.end_call(number, "the client closed the connection", end, io),
-            _ => self.end_call(number, "the server closed the connection", end, io),
-        }
+        self.end_call(number, text, end, io);
     }
 
     /// A call is over, and its connection gone. `text` says why where nothing else does.
@@ -294,7 +293,6 @@ impl Shard for OneShotShard {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        let deadline_ns = self.state.next_deadline_ns().min(self.next_call_ns);
-        Some(deadline_ns).filter(|deadline_ns| *deadline_ns != u64::MAX)
+        self.state.next_deadline(self.next_call_ns)
     }
 }

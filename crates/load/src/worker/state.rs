@@ -148,7 +148,7 @@ impl WorkerState {
         if self.phase != RunPhase::WarmUp || !(is_warm || self.barrier.is_cancelled()) {
             return;
         }
-        let warmup = self.calls.begin_window(self.window_calls.is_some());
+        let warmup = self.calls.begin_phase(self.window_calls.is_some());
         if let Some(calls) = self.window_calls {
             self.pace.limit(calls);
         }
@@ -191,7 +191,7 @@ impl WorkerState {
         self.measured.timeline.tick(window_end_ns, ended_ok);
         self.measured.timeline.carry(ended_ok);
         self.measured.window_end_ns = window_end_ns;
-        self.measured.window = self.calls.end_phase();
+        self.measured.window = self.calls.begin_phase(false);
         self.measured.driver = io.statistics() - self.driver_at_window_start;
         self.measured.cancelled = is_cancelled;
         self.pace.stop();
@@ -208,7 +208,7 @@ impl WorkerState {
     /// The worker ends. Calls in flight have no outcome.
     pub fn end(&mut self) {
         self.measured.unfinished = self.calls.in_flight();
-        self.measured.drained = self.calls.end_phase();
+        self.measured.drained = self.calls.begin_phase(false);
         self.pace.stop();
         self.phase = RunPhase::Over;
     }
@@ -227,9 +227,12 @@ impl WorkerState {
         })
     }
 
-    /// When the phase ends by itself or deadlines of calls are checked; `u64::MAX` for never.
+    /// When the worker is to be woken: where the phase ends by itself, where deadlines of calls are
+    /// checked, or at `other_ns`, `u64::MAX` for never.
     #[inline]
-    pub fn next_deadline_ns(&self) -> u64 {
-        self.times.end_of(self.phase).min(self.next_expiry_ns)
+    pub fn next_deadline(&self, other_ns: u64) -> Option<u64> {
+        let phase_end_ns = self.times.end_of(self.phase);
+        let deadline_ns = phase_end_ns.min(self.next_expiry_ns).min(other_ns);
+        (deadline_ns != u64::MAX).then_some(deadline_ns)
     }
 }
