@@ -5,15 +5,15 @@ mod findings;
 use crate::lab;
 use crate::names::Named;
 use crate::terminal::Failure;
-use bookend_lab::build::Workshop;
-use bookend_lab::cell_error::CellError;
+use bookend_lab::build::missing_dependencies;
 use bookend_lab::control_group::ControlGroups;
-use bookend_lab::doctor::{CheckUp, check_ups, definitions, name_of};
+use bookend_lab::doctor::{CheckSuite, check_suites, definitions, name_of};
 use bookend_lab::machine::this_machine;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::tree::kill_group;
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::{RunSettings, run};
+use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
 use bookend_load::output;
@@ -54,11 +54,11 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
         Named::Subject.require(name, &arguments.subjects_dir)?;
     }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
-    let patient = Patient::read(arguments, interrupt)?;
+    let doctor = Doctor::new(arguments, interrupt)?;
     output::write(&machine(), None).map_err(Failure::nothing_measured)?;
     let mut findings = Findings::default();
-    let interrupted = patient.look(&mut findings).is_err()
-        || (arguments.call && patient.call(&mut findings)?.is_err());
+    let interrupted = doctor.check_dependencies(&mut findings)
+        || (arguments.call && doctor.call(&mut findings)?);
     output::write(&findings.to_string(), None).map_err(Failure::nothing_measured)?;
     if interrupted {
         return Ok(exit::INTERRUPTED);
@@ -75,29 +75,21 @@ fn machine() -> String {
 }
 
 /// The subjects, and what is needed to start them.
-struct Patient<'a> {
+struct Doctor<'a> {
     arguments: &'a DoctorArguments,
     all: Vec<Subject>,
-    workshop: Workshop,
+    spawner: Spawner,
 }
 
-/// Somebody wants the lab to end.
-struct Interrupted;
-
-impl Patient<'_> {
-    fn read(arguments: &DoctorArguments, interrupt: Interrupt) -> Result<Patient<'_>, Failure> {
+impl Doctor<'_> {
+    fn new(arguments: &DoctorArguments, interrupt: Interrupt) -> Result<Doctor<'_>, Failure> {
         let names = Named::Subject.all(&arguments.subjects_dir)?;
         let folders = names.iter().map(|name| arguments.subjects_dir.join(name));
         let all: Result<Vec<Subject>, _> = folders.map(|folder| Subject::read(&folder)).collect();
-        let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
-        Ok(Patient {
+        Ok(Doctor {
             arguments,
             all: all.map_err(Failure::usage)?,
-            workshop: Workshop {
-                launcher: lab::launcher(&bookend),
-                bookend,
-                interrupt,
-            },
+            spawner: lab::spawner(interrupt)?,
         })
     }
 
@@ -107,53 +99,53 @@ impl Patient<'_> {
         self.all.iter().filter(is_wanted)
     }
 
-    /// Whether what each subject depends on is there.
-    fn look(&self, findings: &mut Findings) -> Result<(), Interrupted> {
+    /// Looks for what each subject depends on. Whether it was interrupted.
+    fn check_dependencies(&self, findings: &mut Findings) -> bool {
         for subject in self.wanted() {
-            let missing = self.workshop.missing(subject);
-            let missing = missing.map_err(|_: CellError| Interrupted)?;
+            let Ok(missing) = missing_dependencies(&self.spawner, subject) else {
+                return true;
+            };
             for variant in &subject.variants {
-                let finding = match missing.first() {
-                    None => Finding::Ready(String::new()),
-                    Some(_) => Finding::Missing(missing.join("; ")),
+                let finding = if missing.is_empty() {
+                    Finding::Ready(String::new())
+                } else {
+                    Finding::Missing(missing.join("; "))
                 };
                 findings.note(name_of(subject, variant), finding);
             }
         }
-        Ok(())
+        false
     }
 
-    /// Builds every variant that is not missing anything, and calls it.
-    fn call(&self, findings: &mut Findings) -> Result<Result<(), Interrupted>, Failure> {
+    /// Builds every variant that is not missing anything, and calls it. Whether it was interrupted.
+    fn call(&self, findings: &mut Findings) -> Result<bool, Failure> {
         let folder = &self.arguments.proto_dir;
         let known = definitions(folder).map_err(Failure::usage)?;
         let wanted: Vec<&Subject> = self.wanted().collect();
-        let (check_ups, unchecked) = check_ups(&wanted, &self.all, &known, folder);
+        let (suites, unchecked) = check_suites(&wanted, &self.all, &known, folder);
         for each in unchecked {
             findings.note(each.variant, Finding::Failed(each.reason));
         }
-        let mut called = Ok(());
-        for check_up in check_ups {
-            match called {
-                Ok(()) => called = self.call_all(check_up, findings)?,
-                // What was not reached must not stay ready.
-                Err(Interrupted) => findings.judge(&check_up.about, &[], &BTreeMap::new()),
+        let mut interrupted = false;
+        for suite in suites {
+            if interrupted {
+                // A variant that was not reached must not stay ready.
+                findings.add_rows(&suite.about, &[], &BTreeMap::new());
+            } else {
+                interrupted = self.run_suite(suite, findings)?;
             }
         }
-        Ok(called)
+        Ok(interrupted)
     }
 
-    fn call_all(
-        &self,
-        check_up: CheckUp,
-        findings: &mut Findings,
-    ) -> Result<Result<(), Interrupted>, Failure> {
-        let CheckUp { suite, about } = check_up;
+    /// Runs one suite of checks. Whether it was interrupted.
+    fn run_suite(&self, checks: CheckSuite, findings: &mut Findings) -> Result<bool, Failure> {
+        let CheckSuite { suite, about } = checks;
         let plan = suite
             .plan(&Selection::default(), &Overrides::default(), lab::cpus())
             .map_err(Failure::usage)?;
         let subjects = &self.arguments.subjects_dir;
-        let interrupt = self.workshop.interrupt.clone();
+        let interrupt = self.spawner.interrupt.clone();
         let settings = RunSettings {
             semantics: None,
             ..lab::settings(suite, plan, subjects, interrupt)?
@@ -165,16 +157,12 @@ impl Patient<'_> {
         let summary = run(&settings, &mut store, &mut progress);
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
-            findings.judge(&about, &[], &BTreeMap::new());
-            return Ok(Err(Interrupted));
+            findings.add_rows(&about, &[], &BTreeMap::new());
+            return Ok(true);
         };
         let known = store.run(id).map_err(Failure::nothing_measured)?;
         let rows = store.rows(id).map_err(Failure::nothing_measured)?;
-        findings.judge(&about, &rows, &known.new.versions);
-        Ok(if summary.interrupted {
-            Err(Interrupted)
-        } else {
-            Ok(())
-        })
+        findings.add_rows(&about, &rows, &known.new.versions);
+        Ok(summary.interrupted)
     }
 }

@@ -1,11 +1,12 @@
 //! How this command starts the lab: this program is its launcher, its probe and an instrument.
 
 use crate::terminal::Failure;
+use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::launch::Launcher;
 use bookend_lab::probe;
 use bookend_lab::process::interrupt::Interrupt;
-use bookend_lab::round::ProcessTimeouts;
 use bookend_lab::run::RunSettings;
+use bookend_lab::spawner::Spawner;
 use bookend_load::payload::{Payload, Templates};
 use bookend_load::schema::Schema;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
@@ -21,7 +22,6 @@ pub fn settings(
     subjects: &Path,
     interrupt: Interrupt,
 ) -> Result<RunSettings, Failure> {
-    let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
     let call = probe::CALL.map(str::to_owned).to_vec();
     let mut semantics = call.clone();
     semantics.push("--semantics".to_owned());
@@ -31,13 +31,11 @@ pub fn settings(
         plan,
         resume: false,
         subjects: subjects.to_owned(),
-        launcher: launcher(&bookend),
-        bookend,
+        spawner: spawner(interrupt)?,
         probe: Some(call),
         semantics: Some(semantics),
         command: command_line(),
         seed: None,
-        interrupt,
         timeouts: ProcessTimeouts::default(),
         isolation: true,
     })
@@ -68,12 +66,20 @@ fn request_message(suite: &Suite, request: &Request) -> Result<Option<Vec<u8>>, 
     }
 }
 
-/// Processes are started through a sub-command of `bookend` itself.
-pub fn launcher(bookend: &Path) -> Launcher {
-    Launcher {
-        program: bookend.to_owned(),
-        arguments: vec!["launch".into()],
-    }
+/// Starts processes through a sub-command of `bookend` itself.
+///
+/// # Errors
+/// [`Failure`] when the path of this program is unknown.
+pub fn spawner(interrupt: Interrupt) -> Result<Spawner, Failure> {
+    let bookend = std::env::current_exe().map_err(Failure::nothing_measured)?;
+    Ok(Spawner {
+        launcher: Launcher {
+            program: bookend.clone(),
+            arguments: vec!["launch".into()],
+        },
+        bookend,
+        interrupt,
+    })
 }
 
 /// CPUs that this process may use.

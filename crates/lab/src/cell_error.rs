@@ -1,6 +1,7 @@
-//! Why there is no measurement: what the row says instead, or that somebody wants the lab to end.
+//! Why there is no measurement of a cell.
 
 use crate::process::ProcessExit;
+use crate::process::interrupt::Interrupted;
 use bookend_contract::exit;
 use bookend_results::measurement::Outcome;
 use std::fmt;
@@ -8,12 +9,12 @@ use std::fmt;
 /// What a row says when its subject exits with "unsupported" and no reason.
 const NO_REASON: &str = "the subject gave no reason";
 
-/// The end of an attempt to measure.
+/// Why there is no measurement of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellError {
-    /// The row says this; others are measured.
+    /// The row says this; other cells are measured.
     Outcome(Outcome),
-    /// Somebody wants the lab to end.
+    /// The user wants the lab to end.
     Interrupted,
 }
 
@@ -35,17 +36,23 @@ impl CellError {
         CellError::Outcome(Outcome::Unsupported { reason })
     }
 
-    /// The same with the name of somebody else, whose fault it is, in front.
+    /// A process that ended before it was done: unsupported if it said so, else failed.
+    pub fn from_exit(ended: &ProcessExit) -> CellError {
+        if ended.code() != Some(i32::from(exit::UNSUPPORTED)) {
+            return CellError::failed(ended.describe());
+        }
+        CellError::unsupported(ended.last_error.as_deref().unwrap_or(NO_REASON))
+    }
+
+    /// The same with the name of another process, whose fault it is, in front.
     pub fn with_prefix(self, whose: &str) -> CellError {
         match self {
             CellError::Outcome(Outcome::Unsupported { reason }) => {
                 CellError::unsupported(format!("{whose}{reason}"))
             }
             CellError::Outcome(Outcome::Failed { error, window }) => {
-                CellError::Outcome(Outcome::Failed {
-                    error: one_line(format!("{whose}{error}")),
-                    window,
-                })
+                let error = one_line(format!("{whose}{error}"));
+                CellError::Outcome(Outcome::Failed { error, window })
             }
             CellError::Outcome(Outcome::Missing { reason }) => {
                 CellError::missing(format!("{whose}{reason}"))
@@ -54,12 +61,15 @@ impl CellError {
         }
     }
 
-    /// A process that ended before it was done: unsupported if it said so, else failed.
-    pub fn from_exit(ended: &ProcessExit) -> CellError {
-        if ended.code() != Some(i32::from(exit::UNSUPPORTED)) {
-            return CellError::failed(ended.describe());
+    /// What the row says. An interrupt ends the round instead.
+    ///
+    /// # Errors
+    /// It was an interrupt.
+    pub fn into_outcome(self) -> Result<Outcome, Interrupted> {
+        match self {
+            CellError::Outcome(outcome) => Ok(outcome),
+            CellError::Interrupted => Err(Interrupted),
         }
-        CellError::unsupported(ended.last_error.as_deref().unwrap_or(NO_REASON))
     }
 }
 

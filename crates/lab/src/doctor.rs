@@ -73,7 +73,7 @@ impl Group {
 
 /// A suite of checks, and which cell is about which variant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CheckUp {
+pub struct CheckSuite {
     /// The suite: one case, one round, a short window.
     pub suite: Suite,
     /// By subject and instrument of a cell: the variants that it is about.
@@ -95,12 +95,12 @@ pub fn name_of(subject: &Subject, variant: &Variant) -> VariantName {
 }
 
 /// The suites that check `wanted` with the help of `all`, which `wanted` is part of.
-pub fn check_ups(
+pub fn check_suites(
     wanted: &[&Subject],
     all: &[Subject],
     definitions: &[Definition],
     folder: &Path,
-) -> (Vec<CheckUp>, Vec<Unchecked>) {
+) -> (Vec<CheckSuite>, Vec<Unchecked>) {
     let mut groups: BTreeMap<Group, Vec<Check>> = BTreeMap::new();
     let mut unchecked = Vec::new();
     for subject in wanted {
@@ -119,18 +119,18 @@ pub fn check_ups(
             }
         }
     }
-    let mut check_ups = Vec::new();
+    let mut check_suites = Vec::new();
     for (group, checks) in groups {
         let method = &group.method;
         match definitions.iter().find(|known| known.serves(method)) {
-            Some(definition) => check_ups.push(check_up(group, checks, definition, folder)),
+            Some(definition) => check_suites.push(check_suite(group, checks, definition, folder)),
             None => unchecked.extend(checks.into_iter().map(|check| Unchecked {
                 variant: check.variant,
                 reason: format!("no service definition has {method}"),
             })),
         }
     }
-    (check_ups, unchecked)
+    (check_suites, unchecked)
 }
 
 fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<Check, String>> {
@@ -262,7 +262,12 @@ fn nearest_first<'a>(
     subjects.flat_map(|subject| subject.variants.iter().map(move |each| (subject, each)))
 }
 
-fn check_up(group: Group, checks: Vec<Check>, definition: &Definition, folder: &Path) -> CheckUp {
+fn check_suite(
+    group: Group,
+    checks: Vec<Check>,
+    definition: &Definition,
+    folder: &Path,
+) -> CheckSuite {
     let mut subjects: Vec<SuiteSubject> = Vec::new();
     let mut about: BTreeMap<_, Vec<VariantName>> = BTreeMap::new();
     for check in checks {
@@ -276,7 +281,7 @@ fn check_up(group: Group, checks: Vec<Check>, definition: &Definition, folder: &
             None => subjects.push(listed(check.subject, check.instrument, check.side)),
         }
     }
-    CheckUp {
+    CheckSuite {
         suite: suite(group, subjects, definition, folder),
         about,
     }

@@ -1,8 +1,10 @@
 //! The lab: a suite's question, put to subjects that it knows only as processes.
 //!
-//! The plan of a suite becomes rounds ([`round`]): each starts every [`subject`] afresh ([`process`],
-//! [`launch`], [`control_group`]), verifies a call ([`probe`]) and measures every cell in random
-//! order ([`sampler`], [`cpu`], [`memory`]). What comes of it is kept by `bookend_results`.
+//! A [`run`] builds every program ([`build`]), then measures round after round ([`round`]): each
+//! starts every server afresh, verifies a call ([`probe`]) and measures all cells in random order
+//! ([`sampler`], [`cpu`], [`memory`]). What one process is told is an [`invocation`]; the
+//! [`spawner`] starts it, through the [`launch`] step, as a [`process`] with all that it starts in
+//! turn, in a [`control_group`] where there is one. What comes of it is kept by `bookend_results`.
 //!
 //! Nothing here can name our own client or server: they are started as everybody else is.
 #![forbid(unsafe_code)]
@@ -10,9 +12,11 @@
 pub mod build;
 pub mod cell_error;
 pub mod certificates;
+pub mod context;
 pub mod control_group;
 pub mod cpu;
 pub mod doctor;
+pub mod invocation;
 pub mod launch;
 pub mod machine;
 pub mod memory;
@@ -23,4 +27,6 @@ pub mod progress;
 pub mod round;
 pub mod run;
 pub mod sampler;
+pub mod spawner;
 pub mod subject;
+pub mod transport_files;

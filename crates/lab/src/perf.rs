@@ -16,13 +16,14 @@ pub use folded::{Caption, FoldError, Folded, Stack};
 pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, split};
 pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable};
 
-use crate::build::PreparedSubject;
+use crate::build::{PreparedSubject, PreparedSubjects};
 use crate::cell_error::CellError;
+use crate::context::RunContext;
 use crate::progress::ProgressReporter;
-use crate::round::{Pairing, PreparedSubjects, RunContext, Workload, member};
+use crate::round::{Pairing, Workload};
 use bookend_results::profile::{self, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
 use bookend_results::suite::{Case, Plan, PlannedCell};
-use pass::{Pass, Recorded};
+use pass::{ProfilePass, RecordedSamples};
 use std::path::PathBuf;
 
 /// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
@@ -35,7 +36,7 @@ pub const WINDOW_MAX_MS: u64 = 20_000;
 /// The shortest warm-up before it, milliseconds.
 pub const WARMUP_MIN_MS: u64 = 1_000;
 
-/// What a profile needs to be told.
+/// What is recorded, and where it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileSettings {
     /// The program `perf`.
@@ -109,7 +110,7 @@ pub fn run(
     progress: &mut ProgressReporter<'_>,
 ) -> Result<Profile, PerfUnavailable> {
     std::fs::create_dir_all(&settings.folder).map_err(PerfUnavailable::Folder)?;
-    let pass = Recorder {
+    let recorder = Recorder {
         context,
         plan,
         prepared,
@@ -125,16 +126,16 @@ pub fn run(
     };
     let chosen = |cell: &PlannedCell| settings.cases.contains(&cell.case);
     for cell in plan.cells().into_iter().filter(chosen) {
-        progress.say(&format!("recording {} {}", cell.id.subject, cell.id.case));
-        let outcome = match pass.record(&cell) {
+        progress.println(&format!("recording {} {}", cell.id.subject, cell.id.case));
+        let outcome = match recorder.record(&cell) {
             Ok(samples) => ProfileOutcome::Recorded(Box::new(samples)),
             Err(CellError::Interrupted) => break,
-            Err(stop) => ProfileOutcome::NotRecorded {
-                reason: stop.to_string(),
+            Err(error) => ProfileOutcome::NotRecorded {
+                reason: error.to_string(),
             },
         };
         profile.cells.push(Profiled {
-            language: pass.language(&cell.id.subject),
+            language: recorder.language(&cell.id.subject),
             is_baseline: plan.subjects[cell.subject].baseline,
             subject: cell.id.subject,
             case: cell.case,
@@ -158,17 +159,16 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record(&self, cell: &PlannedCell) -> Result<Samples, CellError> {
-        let subject = member(self.prepared, &cell.id.subject)?;
+        let subject = self.prepared.get(&cell.id.subject)?;
         let name = files::cell_name(&cell.id, self.names_instrument);
-        let pass = Pass {
+        let pass = ProfilePass {
             context: self.context,
             perf: &self.perf,
-            ends: &Pairing::of(self.plan, self.prepared, cell)?,
-            load: Workload {
-                case: cell.case,
+            pairing: &Pairing::of(self.plan, self.prepared, cell)?,
+            workload: Workload {
                 warmup_ms: self.settings.warmup_ms,
                 window_ms: self.settings.window_ms,
-                deadline_ms: self.plan.deadline_ms,
+                ..Workload::of_plan(self.plan, cell.case)
             },
             file: &self.settings.folder.join(format!(".{name}.perf.data")),
         };
@@ -192,14 +192,14 @@ impl Recorder<'_> {
     }
 
     fn language(&self, name: &str) -> String {
-        let prepared = member(self.prepared, name);
+        let prepared = self.prepared.get(name);
         prepared.map_or_else(|_| String::new(), |known| known.subject.language.clone())
     }
 }
 
 fn samples(
     prepared: &PreparedSubject,
-    recorded: &Recorded,
+    recorded: &RecordedSamples,
     flame_graph: String,
     stacks: String,
 ) -> Samples {

@@ -2,22 +2,14 @@
 //! another program, because the lab knows no protocol.
 
 use crate::cell_error::CellError;
-use crate::launch::Launcher;
-use crate::process::command_output::KillReason;
-use crate::process::interrupt::Interrupt;
-use crate::process::{Process, ProcessSpec};
-use crate::subject::{CommandTemplate, Placeholders};
-use std::ffi::OsString;
+use crate::invocation::Invocation;
+use crate::spawner::Spawner;
 use std::fmt;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the probe may take. The semantics check waits for answers that never come, but each
 /// of its checks gives up by itself.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The probe's JSON is a page; more is not the probe's.
-const TEXT_LIMIT_BYTES: usize = 1 << 20;
 
 /// The command of a verified call to a server. Its words are those of instruments.
 pub const CALL: [&str; 8] = [
@@ -31,60 +23,37 @@ pub const CALL: [&str; 8] = [
     "--binary-file={request_file}",
 ];
 
-/// Probing with one command.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// The command with words in braces, such as [`CALL`].
-    pub command: CommandTemplate,
-    /// How it is started.
-    pub launcher: Launcher,
-    /// CPUs that it may use: not those of the server.
-    pub cpus: Vec<usize>,
-}
-
 /// What a probe found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Probed {
+pub struct ProbeReport {
     /// Calls that it made which the server has answered, and counts as served.
     pub calls: u64,
     /// Everything that it printed.
     pub findings: serde_json::Value,
 }
 
-impl Probe {
-    /// Probes the server that `words` name.
-    ///
-    /// # Errors
-    /// The probe cannot be started, does not end, or says that the server answers wrongly.
-    pub fn run(&self, words: &Placeholders, interrupt: &Interrupt) -> Result<Probed, CellError> {
-        let command = words.fill(&self.command).map_err(failed)?;
-        let plan = ProcessSpec {
-            command: command.into_iter().map(OsString::from).collect(),
-            folder: PathBuf::from("."),
-            cpus: self.cpus.clone(),
-            ..ProcessSpec::default()
-        };
-        let process = Process::start(&self.launcher, &plan, None).map_err(failed)?;
-        let deadline = Instant::now() + PROBE_TIMEOUT;
-        let found = process.collect(deadline, TEXT_LIMIT_BYTES, interrupt);
-        if found.cut_short == Some(KillReason::Interrupted) {
-            return Err(CellError::Interrupted);
-        }
-        if !found.succeeded() {
-            return Err(failed(found.describe()));
-        }
-        Ok(Probed::read(&found.text))
+/// Probes the server that `invocation` names.
+///
+/// # Errors
+/// The probe cannot be started, does not end, or says that the server answers wrongly.
+pub fn run(spawner: &Spawner, invocation: &Invocation<'_>) -> Result<ProbeReport, CellError> {
+    let output = spawner.output(invocation, PROBE_TIMEOUT);
+    let output = output.map_err(|error| error.into_cell_error(failed))?;
+    if output.succeeded() {
+        Ok(ProbeReport::read(&output.text))
+    } else {
+        Err(failed(output.describe()))
     }
 }
 
-impl Probed {
+impl ProbeReport {
     /// A probe that does not say how many calls it made has made one.
-    fn read(text: &str) -> Probed {
+    fn read(text: &str) -> ProbeReport {
         let findings: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
         let calls = findings
             .pointer("/call/calls_made")
             .and_then(serde_json::Value::as_u64);
-        Probed {
+        ProbeReport {
             calls: calls.unwrap_or(1),
             findings,
         }
@@ -98,28 +67,40 @@ fn failed(reason: impl fmt::Display) -> CellError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::invocation::RequestFiles;
+    use crate::launch::Launcher;
+    use crate::process::interrupt::Interrupt;
+    use std::path::Path;
 
     #[test]
     fn a_probe_counts_its_calls_or_has_made_one() {
         assert_eq!(
-            Probed::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
+            ProbeReport::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
             3
         );
-        assert_eq!(Probed::read("{}").calls, 1);
-        assert_eq!(Probed::read("").calls, 1);
-        assert_eq!(Probed::read("hello").findings, serde_json::Value::Null);
+        assert_eq!(ProbeReport::read("{}").calls, 1);
+        assert_eq!(ProbeReport::read("").calls, 1);
+        assert_eq!(ProbeReport::read("hello").findings, serde_json::Value::Null);
     }
 
     #[test]
     fn a_call_names_only_the_files_that_there_are() {
-        let words = Placeholders {
-            bookend: Some("/bin/bookend".to_owned()),
-            target: Some("127.0.0.1:9".to_owned()),
-            method: Some("a.B/C".to_owned()),
-            request_file: Some("/d.bin".to_owned()),
-            ..Placeholders::default()
+        let call = CALL.map(str::to_owned);
+        let mut invocation = Invocation::of_tool(&call, Path::new("."));
+        invocation.environment.target = Some("127.0.0.1:9".to_owned());
+        invocation.environment.method = Some("a.B/C".to_owned());
+        invocation.request = RequestFiles {
+            bytes: Some("/d.bin".into()),
+            ..RequestFiles::default()
         };
-        let filled = words.fill(&CALL.map(str::to_owned)).unwrap();
+        let spawner = Spawner {
+            launcher: Launcher {
+                program: "launcher".into(),
+                arguments: vec![],
+            },
+            bookend: "/bin/bookend".into(),
+            interrupt: Interrupt::new(),
+        };
         let expected = [
             "/bin/bookend",
             "probe",
@@ -128,6 +109,6 @@ mod tests {
             "--call=a.B/C",
             "--binary-file=/d.bin",
         ];
-        assert_eq!(filled, expected);
+        assert_eq!(spawner.command_line(&invocation).unwrap(), expected);
     }
 }

@@ -9,12 +9,10 @@ pub mod tree;
 
 use crate::control_group::ControlGroup;
 use crate::launch::{LaunchArguments, Launcher};
-use bookend_contract::lines::LINE_LIMIT_BYTES;
 use interrupt::Interrupt;
 use output::{OutputLine, Tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::OsString;
-use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -32,7 +30,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ProcessSpec {
     /// The program and its arguments.
     pub command: Vec<OsString>,
@@ -42,8 +40,8 @@ pub struct ProcessSpec {
     pub variables: Vec<(OsString, OsString)>,
     /// CPUs to be pinned to; none means those of the lab.
     pub cpus: Vec<usize>,
-    /// A line of standard output longer than this is junk; `None` means the contract's limit.
-    pub line_limit_bytes: Option<usize>,
+    /// A longer line of standard output is cut off.
+    pub line_limit_bytes: usize,
 }
 
 /// A process that runs, or has ended and was not yet asked how. Dropping it kills its whole tree.
@@ -86,7 +84,8 @@ pub struct ProcessExit {
 }
 
 /// A process could not be started: its program is not there, or the machine refuses.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start {}: {reason}", program.display())]
 pub struct StartError {
     /// The program.
     pub program: OsString,
@@ -105,7 +104,7 @@ pub fn become_subreaper() -> std::io::Result<()> {
 }
 
 impl Process {
-    /// Starts `plan`, in `group` where there is one. The kernel kills the process when the thread
+    /// Starts `spec`, in `group` where there is one. The kernel kills the process when the thread
     /// that called this ends, so it must be one that outlives the measurement.
     ///
     /// # Errors
@@ -113,23 +112,23 @@ impl Process {
     /// only later, by its end.
     pub fn start(
         launcher: &Launcher,
-        plan: &ProcessSpec,
+        spec: &ProcessSpec,
         group: Option<ControlGroup>,
     ) -> Result<Process, StartError> {
         let folders = group.as_ref().map(ControlGroup::folders);
         let folders = folders.unwrap_or_default();
         let orders = LaunchArguments {
-            cpus: plan.cpus.clone(),
+            cpus: spec.cpus.clone(),
             groups: folders.clone(),
             parent: Some(std::process::id()),
-            command: plan.command.clone(),
+            command: spec.command.clone(),
         };
         let token = tree::new_token();
         let mut command = launcher.command(&orders);
         remove_contract_variables(&mut command);
         let spawned = command
-            .current_dir(&plan.folder)
-            .envs(plan.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(&spec.folder)
+            .envs(spec.variables.iter().map(|(name, value)| (name, value)))
             .env(TOKEN_VARIABLE, &token)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -140,8 +139,7 @@ impl Process {
             reason,
         })?;
         let tree = ProcessTree::new(child.id(), token, folders);
-        let limit_bytes = plan.line_limit_bytes.unwrap_or(LINE_LIMIT_BYTES);
-        Ok(Process::listen(child, tree, group, limit_bytes))
+        Ok(Process::listen(child, tree, group, spec.line_limit_bytes))
     }
 
     fn listen(
@@ -311,12 +309,3 @@ impl Drop for Process {
         let _ = self.kill();
     }
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let StartError { program, reason } = self;
-        write!(out, "cannot start {}: {reason}", program.display())
-    }
-}
-
-impl std::error::Error for StartError {}

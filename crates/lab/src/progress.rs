@@ -8,56 +8,62 @@ use std::time::Duration;
 /// Erases the line and goes back to its beginning.
 const ERASE: &str = "\r\x1b[2K";
 
-/// Tells how far a run is. What cannot be written is not worth failing for.
+/// Reports how far a run is. A run does not fail because its progress cannot be written.
 pub struct ProgressReporter<'a> {
     out: &'a mut dyn Write,
     is_terminal: bool,
-    done: Done,
+    position: Position,
 }
 
 /// What there is to do and how much of it is done.
 #[derive(Clone, Copy, Debug, Default)]
-struct Done {
+struct Position {
     rounds: u32,
     rounds_done: u32,
     cells_a_round: u32,
     cells_done: u32,
     /// Time that the measured cells took.
     taken: Duration,
-    /// What one cell is thought to take before one was measured.
-    guess: Duration,
+    /// What one cell is expected to take before one was measured.
+    cell_estimate: Duration,
 }
 
 impl<'a> ProgressReporter<'a> {
-    /// Tells on `out`.
+    /// Reports on `out`.
     pub fn new(out: &'a mut dyn Write, is_terminal: bool) -> ProgressReporter<'a> {
         ProgressReporter {
             out,
             is_terminal,
-            done: Done::default(),
+            position: Position::default(),
         }
     }
 
-    /// A sentence that stays.
-    pub fn say(&mut self, sentence: &str) {
+    /// A line that stays.
+    pub fn println(&mut self, sentence: &str) {
         let erase = if self.is_terminal { ERASE } else { "" };
         let _ = writeln!(self.out, "{erase}{sentence}");
         let _ = self.out.flush();
     }
 
-    /// Begins with what there is to do; `guess` is what one cell is thought to take.
-    pub fn begin(&mut self, rounds: u32, rounds_done: u32, cells_a_round: usize, guess: Duration) {
-        self.done = Done {
+    /// Starts with what there is to do; `cell_estimate` is what one cell is expected to take.
+    pub fn start(
+        &mut self,
+        rounds: u32,
+        rounds_done: u32,
+        cells_a_round: usize,
+        cell_estimate: Duration,
+    ) {
+        self.position = Position {
             rounds,
             rounds_done,
             cells_a_round: u32::try_from(cells_a_round).unwrap_or(u32::MAX),
-            guess,
-            ..Done::default()
+            cell_estimate,
+            ..Position::default()
         };
     }
 
-    /// A cell is going to be measured, the `index`th of its round.
-    pub fn cell(&mut self, index: usize, cell: &CellId) {
+    /// Shows the cell that is measured now, the `index`th of its round.
+    pub fn show_cell(&mut self, index: usize, cell: &CellId) {
         if !self.is_terminal {
             return;
         }
@@ -66,13 +72,13 @@ impl<'a> ProgressReporter<'a> {
             case,
             instrument,
         } = cell;
-        let Done {
+        let Position {
             rounds,
             rounds_done,
             cells_a_round,
             ..
-        } = self.done;
-        let left = self.done.left(index);
+        } = self.position;
+        let left = self.position.left(index);
         let _ = write!(
             self.out,
             "{ERASE}round {}/{rounds}, cell {}/{cells_a_round}, {left} left: {subject} {case} \
@@ -83,9 +89,9 @@ impl<'a> ProgressReporter<'a> {
         let _ = self.out.flush();
     }
 
-    /// A round is done; it took so long.
-    pub fn round_done(&mut self, taken: Duration) {
-        let done = &mut self.done;
+    /// A round is done; it took `taken`.
+    pub fn finish_round(&mut self, taken: Duration) {
+        let done = &mut self.position;
         done.rounds_done += 1;
         done.cells_done += done.cells_a_round;
         done.taken += taken;
@@ -94,14 +100,15 @@ impl<'a> ProgressReporter<'a> {
         if self.is_terminal {
             return;
         }
-        match rounds_done < rounds {
-            true => self.say(&format!("round {rounds_done}/{rounds} done, {left} left")),
-            false => self.say(&format!("round {rounds_done}/{rounds} done")),
+        if rounds_done < rounds {
+            self.println(&format!("round {rounds_done}/{rounds} done, {left} left"));
+        } else {
+            self.println(&format!("round {rounds_done}/{rounds} done"));
         }
     }
 
-    /// Takes the changing line away.
-    pub fn end(&mut self) {
+    /// Erases the changing line.
+    pub fn clear(&mut self) {
         if self.is_terminal {
             let _ = write!(self.out, "{ERASE}");
             let _ = self.out.flush();
@@ -109,11 +116,11 @@ impl<'a> ProgressReporter<'a> {
     }
 }
 
-impl Done {
+impl Position {
     /// What the rest takes if it goes on as before. `index` cells of this round are done.
     fn left(&self, index: usize) -> Clock {
         let cell = match self.cells_done {
-            0 => self.guess,
+            0 => self.cell_estimate,
             done => self.taken / done,
         };
         let rounds = self.rounds.saturating_sub(self.rounds_done);
@@ -152,11 +159,11 @@ mod tests {
     fn story(is_terminal: bool) -> String {
         let mut out = Vec::new();
         let mut progress = ProgressReporter::new(&mut out, is_terminal);
-        progress.begin(3, 1, 10, Duration::from_secs(2));
-        progress.cell(4, &cell());
-        progress.say("hello");
-        progress.round_done(Duration::from_secs(200));
-        progress.end();
+        progress.start(3, 1, 10, Duration::from_secs(2));
+        progress.show_cell(4, &cell());
+        progress.println("hello");
+        progress.finish_round(Duration::from_secs(200));
+        progress.clear();
         String::from_utf8(out).unwrap()
     }
 

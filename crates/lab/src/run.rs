@@ -1,86 +1,32 @@
-//! A whole run: everybody built, a call to each verified, round after round measured and stored.
+//! A whole run: every program built, a call to each server verified, round after round measured and
+//! stored.
 
 mod notes;
-mod prepare;
-mod profile;
+mod settings;
+mod setup;
 mod summary;
 mod temporary_folder;
 
-pub use profile::profile;
+pub use settings::{RunSettings, SuiteRunError};
 pub use summary::RunSummary;
 
+use crate::build::PreparedSubjects;
 use crate::cell_error::CellError;
-use crate::certificates::CertificateError;
-use crate::control_group::ControlGroups;
-use crate::cpu::Placement;
-use crate::launch::Launcher;
+use crate::context::RunContext;
 use crate::machine::this_machine;
-use crate::probe::Probe;
-use crate::process::interrupt::Interrupt;
-use crate::process::tree::kill_group;
+use crate::perf::{self, PerfUnavailable, ProfileSettings};
 use crate::progress::ProgressReporter;
-use crate::round::{
-    PreparedSubjects, ProcessTimeouts, RunContext, RunningServer, ServerSpec, measure_round,
-};
-use crate::subject::{CommandTemplate, Protocol, Variant};
+use crate::round::{RunningServer, ServerSpec, measure_round};
+use crate::subject::{Protocol, Variant};
 use bookend_contract::environment::Role;
 use bookend_results::measurement::{CellId, Row};
-use bookend_results::store::{NewRun, Run, RunId, Store, StoreError, Timestamp};
-use bookend_results::suite::{Plan, PlannedSubject, Side, Suite};
+use bookend_results::profile::Profile;
+use bookend_results::store::{NewRun, Run, RunId, Store, Timestamp};
+use bookend_results::suite::{Plan, PlannedSubject, Side};
+use setup::RunSetup;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
-use temporary_folder::TemporaryFolder;
-
-/// What a run needs to be told.
-#[derive(Clone, Debug)]
-pub struct RunSettings {
-    /// The question.
-    pub suite: Suite,
-    /// What is done of it. When a run is resumed, its own plan is followed.
-    pub plan: Plan,
-    /// Goes on with the last run of this suite that was not finished.
-    pub resume: bool,
-    /// The folder with a folder for every subject and instrument.
-    pub subjects: PathBuf,
-    /// The request message's bytes, where the suite gives it as JSON and the caller can encode it.
-    pub message: Option<Vec<u8>>,
-    /// The running `bookend`: what `{bookend}` stands for.
-    pub bookend: PathBuf,
-    /// How processes are started.
-    pub launcher: Launcher,
-    /// Verifies one call to every server at each start, such as [`crate::probe::CALL`].
-    pub probe: Option<CommandTemplate>,
-    /// Checks a server's semantics once a version, and prints JSON.
-    pub semantics: Option<CommandTemplate>,
-    /// The command that is kept with the result.
-    pub command: String,
-    /// The seed of all orders; by default a random one.
-    pub seed: Option<u64>,
-    /// Whether somebody wants the lab to end.
-    pub interrupt: Interrupt,
-    /// How long the lab waits for processes.
-    pub timeouts: ProcessTimeouts,
-    /// Whether control groups and affinity are used. Without them, figures say so.
-    pub isolation: bool,
-}
-
-/// Why there is no result. What is wrong with a single subject is in its rows instead.
-#[derive(Debug)]
-pub enum SuiteRunError {
-    /// The results cannot be kept.
-    Store(StoreError),
-    /// A file of the suite cannot be read, or the temporary folder not be written.
-    Request(std::io::Error),
-    /// A case is over TLS, and no certificates can be made for it.
-    Certificates(CertificateError),
-    /// There is no run of this suite that was not finished.
-    NothingToResume(String),
-    /// The kernel does not let daemons come back to the lab.
-    Subreaper(std::io::Error),
-}
 
 /// Does a whole run. Every round is stored as it ends, an interrupted one as far as it came.
 ///
@@ -94,34 +40,52 @@ pub fn run(
     store: &mut Store,
     progress: &mut ProgressReporter<'_>,
 ) -> Result<RunSummary, SuiteRunError> {
-    crate::process::become_subreaper().map_err(SuiteRunError::Subreaper)?;
-    let resumed = resumed(settings, store)?;
+    let resumed = find_unfinished(settings, store)?;
     let plan = resumed.as_ref().map_or(&settings.plan, |run| &run.new.plan);
-    let scratch =
-        TemporaryFolder::write(&settings.suite, &plan.request, settings.message.as_deref())
-            .map_err(SuiteRunError::Request)?;
-    let context = context(settings, plan, &scratch)?;
-    let Ok(prepared) = prepare::prepare(settings, plan, progress) else {
+    let Some(setup) = RunSetup::new(settings, plan, progress)? else {
         return Ok(RunSummary::interrupted_before_it_began());
     };
     let id = match &resumed {
         Some(run) => run.id,
-        None => begin(settings, plan, &prepared, store)?,
+        None => store.begin_run(&new_run(settings, plan, &setup.prepared))?,
     };
-    let running = Running {
+    let run = SuiteRun {
         settings,
         plan,
-        context: &context,
-        prepared: &prepared,
+        context: &setup.context,
+        prepared: &setup.prepared,
         id,
         seed: store.run(id)?.new.seed,
     };
-    running.note_circumstances(store)?;
-    running.check_semantics(store, progress)?;
-    running.measure(store, progress)
+    run.add_notes(store)?;
+    run.check_semantics(store, progress)?;
+    run.measure(store, progress)
 }
 
-fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRunError> {
+/// The pass after the measured rounds: starts every program of the plan again and records where
+/// its CPU time goes. `None`: it was interrupted before it began.
+///
+/// The calling thread must live as long as this, as with [`run`].
+///
+/// # Errors
+/// See [`SuiteRunError`]. That nothing can be recorded here is no error of the run.
+pub fn profile(
+    settings: &RunSettings,
+    profile: &ProfileSettings,
+    progress: &mut ProgressReporter<'_>,
+) -> Result<Option<Result<Profile, PerfUnavailable>>, SuiteRunError> {
+    let plan = &settings.plan;
+    let Some(mut setup) = RunSetup::new(settings, plan, progress)? else {
+        return Ok(None);
+    };
+    setup.context.profile = true;
+    let RunSetup {
+        context, prepared, ..
+    } = &setup;
+    Ok(Some(perf::run(context, plan, prepared, profile, progress)))
+}
+
+fn find_unfinished(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRunError> {
     if !settings.resume {
         return Ok(None);
     }
@@ -132,58 +96,8 @@ fn resumed(settings: &RunSettings, store: &Store) -> Result<Option<Run>, SuiteRu
     }
 }
 
-fn context(
-    settings: &RunSettings,
-    plan: &Plan,
-    scratch: &TemporaryFolder,
-) -> Result<RunContext, SuiteRunError> {
-    let (groups, placement) = match settings.isolation {
-        true => (
-            ControlGroups::prepare(kill_group),
-            Placement::on_this_machine(plan.server_cpus, plan.generator_cpus),
-        ),
-        false => (ControlGroups::none(), Placement::default()),
-    };
-    let probe = settings.probe.as_ref().map(|command| Probe {
-        command: command.clone(),
-        launcher: settings.launcher.clone(),
-        cpus: placement.generator.clone(),
-    });
-    Ok(RunContext {
-        launcher: settings.launcher.clone(),
-        groups,
-        placement,
-        server_cpu_limit: plan.server_cpus,
-        server_memory_bytes: plan.server_memory_bytes,
-        server_processes: plan.server_processes,
-        client_cpu_limit: plan.client_cpus,
-        interrupt: settings.interrupt.clone(),
-        bookend: settings.bookend.clone(),
-        probe,
-        request: scratch.files().clone(),
-        carriers: scratch
-            .carriers(plan)
-            .map_err(SuiteRunError::Certificates)?,
-        timeouts: timeouts(settings, plan),
-        profile: false,
-    })
-}
-
-fn timeouts(settings: &RunSettings, plan: &Plan) -> ProcessTimeouts {
-    let drain = plan.drain_ms.map(Duration::from_millis);
-    ProcessTimeouts {
-        drain: drain.unwrap_or(settings.timeouts.drain),
-        ..settings.timeouts
-    }
-}
-
-fn begin(
-    settings: &RunSettings,
-    plan: &Plan,
-    prepared: &PreparedSubjects,
-    store: &mut Store,
-) -> Result<RunId, SuiteRunError> {
-    let new = NewRun {
+fn new_run(settings: &RunSettings, plan: &Plan, prepared: &PreparedSubjects) -> NewRun {
+    NewRun {
         started: SystemTime::now().into(),
         plan: plan.clone(),
         suite_text: settings.suite.text.clone(),
@@ -191,16 +105,14 @@ fn begin(
         machine: this_machine(),
         versions: versions(prepared),
         command: settings.command.clone(),
-    };
-    Ok(store.begin_run(&new)?)
+    }
 }
 
 fn versions(prepared: &PreparedSubjects) -> BTreeMap<String, String> {
-    let known = prepared.iter().filter_map(|(name, prepared)| {
-        let prepared = prepared.as_ref().ok()?;
-        Some((name.clone(), prepared.version.clone()))
-    });
-    known.collect()
+    let versions = prepared.iter();
+    versions
+        .map(|(name, prepared)| (name.to_owned(), prepared.version.clone()))
+        .collect()
 }
 
 /// The standard library seeds its hash maps from the system's random numbers.
@@ -208,7 +120,7 @@ fn random_seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-struct Running<'a> {
+struct SuiteRun<'a> {
     settings: &'a RunSettings,
     plan: &'a Plan,
     context: &'a RunContext,
@@ -217,10 +129,10 @@ struct Running<'a> {
     seed: u64,
 }
 
-impl Running<'_> {
-    /// What limits and accounts come from, and what is wrong with the placement. A resumed run
-    /// does not say it again, but says what has changed.
-    fn note_circumstances(&self, store: &mut Store) -> Result<(), SuiteRunError> {
+impl SuiteRun<'_> {
+    /// Where limits and accounting come from, and what is wrong with the placement. A resumed run
+    /// does not repeat its notes, but adds what has changed.
+    fn add_notes(&self, store: &mut Store) -> Result<(), SuiteRunError> {
         let known = store.run(self.id)?;
         let mut notes = notes::notes(self.context, self.plan, self.prepared);
         for (name, version) in versions(self.prepared) {
@@ -237,6 +149,7 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Checks the semantics of every server whose version was never checked.
     fn check_semantics(
         &self,
         store: &mut Store,
@@ -246,45 +159,40 @@ impl Running<'_> {
             return Ok(());
         };
         for subject in &self.plan.subjects {
-            let Some(Ok(prepared)) = self.prepared.get(&subject.name) else {
+            let Ok(prepared) = self.prepared.get(&subject.name) else {
                 continue;
             };
             let known = store.semantics(&subject.name, &prepared.version)?;
-            if known.is_some() || !self.is_checked(subject, &prepared.variant) {
+            if known.is_some() || !self.can_be_checked(subject, &prepared.variant) {
                 continue;
             }
-            progress.say(&format!("checking the semantics of {}", subject.name));
+            progress.println(&format!("checking the semantics of {}", subject.name));
             match self.semantics_of(subject, command) {
                 Ok(findings) => {
                     store.write_semantics(&subject.name, &prepared.version, &findings)?;
                 }
                 Err(CellError::Interrupted) => return Ok(()),
-                Err(stop) => progress.say(&format!("{}: {stop}", subject.name)),
+                Err(error) => progress.println(&format!("{}: {error}", subject.name)),
             }
         }
         Ok(())
     }
 
-    /// Only servers under test are, of those that speak what the check speaks.
-    fn is_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
-        let serves = variant.has_role(Role::Server) && subject.side != Some(Side::Client);
-        let is_spoken_to = variant.protocol == Protocol::Grpc;
-        serves && is_spoken_to && variant.supports_method(&self.plan.request.method)
+    /// Only servers under test can be checked, and only by the protocol of the check.
+    fn can_be_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
+        let is_server = variant.has_role(Role::Server) && subject.side != Some(Side::Client);
+        let is_grpc = variant.protocol == Protocol::Grpc;
+        is_server && is_grpc && variant.supports_method(&self.plan.request.method)
     }
 
     fn semantics_of(
         &self,
         subject: &PlannedSubject,
-        command: &CommandTemplate,
+        command: &[String],
     ) -> Result<serde_json::Value, CellError> {
-        let station = ServerSpec::of(self.prepared, subject)?;
-        let server = RunningServer::start(self.context, &station)?;
-        let probe = Probe {
-            command: command.clone(),
-            launcher: self.context.launcher.clone(),
-            cpus: self.context.placement.generator.clone(),
-        };
-        let probed = probe.run(&server.words(self.context), &self.context.interrupt);
+        let spec = ServerSpec::of(self.prepared, subject)?;
+        let server = RunningServer::start(self.context, &spec)?;
+        let probed = server.probe(self.context, command);
         server.end(self.context.timeouts.drain);
         Ok(probed?.findings)
     }
@@ -298,32 +206,32 @@ impl Running<'_> {
         let mut summary = RunSummary::new(self.id);
         let complete = self.complete_rounds(store, cells, &mut summary)?;
         let done = u32::try_from(complete.len()).unwrap_or(u32::MAX);
-        progress.begin(self.plan.rounds, done, cells, self.guess());
-        progress.say(&format!("seed {}", self.seed));
+        progress.start(self.plan.rounds, done, cells, self.cell_duration());
+        progress.println(&format!("seed {}", self.seed));
         for round in (0..self.plan.rounds).filter(|round| !complete.contains(round)) {
-            if !self.measure_round(round, store, progress, &mut summary)? {
+            self.measure_round(round, store, progress, &mut summary)?;
+            if summary.interrupted {
                 break;
             }
         }
-        progress.end();
+        progress.clear();
         if !summary.interrupted {
             store.finish_run(self.id, Timestamp::from(SystemTime::now()))?;
         }
         Ok(summary)
     }
 
-    /// Whether the run goes on.
     fn measure_round(
         &self,
         round: u32,
         store: &mut Store,
         progress: &mut ProgressReporter<'_>,
         summary: &mut RunSummary,
-    ) -> Result<bool, SuiteRunError> {
+    ) -> Result<(), SuiteRunError> {
         let began = Instant::now();
         let mut index = 0;
-        let mut told = |cell: &CellId| {
-            progress.cell(index, cell);
+        let mut on_cell = |cell: &CellId| {
+            progress.show_cell(index, cell);
             index += 1;
         };
         let result = measure_round(
@@ -332,7 +240,7 @@ impl Running<'_> {
             self.prepared,
             round,
             self.seed,
-            &mut told,
+            &mut on_cell,
         );
         if !result.rows.is_empty() {
             store.write_round(self.id, round, &result.rows)?;
@@ -341,9 +249,9 @@ impl Running<'_> {
         summary.interrupted = result.interrupted;
         if !result.interrupted {
             summary.rounds += 1;
-            progress.round_done(began.elapsed());
+            progress.finish_round(began.elapsed());
         }
-        Ok(!result.interrupted)
+        Ok(())
     }
 
     /// Rounds of a resumed run that have all their rows; one that was interrupted is done again.
@@ -365,38 +273,8 @@ impl Running<'_> {
         Ok(by_round.into_keys().collect())
     }
 
-    /// A cell before one was measured: its two times, and a second for starting and ending.
-    fn guess(&self) -> Duration {
+    /// A first estimate: warm-up and window, and a second for starting and ending.
+    fn cell_duration(&self) -> Duration {
         Duration::from_millis(self.plan.warmup_ms + self.plan.window_ms + 1000)
     }
 }
-
-impl From<StoreError> for SuiteRunError {
-    fn from(error: StoreError) -> SuiteRunError {
-        SuiteRunError::Store(error)
-    }
-}
-
-impl fmt::Display for SuiteRunError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SuiteRunError::Store(error) => error.fmt(out),
-            SuiteRunError::Request(error) => write!(out, "the request of the suite: {error}"),
-            SuiteRunError::Certificates(error) => error.fmt(out),
-            SuiteRunError::NothingToResume(suite) => {
-                write!(
-                    out,
-                    "no run of {suite} is unfinished: start one without --resume"
-                )
-            }
-            SuiteRunError::Subreaper(error) => {
-                write!(
-                    out,
-                    "the kernel does not let this process adopt daemons: {error}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SuiteRunError {}

@@ -1,11 +1,9 @@
 //! Subjects and instruments: `subjects/NAME/subject.toml` as checked values.
 
-mod build_state;
 mod declared;
-mod template;
+pub mod template;
 
-pub use build_state::{BuildState, SourceFingerprint};
-pub use template::{Placeholders, TemplateError};
+pub use template::TemplateError;
 
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
@@ -15,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use thiserror::Error;
 
 /// The file in a subject's folder that declares it.
 pub const SUBJECT_FILE: &str = "subject.toml";
@@ -62,7 +61,7 @@ pub struct Variant {
     pub version: CommandTemplate,
     /// Commands that build it, in order. Empty where nothing is built.
     pub build: Vec<CommandTemplate>,
-    /// Starts it. For an instrument a template; see [`Placeholders`].
+    /// Starts it. For an instrument a template; see [`template`].
     pub run: CommandTemplate,
     /// Starts an instrument for a fixed number of calls, where `run` cannot: a template too.
     pub run_calls: Option<CommandTemplate>,
@@ -79,7 +78,7 @@ pub struct Variant {
     /// What may carry its connections. Never empty.
     pub transports: Vec<Transport>,
     /// What it does while there is nothing to do.
-    pub wait: IdleStrategy,
+    pub idle: IdleStrategy,
 }
 
 /// What a process does while there is nothing to do.
@@ -123,7 +122,7 @@ impl Variant {
     /// The command that makes so many calls, or as many as a window takes. `None`: it has none,
     /// because its `run` says on its command line how long the window is.
     pub fn run_command(&self, calls: Option<u64>) -> Option<&CommandTemplate> {
-        let is_told = |word| template::names(&self.run, word);
+        let is_told = |word| template::has_word(&self.run, word);
         let is_told_a_length = is_told("measure_ms") || is_told("total_ms");
         match (calls, &self.run_calls) {
             (Some(_), Some(command)) => Some(command),
@@ -135,7 +134,7 @@ impl Variant {
     /// Whether it can be told that every call has a connection of its own: by variables, which
     /// those that get the number of connections on their command line do not read, or there.
     pub fn can_connect_per_call(&self) -> bool {
-        let is_told = |word| template::names(&self.run, word);
+        let is_told = |word| template::has_word(&self.run, word);
         !is_told("connections") || is_told("if_per_call")
     }
 
@@ -287,7 +286,8 @@ impl Subject {
 }
 
 /// A variant was asked for that the subject does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{subject} has no variant `{variant}`{}", suggestion(variant, known))]
 pub struct UnknownVariant {
     /// Of which subject.
     pub subject: String,
@@ -297,17 +297,9 @@ pub struct UnknownVariant {
     pub known: Vec<String>,
 }
 
-impl fmt::Display for UnknownVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            subject, variant, ..
-        } = self;
-        write!(f, "{subject} has no variant `{variant}`")?;
-        match nearest_word(variant, self.known.iter().map(String::as_str)) {
-            Some(word) => write!(f, ", did you mean `{word}`?"),
-            None => write!(f, ", only: {}", self.known.join(", ")),
-        }
+fn suggestion(variant: &str, known: &[String]) -> String {
+    match nearest_word(variant, known.iter().map(String::as_str)) {
+        Some(word) => format!(", did you mean `{word}`?"),
+        None => format!(", only: {}", known.join(", ")),
     }
 }
-
-impl std::error::Error for UnknownVariant {}

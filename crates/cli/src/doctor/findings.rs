@@ -10,7 +10,7 @@ use std::fmt;
 /// By subject and instrument of a cell: the variants that it is about.
 type About = BTreeMap<(String, String), Vec<VariantName>>;
 
-/// How a variant is.
+/// The state of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It can be measured. Its version, where it was started.
@@ -74,7 +74,7 @@ impl Findings {
 
     /// ProcessNotes what came of one check-up. A variant whose cell has no row was not called, and nobody
     /// supports_method whether it would answer.
-    pub fn judge(&mut self, about: &About, rows: &[Row], versions: &BTreeMap<String, String>) {
+    pub fn add_rows(&mut self, about: &About, rows: &[Row], versions: &BTreeMap<String, String>) {
         for ((subject, instrument), variants) in about {
             let own =
                 |row: &&Row| row.cell.subject == *subject && row.cell.instrument == *instrument;
@@ -88,12 +88,13 @@ impl Findings {
         }
     }
 
-    /// What a script is told. `strict`: what is missing counts as failed.
+    /// The exit status for scripts. `strict`: what is missing counts as failed.
     pub fn exit_status(&self, strict: bool) -> u8 {
         let bound = if strict { 1 } else { 2 };
-        match self.0.values().any(|finding| finding.severity() >= bound) {
-            true => exit::SOME_ROWS_FAILED,
-            false => exit::MEASURED,
+        if self.0.values().any(|finding| finding.severity() >= bound) {
+            exit::SOME_ROWS_FAILED
+        } else {
+            exit::MEASURED
         }
     }
 
@@ -187,7 +188,7 @@ mod tests {
         let ready = || Finding::Ready(String::new());
         let all = ["a/default", "b/default", "load/default"];
         let mut findings = found(&all.map(|name| (name, ready())));
-        findings.judge(&about, &[row], &BTreeMap::new());
+        findings.add_rows(&about, &[row], &BTreeMap::new());
         let uncalled = [
             ("a/default", ready()),
             ("b/default", Finding::Failed("it was not called".to_owned())),
@@ -211,7 +212,7 @@ mod tests {
             };
             let mut findings = Findings::default();
             let row = Row::new(0, cell, Outcome::failed("no answer"));
-            findings.judge(&about, &[row], &BTreeMap::new());
+            findings.add_rows(&about, &[row], &BTreeMap::new());
             findings
         };
         let failed = |error: &str| found(&[("a", Finding::Failed(error.to_owned()))]);

@@ -81,7 +81,7 @@ pub fn record(settings: &RunSettings, how: &ProfileSettings) -> Result<(), Failu
     match recorded {
         Some(Ok(profile)) => print(&text(&profile, how)),
         Some(Err(no_perf)) => {
-            progress.say(&no_perf.to_string());
+            progress.println(&no_perf.to_string());
             Ok(())
         }
         None => Ok(()),

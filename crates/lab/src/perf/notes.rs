@@ -1,6 +1,6 @@
 //! What limits what the samples of one recording tell, a sentence each.
 
-use super::pass::Recorded;
+use super::pass::RecordedSamples;
 use super::rules::Rules;
 use super::tool::FREQUENCY_HZ;
 use crate::subject::Subject;
@@ -14,7 +14,11 @@ const NAMELESS_LIMIT: f64 = 0.10;
 const SEEN_MIN: f64 = 0.7;
 
 /// What limits what the samples of one recording tell.
-pub(super) fn sample_notes(subject: &Subject, recorded: &Recorded, split: &Split) -> Vec<String> {
+pub(super) fn sample_notes(
+    subject: &Subject,
+    recorded: &RecordedSamples,
+    split: &Split,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if recorded.event.ends_with(":u") {
         notes.push(
@@ -62,7 +66,7 @@ fn missing_note(samples: u64, measurement: &Measurement) -> Option<String> {
 }
 
 /// With its support for perf on, the interpreter names functions `py::name:file`.
-fn names_python(recorded: &Recorded) -> bool {
+fn names_python(recorded: &RecordedSamples) -> bool {
     let mut stacks = recorded.folded.stacks();
     stacks.any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))
 }

@@ -2,13 +2,14 @@
 
 use super::folded::Folded;
 use super::recording::Recording;
-use super::tool::{self, Perf};
+use super::tool::{Perf, RecordTarget};
 use crate::cell_error::CellError;
+use crate::context::RunContext;
 use crate::process::Process;
-use crate::round::{Cell, Observer, Pairing, RunContext, RunningServer, Workload};
+use crate::round::{CallerRun, CellRun, Pairing, Profiler, RunningServer, Workload};
 use bookend_results::measurement::Measurement;
 use bookend_results::suite::Side;
-use std::cell::{Cell as Slot, RefCell};
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -16,24 +17,24 @@ use std::time::Duration;
 /// How long a profiled server may take to end: a virtual machine writes its symbols then.
 const DRAIN_MIN: Duration = Duration::from_secs(15);
 
-/// Who is recorded, and how.
+/// What is recorded, and how.
 #[derive(Clone, Copy)]
-pub struct Pass<'a> {
+pub struct ProfilePass<'a> {
     /// What all cells share.
     pub context: &'a RunContext,
     /// The recorder.
     pub perf: &'a Perf,
-    /// Who meets whom.
-    pub ends: &'a Pairing<'a>,
-    /// The load.
-    pub load: Workload,
+    /// Both ends.
+    pub pairing: &'a Pairing<'a>,
+    /// The calls.
+    pub workload: Workload,
     /// A file that may be written and is gone afterwards.
     pub file: &'a Path,
 }
 
 /// What a recording yields.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedSamples {
     /// The samples.
     pub folded: Folded,
     /// The event that was sampled, as `perf` names it.
@@ -42,38 +43,42 @@ pub struct Recorded {
     pub measurement: Measurement,
 }
 
-impl Pass<'_> {
+impl ProfilePass<'_> {
     /// Starts both ends, records the window and reads the samples.
     ///
     /// # Errors
     /// What the row says instead.
-    pub fn record(&self) -> Result<Recorded, CellError> {
-        let watcher = Watcher::new(*self);
-        let mut server = RunningServer::start(self.context, &self.ends.station)?;
-        let cell = Cell {
-            context: self.context,
-            caller: self.ends.caller,
-            load: self.load,
-            under_test: self.ends.side,
+    pub fn record(&self) -> Result<RecordedSamples, CellError> {
+        let profiler = PerfProfiler::new(*self);
+        let side = self.pairing.side;
+        let mut server = RunningServer::start(self.context, &self.pairing.server)?;
+        let cell = CellRun {
+            caller: CallerRun {
+                context: self.context,
+                caller: self.pairing.caller,
+                limits: &self.context.caller_limits(side),
+                workload: self.workload,
+                under_test: side,
+                profiler: Some(&profiler),
+            },
             retries: 0,
-            observer: Some(&watcher),
         };
         let measured = cell.measure(&mut server);
         // The names of compiled code are known only once the server has ended.
         server.end(self.context.timeouts.drain.max(DRAIN_MIN));
-        let pids = watcher.pids.borrow().clone();
+        let pids = profiler.pids.borrow().clone();
         let recorded = measured.and_then(|measurement| self.read(measurement, &pids));
-        watcher.clean_up();
+        profiler.clean_up();
         recorded
     }
 
-    fn read(&self, measurement: Measurement, pids: &[i32]) -> Result<Recorded, CellError> {
+    fn read(&self, measurement: Measurement, pids: &[i32]) -> Result<RecordedSamples, CellError> {
         let event = self.perf.event_of(self.file)?;
         let folded = self.perf.folded(self.file, pids)?;
         if folded.samples() == 0 {
             return Err(CellError::failed("perf took no sample of it"));
         }
-        Ok(Recorded {
+        Ok(RecordedSamples {
             folded,
             event,
             measurement,
@@ -82,17 +87,17 @@ impl Pass<'_> {
 }
 
 /// Records from the beginning of a window to its end.
-struct Watcher<'a> {
-    pass: Pass<'a>,
-    recording: Slot<Option<Recording>>,
+struct PerfProfiler<'a> {
+    pass: ProfilePass<'a>,
+    recording: Cell<Option<Recording>>,
     pids: RefCell<Vec<i32>>,
 }
 
-impl<'a> Watcher<'a> {
-    fn new(pass: Pass<'a>) -> Watcher<'a> {
-        Watcher {
+impl<'a> PerfProfiler<'a> {
+    fn new(pass: ProfilePass<'a>) -> PerfProfiler<'a> {
+        PerfProfiler {
             pass,
-            recording: Slot::new(None),
+            recording: Cell::new(None),
             pids: RefCell::default(),
         }
     }
@@ -106,32 +111,33 @@ impl<'a> Watcher<'a> {
     }
 }
 
-impl Observer for Watcher<'_> {
-    fn begins(&self, under_test: &Process) -> Result<(), CellError> {
+impl Profiler for PerfProfiler<'_> {
+    fn start(&self, under_test: &Process) -> Result<(), CellError> {
         let members = under_test.tree().members();
         let pids: Vec<i32> = members.iter().map(|member| member.pid).collect();
-        let Pass {
+        let ProfilePass {
             context,
             perf,
             file,
+            pairing,
             ..
         } = self.pass;
         let placement = &context.placement;
-        let recorded = tool::Recorded {
+        let target = RecordTarget {
             pids: &pids,
-            cpus: match self.pass.ends.side {
+            cpus: match pairing.side {
                 Side::Server => &placement.server,
                 Side::Client => &placement.generator,
             },
         };
         let own_cpus = &placement.generator;
-        let recording = Recording::begin(perf, &context.launcher, own_cpus, &recorded, file)?;
+        let recording = Recording::begin(perf, &context.spawner, own_cpus, &target, file)?;
         self.recording.set(Some(recording));
         self.pids.replace(pids);
         Ok(())
     }
 
-    fn ends(&self) -> Result<(), CellError> {
+    fn stop(&self) -> Result<(), CellError> {
         self.recording.take().map_or(Ok(()), Recording::end)
     }
 }

@@ -1,19 +1,18 @@
 //! One `perf record` of processes that run already, from one moment to another.
 
-use super::tool::{Perf, Recorded};
+use super::tool::{Perf, RecordTarget};
 use crate::cell_error::CellError;
-use crate::launch::Launcher;
 use crate::process::interrupt::Interrupt;
-use crate::process::{Process, ProcessEvent, ProcessSpec};
-use std::ffi::OsString;
+use crate::process::{Process, ProcessEvent};
+use crate::spawner::Spawner;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long `perf` may take to begin, and to write at the end what it has.
 const PERF_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What `perf` starts besides recording others: it says that recording has begun, and ends, and
-/// the recording with it, when standard input closes.
+/// The command for whose life `perf` records. It prints that recording has begun, and ends when its
+/// standard input closes.
 const STDIN_GUARD: [&str; 3] = ["sh", "-c", "echo recording && exec cat"];
 
 /// A recording that goes on. Dropping it ends it.
@@ -30,45 +29,39 @@ impl Recording {
     /// `perf` did not begin.
     pub fn begin(
         perf: &Perf,
-        launcher: &Launcher,
+        spawner: &Spawner,
         cpus: &[usize],
-        recorded: &Recorded<'_>,
+        target: &RecordTarget<'_>,
         file: &Path,
     ) -> Result<Recording, CellError> {
-        let mut words = perf.record(recorded, file);
-        words.extend(STDIN_GUARD.map(str::to_owned));
-        let plan = ProcessSpec {
-            command: words.into_iter().map(OsString::from).collect(),
-            folder: std::env::current_dir().map_err(CellError::failed)?,
-            cpus: cpus.to_vec(),
-            ..ProcessSpec::default()
+        let mut command = perf.record(target, file);
+        command.extend(STDIN_GUARD.map(str::to_owned));
+        let process = spawner.spawn_as_is(command, cpus);
+        let mut recording = Recording {
+            process: process.map_err(CellError::failed)?,
         };
-        let process = Process::start(launcher, &plan, None).map_err(CellError::failed)?;
-        let mut recording = Recording { process };
         // It takes a few hundredths of a second, and an interrupt is seen right after.
         let deadline = Instant::now() + PERF_TIMEOUT;
         match recording.process.next_event(deadline, &Interrupt::new()) {
             ProcessEvent::Output(_) => Ok(recording),
             ProcessEvent::Exited | ProcessEvent::TimedOut | ProcessEvent::Interrupted => {
-                Err(recording.describe())
+                let exit = recording.process.end(Duration::ZERO, |_| {});
+                let how = exit.describe();
+                Err(CellError::failed(format!("perf did not begin: {how}")))
             }
         }
     }
 
-    /// Pairing the recording and waits until it is written.
+    /// Ends the recording and waits until it is written.
     ///
     /// # Errors
     /// `perf` could not write it.
     pub fn end(self) -> Result<(), CellError> {
-        let ended = self.process.end(PERF_TIMEOUT, |_| {});
-        match ended.code() {
-            Some(0) => Ok(()),
-            _ => Err(CellError::failed(format!("perf: {}", ended.describe()))),
+        let exit = self.process.end(PERF_TIMEOUT, |_| {});
+        if exit.code() == Some(0) {
+            Ok(())
+        } else {
+            Err(CellError::failed(format!("perf: {}", exit.describe())))
         }
-    }
-
-    fn describe(self) -> CellError {
-        let ended = self.process.end(Duration::ZERO, |_| {});
-        CellError::failed(format!("perf did not begin: {}", ended.describe()))
     }
 }

@@ -2,10 +2,10 @@
 
 use super::folded::Folded;
 use crate::cell_error::CellError;
-use std::fmt;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use thiserror::Error;
 
 /// Samples a second: not a round number, so that samples do not march in step with timers.
 pub const FREQUENCY_HZ: u32 = 999;
@@ -28,29 +28,31 @@ pub struct Perf {
 enum Sampling {
     /// Cycles of the processes, where the machine counts them.
     Cycles,
-    /// The clock of every CPU that they may run on. Virtual machines have it too. Samples of others
-    /// are left out when it is read.
+    /// The clock of every CPU that they may run on. Virtual machines have it too. Samples of other
+    /// processes are left out when the recording is read.
     ClockOfCpus,
-    /// The clock of the processes' own CPU time, where nobody else may be looked at. It is wound
-    /// anew whenever a thread is scheduled, so that threads that run shortly are seen too seldom.
+    /// The clock of the processes' own CPU time, where other processes may not be looked at. It
+    /// starts again whenever a thread is scheduled, so threads that run briefly are seen too seldom.
     ClockOfProcesses,
 }
 
-/// Who is recorded.
+/// What is target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded<'a> {
+pub struct RecordTarget<'a> {
     /// Process ids.
     pub pids: &'a [i32],
     /// The CPUs that they may run on; none means all.
     pub cpus: &'a [usize],
 }
 
-/// There is no profile on this machine.
-#[derive(Debug)]
+/// Why nothing can be recorded on this machine, and what to do about it.
+#[derive(Debug, Error)]
 pub enum PerfUnavailable {
     /// The program is not installed.
+    #[error("no profile: `{}` is not here; install it with `apt-get install linux-perf`", .0.display())]
     Missing(PathBuf),
     /// It is there and does not record.
+    #[error("no profile: {}", refusal(said, paranoid.as_deref()))]
     Refused {
         /// The last line that it printed.
         said: String,
@@ -58,6 +60,7 @@ pub enum PerfUnavailable {
         paranoid: Option<String>,
     },
     /// A trial recording could not be written.
+    #[error("no profile: its folder: {0}")]
     Folder(io::Error),
 }
 
@@ -75,14 +78,14 @@ impl Sampling {
         }
     }
 
-    /// The words that say whom to look at.
-    fn whom(self, recorded: &Recorded<'_>) -> Vec<String> {
+    /// The options that say what to look at.
+    fn target_options(self, target: &RecordTarget<'_>) -> Vec<String> {
         match self {
-            Sampling::ClockOfCpus if recorded.cpus.is_empty() => vec!["-a".to_owned()],
-            Sampling::ClockOfCpus => vec!["-C".to_owned(), list(recorded.cpus)],
+            Sampling::ClockOfCpus if target.cpus.is_empty() => vec!["-a".to_owned()],
+            Sampling::ClockOfCpus => vec!["-C".to_owned(), list(target.cpus)],
             // A trial is of the command alone.
-            _ if recorded.pids.is_empty() => vec![],
-            _ => vec!["-p".to_owned(), list(recorded.pids)],
+            _ if target.pids.is_empty() => vec![],
+            _ => vec!["-p".to_owned(), list(target.pids)],
         }
     }
 }
@@ -122,14 +125,14 @@ impl Perf {
     }
 
     fn try_out(&self, file: &Path) -> io::Result<Output> {
-        let words = self.record(&Recorded::default(), file);
+        let words = self.record(&RecordTarget::default(), file);
         let mut command = Command::new(&self.program);
         command.args(&words[1..]).arg("true");
         command.stdin(Stdio::null()).output()
     }
 
     /// The words that record into `file` as long as the command lasts that is put after them.
-    pub fn record(&self, recorded: &Recorded<'_>, file: &Path) -> Vec<String> {
+    pub fn record(&self, target: &RecordTarget<'_>, file: &Path) -> Vec<String> {
         let program = self.program.display().to_string();
         let file = file.display().to_string();
         let frequency = FREQUENCY_HZ.to_string();
@@ -150,7 +153,7 @@ impl Perf {
             &file,
         ];
         let mut words = words.map(str::to_owned).to_vec();
-        words.extend(self.sampling.whom(recorded));
+        words.extend(self.sampling.target_options(target));
         words.push("--".to_owned());
         words
     }
@@ -217,28 +220,13 @@ fn last_line(text: &[u8]) -> String {
         .to_owned()
 }
 
-impl fmt::Display for PerfUnavailable {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PerfUnavailable::Missing(program) => write!(
-                out,
-                "no profile: `{}` is not here; install it with `apt-get install linux-perf`",
-                program.display()
-            ),
-            PerfUnavailable::Refused { said, paranoid } => {
-                write!(out, "no profile: perf may not record here ({said})")?;
-                match paranoid {
-                    Some(level) => write!(
-                        out,
-                        "; run as root, or with `sysctl kernel.perf_event_paranoid=1`, now {}",
-                        level.trim()
-                    ),
-                    None => out.write_str("; this kernel has no perf events"),
-                }
-            }
-            PerfUnavailable::Folder(error) => write!(out, "no profile: its folder: {error}"),
+fn refusal(said: &str, paranoid: Option<&str>) -> String {
+    let remedy = match paranoid {
+        Some(level) => {
+            let level = level.trim();
+            format!("run as root, or with `sysctl kernel.perf_event_paranoid=1`, now {level}")
         }
-    }
+        None => "this kernel has no perf events".to_owned(),
+    };
+    format!("perf may not record here ({said}); {remedy}")
 }
-
-impl std::error::Error for PerfUnavailable {}

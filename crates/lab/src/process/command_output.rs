@@ -1,10 +1,10 @@
-//! Running a process to its end and keeping what it said: for builds, versions and the probe.
+//! Running a process to its end and keeping what it printed: for builds, versions and the probe.
 
 use super::interrupt::Interrupt;
 use super::output::OutputLine;
 use super::{DRAIN_TIMEOUT, Process, ProcessEvent, ProcessExit};
-use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// What a process printed, and how it ended.
 #[derive(Clone, Debug)]
@@ -12,20 +12,23 @@ pub struct CommandOutput {
     /// Standard output, cut off at the limit.
     pub text: String,
     /// How it ended.
-    pub ended: ProcessExit,
-    /// Why it did not end by itself.
-    pub cut_short: Option<KillReason>,
+    pub exit: ProcessExit,
+    /// Why it was killed, if it was.
+    pub killed: Option<KillReason>,
 }
 
-/// Why a process was ended before it was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a process was killed before it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum KillReason {
     /// It took too long.
+    #[error("took too long")]
     TimedOut,
-    /// Somebody wants the lab to end.
+    /// The user wants the lab to end.
+    #[error("was interrupted")]
     Interrupted,
-    /// It printed more than anybody wants to read.
-    TooMuch,
+    /// It printed more than is kept.
+    #[error("printed too much")]
+    TooMuchOutput,
 }
 
 impl Process {
@@ -37,7 +40,7 @@ impl Process {
         interrupt: &Interrupt,
     ) -> CommandOutput {
         let mut text = String::new();
-        let cut_short = loop {
+        let killed = loop {
             match self.next_event(deadline, interrupt) {
                 ProcessEvent::Output(output) => keep(&mut text, output, limit_bytes),
                 ProcessEvent::Exited => break None,
@@ -45,34 +48,31 @@ impl Process {
                 ProcessEvent::TimedOut => break Some(KillReason::TimedOut),
             }
             if text.len() > limit_bytes {
-                break Some(KillReason::TooMuch);
+                break Some(KillReason::TooMuchOutput);
             }
         };
-        let drain = match cut_short {
-            None => DRAIN_TIMEOUT,
-            Some(_) => std::time::Duration::ZERO,
+        let drain = if killed.is_none() {
+            DRAIN_TIMEOUT
+        } else {
+            Duration::ZERO
         };
-        let ended = self.end(drain, |output| keep(&mut text, output, limit_bytes));
-        CommandOutput {
-            text,
-            ended,
-            cut_short,
-        }
+        let exit = self.end(drain, |output| keep(&mut text, output, limit_bytes));
+        CommandOutput { text, exit, killed }
     }
 }
 
 impl CommandOutput {
     /// Whether it ended by itself with status 0.
     pub fn succeeded(&self) -> bool {
-        let status = self.ended.status.filter(|_| self.cut_short.is_none());
+        let status = self.exit.status.filter(|_| self.killed.is_none());
         status.is_some_and(|status| status.success())
     }
 
-    /// One line on why it did not succeed.
+    /// One line on how it ended.
     pub fn describe(&self) -> String {
-        match self.cut_short {
+        match self.killed {
             Some(why) => why.to_string(),
-            None => self.ended.describe(),
+            None => self.exit.describe(),
         }
     }
 }
@@ -81,17 +81,6 @@ fn keep(text: &mut String, output: OutputLine, limit_bytes: usize) {
     if text.len() > limit_bytes {
         return;
     }
-    let (OutputLine::Complete(line) | OutputLine::Truncated(line)) = output;
-    text.push_str(&line);
+    text.push_str(output.text());
     text.push('\n');
-}
-
-impl fmt::Display for KillReason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            KillReason::TimedOut => "took too long",
-            KillReason::Interrupted => "was interrupted",
-            KillReason::TooMuch => "printed too much",
-        })
-    }
 }

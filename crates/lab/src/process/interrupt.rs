@@ -4,7 +4,11 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody wants the lab to end. Clones share one flag.
+/// The user wants the lab to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// Whether the user wants the lab to end. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -15,7 +19,7 @@ impl Interrupt {
     }
 
     /// A flag that SIGINT and SIGTERM set. The second signal ends the process at once with
-    /// status 130, for those who cannot wait; the kernel then kills what the lab started.
+    /// status 130, for users who cannot wait; the kernel then kills what the lab started.
     ///
     /// # Errors
     /// The kernel refuses a signal handler.

@@ -1,13 +1,14 @@
 //! Reading what a process prints, by a thread each, without trusting it: lines are bounded, and so
 //! is what waits to be looked at.
 
+use bookend_contract::lines::{Line, LineError};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Lines that may wait to be looked at; a process that prints faster is held up by its pipe.
+/// Lines that may wait to be looked at; a process that prints faster blocks on its pipe.
 const WAITING_LINES: usize = 64;
 
 /// Lines of standard error that are kept: a stack trace's end, not a log.
@@ -25,7 +26,24 @@ pub enum OutputLine {
     Truncated(String),
 }
 
-/// Reads `source` line by line in a thread of its own, until its end or until nobody listens.
+impl OutputLine {
+    /// What was printed; of a line that is too long, its beginning.
+    pub fn text(&self) -> &str {
+        let (OutputLine::Complete(text) | OutputLine::Truncated(text)) = self;
+        text
+    }
+
+    /// Reads it as a line of the contract.
+    ///
+    /// # Errors
+    /// It is not one. Nor is the beginning of a line that is too long: it is too long for every
+    /// number, and the JSON of a report is cut.
+    pub fn parse(&self) -> Result<Line, LineError> {
+        self.text().parse()
+    }
+}
+
+/// Reads `source` line by line in a thread of its own, until it ends or the receiver is dropped.
 pub fn read_lines(source: impl Read + Send + 'static, limit_bytes: usize) -> Receiver<OutputLine> {
     let (sender, receiver) = sync_channel(WAITING_LINES);
     thread::spawn(move || forward_lines(BufReader::new(source), limit_bytes, &sender));
@@ -38,7 +56,7 @@ fn forward_lines(mut source: impl BufRead, limit_bytes: usize, sender: &SyncSend
             break;
         }
     }
-    // Whoever still prints must not block on a full pipe while it is being ended.
+    // A process that still prints must not block on a full pipe while it is being ended.
     let _ = std::io::copy(&mut source, &mut std::io::sink());
 }
 
@@ -61,9 +79,10 @@ fn next_line(source: &mut impl BufRead, limit_bytes: usize) -> std::io::Result<O
         bytes.truncate(TAIL_LINE_BYTES);
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Some(match too_long {
-        true => OutputLine::Truncated(text),
-        false => OutputLine::Complete(text),
+    Ok(Some(if too_long {
+        OutputLine::Truncated(text)
+    } else {
+        OutputLine::Complete(text)
     }))
 }
 
@@ -130,8 +149,7 @@ impl Tail {
     }
 
     fn keep(&self, output: OutputLine) {
-        let (OutputLine::Complete(line) | OutputLine::Truncated(line)) = output;
-        let line = line.trim_end();
+        let line = output.text().trim_end();
         if line.is_empty() {
             return;
         }

@@ -1,36 +1,25 @@
-//! One cell: a warm-up, a window, and once more if somebody disturbed it.
+//! One cell: a warm-up, a window, and once more if something disturbed it.
 
-use super::client_run::{self, Run};
+use super::caller_run::{CallerOutput, CallerRun};
 use super::marks::{AccountedCpu, marks};
-use super::observer::Observer;
 use super::server::RunningServer;
-use super::{RunContext, Workload};
-use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
 use crate::sampler::ResourceUsage;
-use crate::subject::{IdleStrategy, InstrumentOutput};
+use crate::subject::IdleStrategy;
 use bookend_contract::latency;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use bookend_results::suite::Side;
 
-/// One cell of one round, with whom it is measured.
+/// One cell of one round.
 #[derive(Clone, Copy)]
-pub struct Cell<'a> {
-    /// What all cells share.
-    pub context: &'a RunContext,
-    /// Who calls.
-    pub caller: &'a PreparedSubject,
-    /// How it calls.
-    pub load: Workload,
-    /// Which end is measured.
-    pub under_test: Side,
+pub struct CellRun<'a> {
+    /// The caller, with warm-up and window.
+    pub caller: CallerRun<'a>,
     /// How often a disturbed window is measured again.
     pub retries: u32,
-    /// Who is told of the window.
-    pub observer: Option<&'a dyn Observer>,
 }
 
-impl Cell<'_> {
+impl CellRun<'_> {
     /// Measures the cell. Every call that is made is added to the server's counts.
     ///
     /// # Errors
@@ -52,138 +41,134 @@ impl Cell<'_> {
         Ok(measured)
     }
 
+    /// An instrument that knows nothing of the contract has no warm-up: it is run twice.
     fn measure_once(&self, server: &mut RunningServer) -> Result<Measurement, CellError> {
-        if self.caller.variant.output == InstrumentOutput::Lines {
-            let run = self.run(server, self.load)?;
-            return self.measurement(server, run, 0);
+        let both = self.caller;
+        if both.prints_lines() {
+            let output = run(&both, server)?;
+            return self.measurement(server, output, 0);
         }
-        let warmed_up = match self.load.warmup_ms {
-            0 => 0,
-            _ => {
-                self.unobserved()
-                    .run(server, self.load.warmup_alone())?
-                    .said
-                    .ok
-            }
+        let mut warmed_up = 0;
+        if both.workload.warmup_ms > 0 {
+            let warmup = CallerRun {
+                workload: both.workload.warmup_alone(),
+                profiler: None,
+                ..both
+            };
+            warmed_up = run(&warmup, server)?.report.ok;
+        }
+        let window = CallerRun {
+            workload: both.workload.window_alone(),
+            ..both
         };
-        let window = self.run(server, self.load.window_alone())?;
-        self.measurement(server, window, warmed_up)
+        let output = run(&window, server)?;
+        self.measurement(server, output, warmed_up)
     }
 
+    /// `warmed_up` calls were made before this run.
     fn measurement(
         &self,
         server: &RunningServer,
-        run: Run,
+        output: CallerOutput,
         warmed_up: u64,
     ) -> Result<Measurement, CellError> {
-        // Who says so is believed without a declaration.
-        let says_so = run.said.own.as_ref().is_some_and(|own| own.spins);
-        let spinning = Spinning {
-            server: server.spins(),
-            generator: says_so || self.caller.variant.wait == IdleStrategy::Spin,
+        let CallerOutput { report, usage } = output;
+        let CallerRun {
+            context,
+            limits,
+            under_test,
+            ..
+        } = self.caller;
+        let (tested, opposite) = match under_test {
+            Side::Server => (&usage.server, &usage.generator),
+            Side::Client => (&usage.generator, &usage.server),
+        };
+        let own = report.own.as_ref();
+        // Without a control group, only the generator itself knows of the CPU time of threads that
+        // ended within the window.
+        let generator_cpu = own
+            .map_or(0.0, |own| own.cpu_seconds)
+            .max(usage.generator.cpu_seconds);
+        let accounted = AccountedCpu {
+            window: usage.server.seconds,
+            server: usage.server.cpu_seconds,
+            generator: generator_cpu + self.backend_beside_generator(usage.backend.as_ref()),
+            lab: usage.lab_seconds,
         };
         let window = Measurement {
-            spinning,
-            ..measurement(self.context, run, self.under_test, warmed_up)
+            side: under_test,
+            window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
+            ok: report.ok,
+            warmup: report.warmup + warmed_up,
+            drained: report.drained,
+            unfinished: report.unfinished,
+            latency_histogram: latency::encode(&report.latencies),
+            server_cpu_seconds: usage.server.cpu_seconds,
+            server_cpu_mean: usage.server.cpu_mean,
+            server_cpu_max: usage.server.cpu_max,
+            server_cpu_limit: server.limits().cpus.unwrap_or_default(),
+            generator_cpu_seconds: generator_cpu,
+            generator_busy_seconds: own.map(|own| own.busy_seconds),
+            generator_threads: own.map(|own| own.threads),
+            generator_cpus: limits.threads,
+            machine: usage.machine.total(),
+            memory_mean_bytes: tested.memory_mean_bytes,
+            memory_peak_bytes: tested.memory_peak_bytes,
+            memory_source: tested.memory_source.to_owned(),
+            threads: tested.threads,
+            context_switches: usage.context_switches,
+            requests_per_read: own.map(|own| own.requests_per_read),
+            requests_per_write: own.map(|own| own.requests_per_write),
+            client_cpu_mean: Some(usage.generator.cpu_mean),
+            client_cpu_max: Some(usage.generator.cpu_max),
+            client_cpu_limit: limits.cpus,
+            opposite: Some(end_usage(opposite)),
+            backend: usage.backend.as_ref().map(end_usage),
+            steady: own.map(|own| own.steady).unwrap_or_default(),
+            marks: marks(&usage.machine, &context.placement, &accounted),
+            spinning: Spinning {
+                server: server.spins(),
+                generator: self.caller_spins(own.is_some_and(|own| own.spins)),
+            },
+            errors: report.errors,
+            notes: report.notes.into_map(),
         };
-        match window.ok {
-            0 => Err(no_answer(window)),
-            _ => Ok(window),
+        if window.ok == 0 {
+            return Err(no_answer(window));
         }
+        Ok(window)
     }
 
-    fn unobserved(&self) -> Self {
-        Cell {
-            observer: None,
-            ..*self
-        }
+    /// Our own generator says whether it spins; of others, the declaration does.
+    fn caller_spins(&self, says_so: bool) -> bool {
+        says_so || self.caller.caller.variant.idle == IdleStrategy::Spin
     }
 
-    fn run(&self, server: &mut RunningServer, load: Workload) -> Result<Run, CellError> {
-        let run = client_run::run(&Cell { load, ..*self }, server);
-        match &run {
-            Ok(run) => server.counts += run.said.call_counts(),
-            Err(_) => server.counts.is_open = true,
+    /// CPU time of the backend on the generator's CPUs, where it is no foreign process.
+    fn backend_beside_generator(&self, backend: Option<&ResourceUsage>) -> f64 {
+        if self.caller.context.backend_has_own_cpus() {
+            return 0.0;
         }
-        run
+        backend.map_or(0.0, |backend| backend.cpu_seconds)
     }
 }
 
-fn measurement(context: &RunContext, run: Run, under_test: Side, warmed_up: u64) -> Measurement {
-    let Run { said, watched } = run;
-    let (server, generator) = (&watched.server, &watched.generator);
-    let (tested, opposite) = match under_test {
-        Side::Server => (server, generator),
-        Side::Client => (generator, server),
-    };
-    let backend = watched.backend.as_ref().map(usage);
-    let own = said.own.as_ref();
-    // Without a control group, threads that ended with the window are only in the generator's own
-    // account.
-    let generator_cpu = own
-        .map_or(0.0, |own| own.cpu_seconds)
-        .max(generator.cpu_seconds);
-    let worked = AccountedCpu {
-        window: server.seconds,
-        server: server.cpu_seconds,
-        generator: generator_cpu + beside_generator(context, backend.as_ref()),
-        lab: watched.lab_seconds,
-    };
-    Measurement {
-        side: under_test,
-        window_seconds: said.window_seconds.unwrap_or(server.seconds),
-        ok: said.ok,
-        errors: said.errors.clone(),
-        warmup: said.warmup + warmed_up,
-        drained: said.drained,
-        unfinished: said.unfinished,
-        latency_histogram: latency::encode(&said.latencies),
-        server_cpu_seconds: server.cpu_seconds,
-        server_cpu_mean: server.cpu_mean,
-        server_cpu_max: server.cpu_max,
-        server_cpu_limit: match under_test {
-            Side::Server => context.server_cpu_limit,
-            // A witness has its CPUs whole.
-            Side::Client => f64::from(context.server_threads()),
-        },
-        generator_cpu_seconds: generator_cpu,
-        generator_busy_seconds: own.map(|own| own.busy_seconds),
-        generator_threads: own.map(|own| own.threads),
-        generator_cpus: context.caller_threads(under_test),
-        machine: watched.ledger.total(),
-        memory_mean_bytes: tested.memory_mean_bytes,
-        memory_peak_bytes: tested.memory_peak_bytes,
-        memory_source: tested.memory_source.to_owned(),
-        threads: tested.threads,
-        context_switches: watched.context_switches,
-        requests_per_read: own.map(|own| own.requests_per_read),
-        requests_per_write: own.map(|own| own.requests_per_write),
-        client_cpu_mean: Some(generator.cpu_mean),
-        client_cpu_max: Some(generator.cpu_max),
-        client_cpu_limit: context.caller_cpu_limit(under_test),
-        opposite: Some(usage(opposite)),
-        backend,
-        steady: own.map(|own| own.steady).unwrap_or_default(),
-        notes: said.notes.into_map(),
-        marks: marks(&watched.ledger, &context.placement, &worked),
-        spinning: Spinning::default(),
+/// Runs the caller once and adds its calls to the server's counts.
+fn run(caller: &CallerRun<'_>, server: &mut RunningServer) -> Result<CallerOutput, CellError> {
+    let output = caller.run(server);
+    match &output {
+        Ok(output) => server.counts += output.report.call_counts(),
+        Err(_) => server.counts.is_open = true,
     }
+    output
 }
 
-fn usage(used: &ResourceUsage) -> EndUsage {
+fn end_usage(usage: &ResourceUsage) -> EndUsage {
     EndUsage {
-        cpu_seconds: used.cpu_seconds,
-        memory_mean_bytes: used.memory_mean_bytes,
-        memory_peak_bytes: used.memory_peak_bytes,
-        threads: used.threads,
-    }
-}
-
-/// CPU time of what stands behind the server on the generator's CPUs: no stranger there.
-fn beside_generator(context: &RunContext, backend: Option<&EndUsage>) -> f64 {
-    match context.backend_has_own_cpus() {
-        true => 0.0,
-        false => backend.map_or(0.0, |backend| backend.cpu_seconds),
+        cpu_seconds: usage.cpu_seconds,
+        memory_mean_bytes: usage.memory_mean_bytes,
+        memory_peak_bytes: usage.memory_peak_bytes,
+        threads: usage.threads,
     }
 }
 
@@ -195,9 +180,10 @@ fn no_answer(window: Measurement) -> CellError {
         .iter()
         .map(|(code, count)| format!("{code} {count}"))
         .collect();
-    let which = match errors.is_empty() {
-        true => "nor with an error".to_owned(),
-        false => format!("but with {}", errors.join(", ")),
+    let which = if errors.is_empty() {
+        "nor with an error".to_owned()
+    } else {
+        format!("but with {}", errors.join(", "))
     };
     CellError::Outcome(Outcome::Failed {
         error: format!("no call of the window ended OK, {which}"),

@@ -1,46 +1,51 @@
-//! Who meets whom in a cell, and why some cannot.
+//! Which server meets which caller in a cell, and why some cannot.
 
-use super::PreparedSubjects;
 use super::server::ServerSpec;
-use crate::build::PreparedSubject;
+use crate::build::{PreparedSubject, PreparedSubjects};
 use crate::cell_error::CellError;
 use crate::subject::Variant;
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::measurement::Outcome;
-use bookend_results::suite::{Case, Plan, PlannedCell, PlannedSubject, Side};
+use bookend_results::suite::{Plan, PlannedCell, PlannedSubject, Side};
 
-/// The two ends of a cell, and what stands behind the server.
+/// The two ends of a cell, and the backend of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairing<'a> {
     /// Which of them is measured.
     pub side: Side,
     /// The server's name.
-    pub server: &'a str,
+    pub server_name: &'a str,
     /// How the server is started.
-    pub station: ServerSpec<'a>,
-    /// Who calls.
+    pub server: ServerSpec<'a>,
+    /// The calling end: an instrument, or a client.
     pub caller: &'a PreparedSubject,
+    /// Whether the server is started for this cell alone: as the reference of a client, and where
+    /// an overload may leave calls and threads behind that would burden the next cell.
+    pub has_own_server: bool,
 }
 
+/// Which server of a round: its name, and what carries its connections, for a process listens in
+/// one way.
+pub type ServerKey<'a> = (&'a str, Transport);
+
 impl<'a> Pairing<'a> {
-    /// The ends of `cell`.
+    /// Finds both ends of `cell`.
     ///
     /// # Errors
-    /// What the row says: somebody is missing, or they cannot do together what is asked.
+    /// What the row says: an end is missing, or the two cannot do together what is asked.
     pub fn of(
         plan: &'a Plan,
         prepared: &'a PreparedSubjects,
         cell: &'a PlannedCell,
     ) -> Result<Pairing<'a>, CellError> {
         let planned = plan.subjects.get(cell.subject);
-        let subject = member(prepared, &cell.id.subject)?;
-        let other = member(prepared, &cell.id.instrument)?;
+        let subject = prepared.get(&cell.id.subject)?;
+        let other = prepared.get(&cell.id.instrument)?;
         let preferred = planned.and_then(|planned| planned.side);
         let Some(side) = side(preferred, &subject.variant, &other.variant) else {
             return Err(cannot_talk(cell, "one must be a server"));
         };
-        let (name, server, caller) = match side {
+        let (server_name, server, caller) = match side {
             Side::Server => (&cell.id.subject, subject, other),
             Side::Client => (&cell.id.instrument, other, subject),
         };
@@ -48,26 +53,21 @@ impl<'a> Pairing<'a> {
         let planned = planned.filter(|_| side == Side::Server);
         Ok(Pairing {
             side,
-            server: name,
-            station: ServerSpec {
+            server_name,
+            server: ServerSpec {
                 server,
-                backend: behind(prepared, backend_name(planned, &server.variant))?,
+                backend: find_backend(prepared, backend_name(planned, &server.variant))?,
                 is_tested: side == Side::Server,
                 transport: cell.case.transport,
             },
             caller,
+            has_own_server: side == Side::Client || cell.case.calls.is_some(),
         })
     }
 
-    /// Which server of a round it is: a process listens in one way.
-    pub fn key(&self) -> (&'a str, Transport) {
-        (self.server, self.station.transport)
-    }
-
-    /// Whether the server is started for this cell alone: as the witness of a client, and where an
-    /// overload may leave calls and threads behind that would burden the next cell.
-    pub fn has_own_server(&self, case: Case) -> bool {
-        self.side == Side::Client || case.calls.is_some()
+    /// Which server of the round it is.
+    pub fn server_key(&self) -> ServerKey<'a> {
+        (self.server_name, self.server.transport)
     }
 }
 
@@ -76,15 +76,15 @@ impl<'a> ServerSpec<'a> {
     /// it can.
     ///
     /// # Errors
-    /// It is missing, or what must stand behind it is.
+    /// It is missing, or its backend is.
     pub fn of(
         prepared: &'a PreparedSubjects,
         planned: &'a PlannedSubject,
     ) -> Result<ServerSpec<'a>, CellError> {
-        let server = member(prepared, &planned.name)?;
+        let server = prepared.get(&planned.name)?;
         Ok(ServerSpec {
             server,
-            backend: behind(prepared, backend_name(Some(planned), &server.variant))?,
+            backend: find_backend(prepared, backend_name(Some(planned), &server.variant))?,
             is_tested: true,
             transport: first_transport(&server.variant),
         })
@@ -93,19 +93,36 @@ impl<'a> ServerSpec<'a> {
 
 /// The transport that most programs have, else the first that is declared.
 fn first_transport(server: &Variant) -> Transport {
-    match server.supports_transport(Transport::H2c) {
-        true => Transport::H2c,
-        false => server.transports.first().copied().unwrap_or_default(),
+    if server.supports_transport(Transport::H2c) {
+        Transport::H2c
+    } else {
+        server.transports.first().copied().unwrap_or_default()
     }
 }
 
-/// What stands behind a server: as the suite says, else as its own declaration does.
+/// The backend of a server: as the suite says, else as its own declaration does.
 pub fn backend_name<'a>(
     planned: Option<&'a PlannedSubject>,
     server: &'a Variant,
 ) -> Option<&'a String> {
-    let suites = planned.and_then(|planned| planned.backend.as_ref());
-    suites.or(server.needs_backend.as_ref())
+    let of_suite = planned.and_then(|planned| planned.backend.as_ref());
+    of_suite.or(server.needs_backend.as_ref())
+}
+
+fn find_backend<'a>(
+    prepared: &'a PreparedSubjects,
+    name: Option<&String>,
+) -> Result<Option<&'a PreparedSubject>, CellError> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let backend = prepared.get(name);
+    let backend = backend.map_err(|error| error.with_prefix("its backend: "))?;
+    if backend.variant.has_role(Role::Backend) {
+        Ok(Some(backend))
+    } else {
+        Err(CellError::failed(format!("{name} cannot be a backend")))
+    }
 }
 
 /// Which end is measured when the subject meets the other.
@@ -121,7 +138,7 @@ pub fn side(preferred: Option<Side>, subject: &Variant, other: &Variant) -> Opti
     }
 }
 
-/// Whether both ends know the call and the case, and each other's language.
+/// Whether both ends support the call and the case, and each other's protocol.
 fn check(
     cell: &PlannedCell,
     method: &str,
@@ -133,20 +150,26 @@ fn check(
         let why = format!("the server speaks {understands}, the caller {speaks}");
         return Err(cannot_talk(cell, &why));
     }
-    if let Some(reason) = ignorance(method, server, caller) {
-        return Err(CellError::unsupported(reason));
+    for (end, does) in [(server, "serve"), (caller, "call")] {
+        if !end.variant.supports_method(method) {
+            let name = end.row_name();
+            return Err(CellError::unsupported(format!(
+                "{name} does not {does} {method}"
+            )));
+        }
     }
-    let name = caller.subject.row_name(&caller.variant);
+    let name = caller.row_name();
     if caller.variant.run_command(cell.case.calls).is_none() {
         let reason = format!("{name} cannot be told a number of calls: it has no `run_calls`");
         return Err(CellError::unsupported(reason));
     }
-    let mute = [(server, "serve"), (caller, "call")].into_iter();
-    let mut mute = mute.filter(|(end, _)| !end.variant.supports_transport(cell.case.transport));
-    if let Some((end, does)) = mute.next() {
-        let name = end.subject.row_name(&end.variant);
-        let reason = format!("{name} does not {does} over {}", cell.case.transport);
-        return Err(CellError::unsupported(reason));
+    let transport = cell.case.transport;
+    for (end, does) in [(server, "serve"), (caller, "call")] {
+        if !end.variant.supports_transport(transport) {
+            let name = end.row_name();
+            let reason = format!("{name} does not {does} over {transport}");
+            return Err(CellError::unsupported(reason));
+        }
     }
     if cell.case.connection_per_call && !caller.variant.can_connect_per_call() {
         let reason = format!("{name} cannot be told that each call has a connection of its own");
@@ -155,57 +178,9 @@ fn check(
     Ok(())
 }
 
-fn ignorance(method: &str, server: &PreparedSubject, caller: &PreparedSubject) -> Option<String> {
-    let name = |end: &PreparedSubject| end.subject.row_name(&end.variant);
-    if !server.variant.supports_method(method) {
-        Some(format!("{} does not serve {method}", name(server)))
-    } else if !caller.variant.supports_method(method) {
-        Some(format!("{} does not call {method}", name(caller)))
-    } else {
-        None
-    }
-}
-
 fn cannot_talk(cell: &PlannedCell, why: &str) -> CellError {
     let (subject, other) = (&cell.id.subject, &cell.id.instrument);
     CellError::failed(format!("{subject} and {other} cannot talk: {why}"))
-}
-
-fn behind<'a>(
-    prepared: &'a PreparedSubjects,
-    name: Option<&String>,
-) -> Result<Option<&'a PreparedSubject>, CellError> {
-    let Some(name) = name else {
-        return Ok(None);
-    };
-    let backend = member(prepared, name).map_err(|stop| stop.with_prefix("its backend: "))?;
-    match backend.variant.has_role(Role::Backend) {
-        true => Ok(Some(backend)),
-        false => Err(CellError::failed(format!("{name} cannot be a backend"))),
-    }
-}
-
-/// Somebody who takes part, by name.
-///
-/// # Errors
-/// What the row says: why it could not be made ready.
-pub fn member<'a>(
-    prepared: &'a PreparedSubjects,
-    name: &str,
-) -> Result<&'a PreparedSubject, CellError> {
-    match prepared.get(name) {
-        Some(Ok(prepared)) => Ok(prepared),
-        Some(Err(outcome)) => Err(CellError::Outcome(outcome.clone())),
-        None => Err(CellError::failed(format!("{name} was never prepared"))),
-    }
-}
-
-/// What a row says that was stopped; nobody interrupts where nothing is started.
-pub fn outcome_of(stop: CellError) -> Outcome {
-    match stop {
-        CellError::Outcome(outcome) => outcome,
-        CellError::Interrupted => Outcome::failed("interrupted"),
-    }
 }
 
 #[cfg(test)]
@@ -226,7 +201,7 @@ mod tests {
             protocol: Protocol::Grpc,
             needs_backend: None,
             transports: vec![Transport::H2c],
-            wait: IdleStrategy::Sleep,
+            idle: IdleStrategy::Sleep,
         }
     }
 

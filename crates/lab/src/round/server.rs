@@ -1,45 +1,51 @@
 //! A server of one round: started, found, verified, and at the end asked how much it served.
 
-use super::RunContext;
-use super::address::ServerAddress;
-use super::shutdown::ShutdownReport;
+use super::shutdown::{ServerEnd, ShutdownReport};
 use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
-use crate::control_group::ResourceLimits;
+use crate::context::{ProcessLimits, RunContext};
+use crate::invocation::Invocation;
+use crate::probe::{self, ProbeReport};
 use crate::process::listening::listening_port;
-use crate::process::output::OutputLine;
-use crate::process::{Process, ProcessEvent, ProcessSpec};
-use crate::subject::{IdleStrategy, Placeholders, Protocol};
+use crate::process::{Process, ProcessEvent};
+use crate::subject::{IdleStrategy, Protocol};
+use crate::transport_files::ServerAddress;
 use bookend_contract::environment::{Environment, Role};
-use bookend_contract::lines::{Line, LineError};
+use bookend_contract::lines::Line;
 use bookend_contract::transport::{Carrier, Transport};
-use bookend_results::audit::{CallCounts, CountMismatch, Counter};
-use bookend_results::mark::Mark;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use bookend_results::audit::{CallCounts, Counter};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two looks into the kernel's table for the port of a server that has not told it.
+/// Between two looks into the kernel's table for the port of a server that has not printed it.
 const PORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A server that has listened for so long without saying `ready` will not say it: its library
+/// A server that has listened for so long without printing `ready` will not print it: its library
 /// cannot tell the port.
 const PORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// When a process has no business to end.
-const MIDST: &str = "while it was measured";
+/// What is started as one server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerSpec<'a> {
+    /// The server itself.
+    pub server: &'a PreparedSubject,
+    /// Its backend, if it needs one.
+    pub backend: Option<&'a PreparedSubject>,
+    /// Only a server under test is limited.
+    pub is_tested: bool,
+    /// What carries its connections. Those to its backend are in plain text over TCP.
+    pub transport: Transport,
+}
 
-/// The note that the lab itself adds where it could make no call: its callers must check replies.
-const VERIFIED_CALLS: &str = "verified_calls";
-
-/// A server that is ready, with what stands behind it.
+/// A server that is ready, with its backend.
 #[derive(Debug)]
 pub struct RunningServer {
-    own: Listening,
-    backend: Option<Listening>,
+    server: ListeningProcess,
+    backend: Option<ListeningProcess>,
+    limits: ProcessLimits,
     /// What its callers need for the transport.
     carrier: Carrier,
-    /// Whether the lab has called it.
+    /// Whether the lab can make a call to it.
     is_verified: bool,
     spins: bool,
     /// What the calling ends know of its calls.
@@ -48,94 +54,82 @@ pub struct RunningServer {
 
 /// A process that listens.
 #[derive(Debug)]
-struct Listening {
+struct ListeningProcess {
     process: Process,
     address: ServerAddress,
 }
 
-/// What is to be started as one server.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerSpec<'a> {
-    /// The server itself.
-    pub server: &'a PreparedSubject,
-    /// What stands behind it.
-    pub backend: Option<&'a PreparedSubject>,
-    /// Only a server under test is limited.
-    pub is_tested: bool,
-    /// What carries its connections. Those to what stands behind it are in plain text over TCP.
-    pub transport: Transport,
-}
-
-/// What a server said at its end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServerEnd {
-    /// Calls that it says it answered.
-    pub served: Option<u64>,
-    /// What it noted beside that.
-    pub notes: BTreeMap<String, f64>,
-    /// What its backend said.
-    pub backend: Option<BackendEnd>,
-    /// What is odd about its end, for all its rows.
-    pub marks: Vec<Mark>,
-    /// Counts that are not what the calling ends know.
-    pub mismatches: Vec<CountMismatch>,
-}
-
-/// What a backend said at its end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BackendEnd {
-    /// Calls that it says it answered.
-    pub served: Option<u64>,
-    /// What it noted beside that.
-    pub notes: BTreeMap<String, f64>,
-}
-
 impl RunningServer {
-    /// Starts what stands behind the server, then the server, and waits until both are ready and a
-    /// call was verified.
+    /// Starts the backend, then the server, and waits until both are ready and a call was verified.
     ///
     /// # Errors
     /// What the server's rows are to say instead.
-    pub fn start(
-        context: &RunContext,
-        station: &ServerSpec<'_>,
-    ) -> Result<RunningServer, CellError> {
-        let backend = station.backend.map(|backend| {
-            let started = Listening::start(context, backend, &Post::of_backend(context));
-            started.map_err(|stop| stop.with_prefix("its backend: "))
+    pub fn start(context: &RunContext, spec: &ServerSpec<'_>) -> Result<RunningServer, CellError> {
+        let backend = spec.backend.map(|backend| {
+            let started = start_backend(context, backend);
+            started.map_err(|error| error.with_prefix("its backend: "))
         });
         let backend = backend.transpose()?;
-        let carrier = context.carriers.of_server(station.transport)?;
-        let post = Post {
+        let limits = context.server_limits(spec.is_tested);
+        let carrier = context.transports.of_server(spec.transport)?;
+        let environment = Environment {
+            cpus: limits.threads,
+            method: Some(context.method.clone()),
             backend: backend.as_ref().map(|backend| backend.address.target()),
+            profile: context.profile && spec.is_tested,
             carrier: carrier.clone(),
-            ..Post::of_server(context, station.is_tested)
+            ..Environment::of(Role::Server)
         };
         let mut server = RunningServer {
-            own: Listening::start(context, station.server, &post)?,
+            server: ListeningProcess::start(context, spec.server, environment, &limits)?,
             backend,
-            carrier: context.carriers.of_caller(&carrier)?,
-            is_verified: station.server.variant.protocol == Protocol::Grpc,
-            spins: station.server.variant.wait == IdleStrategy::Spin,
+            limits,
+            carrier: context.transports.of_caller(&carrier)?,
+            is_verified: spec.server.variant.protocol == Protocol::Grpc,
+            spins: spec.server.variant.idle == IdleStrategy::Spin,
             counts: CallCounts::default(),
         };
         server.verify(context)?;
         Ok(server)
     }
 
-    /// The words of `context`, and those that say how to call this server.
-    pub fn words(&self, context: &RunContext) -> Placeholders {
-        Placeholders {
-            target: Some(self.target()),
-            authority: Some(self.own.address.authority()),
-            carrier: self.carrier.clone(),
-            ..context.words()
+    /// Makes one call. The server asks its backend for it, so that is verified as well.
+    fn verify(&mut self, context: &RunContext) -> Result<(), CellError> {
+        if let Some(command) = context.probe.as_ref().filter(|_| self.is_verified) {
+            self.counts.answered += self.probe(context, command)?.calls;
         }
+        Ok(())
+    }
+
+    /// Runs `command` against it, on the CPUs of the generator.
+    ///
+    /// # Errors
+    /// It says that the server answers wrongly, or did not end.
+    pub fn probe(
+        &self,
+        context: &RunContext,
+        command: &[String],
+    ) -> Result<ProbeReport, CellError> {
+        let mut invocation = Invocation {
+            cpus: context.placement.generator.clone(),
+            authority: Some(self.authority()),
+            request: context.request.clone(),
+            ..Invocation::of_tool(command, Path::new("."))
+        };
+        invocation.environment.target = Some(self.target());
+        invocation.environment.method = Some(context.method.clone());
+        invocation.environment.carrier = self.carrier.clone();
+        probe::run(&context.spawner, &invocation)
     }
 
     /// `host:port` or `unix:PATH`.
     pub fn target(&self) -> String {
-        self.own.address.target()
+        self.server.address.target()
+    }
+
+    /// `host:port` for a URI.
+    pub fn authority(&self) -> String {
+        self.server.address.authority()
     }
 
     /// What its callers need for the transport.
@@ -143,198 +137,97 @@ impl RunningServer {
         &self.carrier
     }
 
-    /// Whether it looks again and again while there is nothing to do.
+    /// What it may use.
+    pub fn limits(&self) -> &ProcessLimits {
+        &self.limits
+    }
+
+    /// Whether it spins while there is nothing to do.
     pub fn spins(&self) -> bool {
         self.spins
     }
 
     /// Its process.
     pub fn process(&self) -> &Process {
-        &self.own.process
+        &self.server.process
     }
 
-    /// The process of what stands behind it.
+    /// The process of its backend.
     pub fn backend(&self) -> Option<&Process> {
         self.backend.as_ref().map(|backend| &backend.process)
     }
 
-    /// Tells it to end, without waiting for it. What stands behind it goes on.
-    pub fn close_stdin(&mut self) {
-        self.own.process.close_stdin();
+    /// Whether it, or its backend, has ended by itself.
+    pub fn has_exited(&self) -> bool {
+        self.process().has_ended() || self.backend().is_some_and(Process::has_ended)
     }
 
-    /// If it, or what stands behind it, has ended by itself, how.
-    ///
-    /// # Errors
-    /// It is alive, and is given back.
-    pub fn exit_reason(self) -> Result<String, Box<RunningServer>> {
-        let how = |process: Process| process.end(Duration::ZERO, |_| {}).describe();
-        if self.own.process.has_ended() {
-            return Ok(format!(
-                "the server ended {MIDST}: {}",
-                how(self.own.process)
-            ));
-        }
-        match self.backend {
-            Some(backend) if backend.process.has_ended() => {
-                let how = how(backend.process);
-                Ok(format!("the backend of the server ended {MIDST}: {how}"))
+    /// How it, or its backend, ended by itself. Whatever still runs is killed.
+    pub fn exit_reason(self) -> String {
+        let (name, process) = match self.backend {
+            Some(backend) if !self.server.process.has_ended() => {
+                ("the backend of the server", backend.process)
             }
-            backend => Err(Box::new(RunningServer { backend, ..self })),
-        }
-    }
-
-    /// Ends it and compares what it served with what the other end knows.
-    pub fn end(self, drain: Duration) -> ServerEnd {
-        let said = self.own.last_words(Counter::Server, drain);
-        let behind = self.backend;
-        let behind = behind.map(|backend| backend.last_words(Counter::Backend, drain));
-        let of_server = said.served.and_then(|served| self.counts.check(served));
-        let of_backend = behind.as_ref().and_then(|behind| behind.served);
-        let of_backend = of_backend.and_then(|served| self.counts.check_backend(served));
-        let mut marks = said.marks;
-        marks.extend(behind.iter().flat_map(|behind| behind.marks.clone()));
-        let mut notes = said.notes.into_map();
-        if !self.is_verified {
-            notes.insert(VERIFIED_CALLS.to_owned(), 0.0);
-        }
-        ServerEnd {
-            mismatches: of_server.into_iter().chain(of_backend).collect(),
-            served: said.served,
-            notes,
-            marks,
-            backend: behind.map(|behind| BackendEnd {
-                served: behind.served,
-                notes: behind.notes.into_map(),
-            }),
-        }
-    }
-
-    /// What stands behind it is verified by the same call.
-    fn verify(&mut self, context: &RunContext) -> Result<(), CellError> {
-        let Some(probe) = context.probe.as_ref().filter(|_| self.is_verified) else {
-            return Ok(());
+            _ => ("the server", self.server.process),
         };
-        let probed = probe.run(&self.words(context), &context.interrupt)?;
-        self.counts.answered += probed.calls;
-        Ok(())
+        let how = process.end(Duration::ZERO, |_| {}).describe();
+        format!("{name} ended while it was measured: {how}")
+    }
+
+    /// Asks it to end, without waiting for it. Its backend goes on.
+    pub fn close_stdin(&mut self) {
+        self.server.process.close_stdin();
+    }
+
+    /// Ends it, and compares what it served with what the other end knows.
+    pub fn end(self, drain: Duration) -> ServerEnd {
+        let report = self.server.shut_down(Counter::Server, drain);
+        let backend = self.backend;
+        let backend = backend.map(|backend| backend.shut_down(Counter::Backend, drain));
+        ServerEnd::new(report, backend, self.counts, self.is_verified)
     }
 }
 
-impl Listening {
+/// It does not serve what the suite calls, so no method is named.
+fn start_backend(
+    context: &RunContext,
+    backend: &PreparedSubject,
+) -> Result<ListeningProcess, CellError> {
+    let limits = context.backend_limits();
+    let environment = Environment {
+        cpus: limits.threads,
+        ..Environment::of(Role::Backend)
+    };
+    ListeningProcess::start(context, backend, environment, &limits)
+}
+
+impl ListeningProcess {
     fn start(
         context: &RunContext,
         prepared: &PreparedSubject,
-        post: &Post,
-    ) -> Result<Listening, CellError> {
-        let group = context
-            .groups
-            .create(&post.limits)
-            .map_err(CellError::failed)?;
-        let plan = process_plan(context, prepared, post)?;
-        let mut process =
-            Process::start(&context.launcher, &plan, group).map_err(CellError::failed)?;
-        let timeout = context
-            .timeouts
-            .ready
-            .unwrap_or(prepared.subject.ready_timeout());
-        match wait_ready(&mut process, context, timeout, &post.carrier)? {
-            Some(address) => Ok(Listening { process, address }),
+        environment: Environment,
+        limits: &ProcessLimits,
+    ) -> Result<ListeningProcess, CellError> {
+        let PreparedSubject {
+            subject, variant, ..
+        } = prepared;
+        let carrier = environment.carrier.clone();
+        let environment = Environment {
+            variant: Some(variant.name.clone()),
+            ..environment
+        };
+        let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
+        let mut process = context.spawn(invocation, &limits.resources)?;
+        let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
+        match wait_ready(&mut process, context, timeout, &carrier)? {
+            Some(address) => Ok(ListeningProcess { process, address }),
             None => Err(CellError::from_exit(&process.end(Duration::ZERO, |_| {}))),
         }
     }
 
-    fn last_words(self, who: Counter, drain: Duration) -> ShutdownReport {
-        let mut said = ShutdownReport::of(who, self.address.port());
-        said.hear(self.process, drain);
-        said
+    fn shut_down(self, counter: Counter, drain: Duration) -> ShutdownReport {
+        ShutdownReport::read(self.process, counter, self.address.port(), drain)
     }
-}
-
-/// As what a process is started.
-struct Post {
-    role: Role,
-    is_tested: bool,
-    cpus: Option<u32>,
-    method: Option<String>,
-    backend: Option<String>,
-    carrier: Carrier,
-    limits: ResourceLimits,
-}
-
-impl Post {
-    fn of_server(context: &RunContext, is_tested: bool) -> Post {
-        Post {
-            role: Role::Server,
-            is_tested,
-            cpus: Some(context.server_threads()),
-            method: Some(context.request.method.clone()),
-            backend: None,
-            carrier: Carrier::H2c,
-            limits: context.server_limits(is_tested),
-        }
-    }
-
-    /// It does not serve what the suite calls.
-    fn of_backend(context: &RunContext) -> Post {
-        let limits = context.backend_limits();
-        Post {
-            role: Role::Backend,
-            is_tested: false,
-            cpus: u32::try_from(limits.cpus.len())
-                .ok()
-                .filter(|&cpus| cpus > 0),
-            method: None,
-            backend: None,
-            carrier: Carrier::H2c,
-            limits,
-        }
-    }
-}
-
-/// What was printed, as a line of the contract.
-///
-/// # Errors
-/// It is none.
-pub fn parse(output: &OutputLine) -> Result<Line, LineError> {
-    // The beginning of a line that is too long is no line of the contract either: it is too long
-    // for every number, and a report's JSON is cut.
-    let (OutputLine::Complete(text) | OutputLine::Truncated(text)) = output;
-    text.parse()
-}
-
-fn process_plan(
-    context: &RunContext,
-    prepared: &PreparedSubject,
-    post: &Post,
-) -> Result<ProcessSpec, CellError> {
-    let environment = Environment {
-        variant: Some(prepared.variant.name.clone()),
-        cpus: post.cpus,
-        method: post.method.clone(),
-        request_file: context.request.bytes.clone(),
-        backend: post.backend.clone(),
-        profile: context.profile && post.is_tested,
-        carrier: post.carrier.clone(),
-        ..Environment::of(post.role)
-    };
-    let words = Placeholders {
-        carrier: post.carrier.clone(),
-        ..context.words()
-    };
-    let command = words
-        .fill(&prepared.variant.run)
-        .map_err(CellError::failed)?;
-    let variables = environment.to_variables().into_iter();
-    Ok(ProcessSpec {
-        command: command.into_iter().map(OsString::from).collect(),
-        folder: prepared.subject.folder.clone(),
-        variables: variables
-            .map(|(name, value)| (name.into(), value))
-            .collect(),
-        cpus: post.limits.cpus.clone(),
-        line_limit_bytes: None,
-    })
 }
 
 /// Where it listens, or nothing when the process has ended.
@@ -348,9 +241,9 @@ fn wait_ready(
     let mut listening_since = None;
     loop {
         let look = deadline.min(Instant::now() + PORT_INTERVAL);
-        match process.next_event(look, &context.interrupt) {
-            ProcessEvent::Output(output) => match parse(&output).map_err(CellError::failed)? {
-                Line::Ready(port) => return ServerAddress::said(port, carrier).map(Some),
+        match process.next_event(look, &context.spawner.interrupt) {
+            ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
+                Line::Ready(port) => return ServerAddress::of_ready(port, carrier).map(Some),
                 line => {
                     return Err(CellError::failed(format!(
                         "the server said `{line}` before ready"
@@ -364,13 +257,14 @@ fn wait_ready(
             }
             ProcessEvent::TimedOut => {
                 if let Some(port) = silent_port(process, &mut listening_since) {
-                    return ServerAddress::said(port, carrier).map(Some);
+                    return ServerAddress::of_ready(port, carrier).map(Some);
                 }
             }
         }
     }
 }
 
+/// The port of a server that has listened for a while without printing it.
 fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Option<u16> {
     let port = listening_port(process.tree())?;
     let since = *listening_since.get_or_insert_with(Instant::now);
@@ -378,9 +272,9 @@ fn silent_port(process: &Process, listening_since: &mut Option<Instant>) -> Opti
 }
 
 fn not_ready(process: &Process, timeout: Duration) -> CellError {
-    let said = process.last_error().map(|line| format!(": {line}"));
-    let said = said.unwrap_or_default();
+    let error = process.last_error().map(|line| format!(": {line}"));
+    let error = error.unwrap_or_default();
     CellError::failed(format!(
-        "the server did not say ready within {timeout:?}{said}"
+        "the server did not say ready within {timeout:?}{error}"
     ))
 }

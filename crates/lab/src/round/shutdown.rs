@@ -1,63 +1,72 @@
-//! What a server or a backend says when it is told to end.
+//! What a server and its backend print when they are asked to end, and what that says of their
+//! rows.
 
-use super::notes::ProcessNotes;
-use super::server::parse;
-use crate::process::Process;
+use super::caller_report::ProcessNotes;
 use crate::process::output::OutputLine;
+use crate::process::{Process, ProcessExit};
 use bookend_contract::lines::Line;
-use bookend_results::audit::Counter;
+use bookend_results::audit::{CallCounts, CountMismatch, Counter};
 use bookend_results::mark::Mark;
+use bookend_results::measurement::{Outcome, Row};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a process says once its standard input is closed.
+/// A server that floods its output says nothing new after the first lines.
+const MARKS_MAX: usize = 4;
+
+/// The note that the lab itself adds where it could make no call: its callers must check replies.
+const VERIFIED_CALLS: &str = "verified_calls";
+
+/// What a process prints once its standard input is closed.
 #[derive(Debug)]
 pub struct ShutdownReport {
-    who: Counter,
+    counter: Counter,
     /// Where it listens.
     port: u16,
-    /// `served N`.
-    pub served: Option<u64>,
-    /// Facts beside it.
-    pub notes: ProcessNotes,
-    /// What is odd about its end, one line each.
-    pub marks: Vec<Mark>,
+    served: Option<u64>,
+    notes: ProcessNotes,
+    /// What is odd about its end.
+    marks: Vec<Mark>,
+}
+
+/// How a server ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerEnd {
+    /// Calls that it says it answered.
+    served: Option<u64>,
+    notes: BTreeMap<String, f64>,
+    backend: Option<BackendEnd>,
+    /// What is odd about its end, for all its rows.
+    marks: Vec<Mark>,
+    /// Counts that are not what the calling ends know.
+    mismatches: Vec<CountMismatch>,
+    /// What the calling ends know.
+    counts: CallCounts,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct BackendEnd {
+    served: Option<u64>,
+    notes: BTreeMap<String, f64>,
 }
 
 impl ShutdownReport {
-    /// Of `the server` or `the backend` that listens on `port`, nothing yet.
-    pub fn of(who: Counter, port: u16) -> ShutdownReport {
-        ShutdownReport {
-            who,
+    /// Ends a process that listens on `port`, and reads what it prints until then.
+    pub fn read(process: Process, counter: Counter, port: u16, drain: Duration) -> ShutdownReport {
+        let mut report = ShutdownReport {
+            counter,
             port,
             served: None,
             notes: ProcessNotes::default(),
             marks: Vec::new(),
-        }
-    }
-
-    /// Pairing the process and listens.
-    pub fn hear(&mut self, process: Process, drain: Duration) {
-        let ended = process.end(drain, |output| self.take(&output));
-        let who = self.who;
-        match ended.status {
-            None => self.mark_other(format!(
-                "{who} did not end within {drain:?} of its standard input's end and was killed"
-            )),
-            Some(status) if !status.success() => {
-                self.mark_other(format!("{who}'s end: {}", ended.describe()));
-            }
-            Some(_) if self.served.is_none() => {
-                self.mark(Mark::NotCounted { by: who });
-            }
-            Some(_) => {}
-        }
-        if let Some(survivors) = ended.survivors {
-            self.mark_other(survivors.to_string());
-        }
+        };
+        let exit = process.end(drain, |output| report.take(&output));
+        report.judge(&exit, drain);
+        report
     }
 
     fn take(&mut self, output: &OutputLine) {
-        let line = match parse(output) {
+        let odd = match output.parse() {
             Ok(Line::Served(count)) => {
                 self.served = Some(count);
                 return;
@@ -66,23 +75,114 @@ impl ShutdownReport {
             Ok(Line::Ready(port)) if port == self.port => return,
             Ok(Line::Note { name, value }) => match self.notes.take(name, value) {
                 Ok(()) => return,
-                Err(error) => format!("{}: {error}", self.who),
+                Err(error) => format!("{}: {error}", self.counter),
             },
-            Ok(line) => format!("{} said `{line}` at its end", self.who),
+            Ok(line) => format!("{} said `{line}` at its end", self.counter),
             Err(error) => error.to_string(),
         };
-        self.mark_other(line);
+        self.mark(Mark::other(odd));
     }
 
-    fn mark_other(&mut self, text: String) {
-        self.mark(Mark::other(text));
+    fn judge(&mut self, exit: &ProcessExit, drain: Duration) {
+        let counter = self.counter;
+        match exit.status {
+            None => self.mark(Mark::other(format!(
+                "{counter} did not end within {drain:?} of its standard input's end and was killed"
+            ))),
+            Some(status) if !status.success() => {
+                let how = exit.describe();
+                self.mark(Mark::other(format!("{counter}'s end: {how}")));
+            }
+            Some(_) if self.served.is_none() => self.mark(Mark::NotCounted { by: counter }),
+            Some(_) => {}
+        }
+        if let Some(survivors) = &exit.survivors {
+            self.mark(Mark::other(survivors.to_string()));
+        }
     }
 
-    /// A server that floods its output says nothing new after the first line.
     fn mark(&mut self, mark: Mark) {
-        const MARKS: usize = 4;
-        if self.marks.len() < MARKS {
+        if self.marks.len() < MARKS_MAX {
             self.marks.push(mark);
+        }
+    }
+}
+
+impl ServerEnd {
+    /// Compares what both say they served with `counts`.
+    pub fn new(
+        server: ShutdownReport,
+        backend: Option<ShutdownReport>,
+        counts: CallCounts,
+        is_verified: bool,
+    ) -> ServerEnd {
+        let of_server = server.served.and_then(|served| counts.check(served));
+        let of_backend = backend.as_ref().and_then(|backend| backend.served);
+        let of_backend = of_backend.and_then(|served| counts.check_backend(served));
+        let mut notes = server.notes.into_map();
+        if !is_verified {
+            notes.insert(VERIFIED_CALLS.to_owned(), 0.0);
+        }
+        let mut marks = server.marks;
+        marks.extend(backend.iter().flat_map(|backend| backend.marks.clone()));
+        ServerEnd {
+            served: server.served,
+            notes,
+            backend: backend.map(|backend| BackendEnd {
+                served: backend.served,
+                notes: backend.notes.into_map(),
+            }),
+            marks,
+            mismatches: of_server.into_iter().chain(of_backend).collect(),
+            counts,
+        }
+    }
+
+    /// Completes all rows of the server. Calls that are in none of them, of the probe and of windows
+    /// that were measured again, stand in the first.
+    pub fn complete(&self, rows: &mut [&mut Row]) {
+        let mut in_rows = CallCounts::default();
+        for window in rows.iter().filter_map(|row| row.outcome.window()) {
+            in_rows += window.call_counts();
+        }
+        let mut elsewhere = self.counts.beyond(&in_rows, self.served);
+        for row in rows {
+            row.served = self.served;
+            row.probe_calls = std::mem::take(&mut elsewhere);
+            row.server_notes.clone_from(&self.notes);
+            if let Some(backend) = &self.backend {
+                row.backend_served = backend.served;
+                row.backend_notes.clone_from(&backend.notes);
+            }
+            self.mark_outcome(&mut row.outcome);
+        }
+    }
+
+    fn mark_outcome(&self, outcome: &mut Outcome) {
+        let Some(window) = outcome.window_mut() else {
+            return;
+        };
+        let is_large = |mismatch: &&CountMismatch| mismatch.exceeds_tolerance();
+        window.marks.extend(self.marks.iter().cloned());
+        let small = self.mismatches.iter().filter(|found| !is_large(found));
+        window.marks.extend(small.copied().map(Mark::CountsDiffer));
+        if let Outcome::Measured(_) = outcome
+            && let Some(large) = self.mismatches.iter().find(is_large)
+        {
+            outcome.fail(Mark::CountsDiffer(*large));
+        }
+    }
+}
+
+/// Marks the rows of a server that ended by itself, before it could say how much it served.
+pub fn mark_uncounted(rows: &mut [&mut Row], end: &Outcome) {
+    let Outcome::Failed { error, .. } = end else {
+        return;
+    };
+    for row in rows {
+        if let Some(window) = row.outcome.window_mut() {
+            let error = error.clone();
+            window.marks.push(Mark::Died { error });
         }
     }
 }

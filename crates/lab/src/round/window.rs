@@ -7,14 +7,14 @@ use bookend_results::suite::Side;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// Context switches are read thread by thread, which takes time that others may need: with each
+/// Context switches are read thread by thread, which takes CPU time that both ends may need: with each
 /// sample up to this number of threads, else with every tenth.
 const FEW_THREADS: usize = 16;
 
 /// A window that is open.
 #[derive(Debug)]
 pub struct WindowSampler {
-    ledger: CpuTimes,
+    machine: CpuTimes,
     lab_cpu: Duration,
     server: Sampler,
     generator: Sampler,
@@ -31,12 +31,12 @@ pub struct WindowUsage {
     pub server: ResourceUsage,
     /// The generator's tree.
     pub generator: ResourceUsage,
-    /// The tree of what stands behind the server.
+    /// The backend's tree.
     pub backend: Option<ResourceUsage>,
     /// Context switches of the side under test.
     pub context_switches: u64,
     /// The machine.
-    pub ledger: CpuTimesDelta,
+    pub machine: CpuTimesDelta,
     /// CPU time of the lab itself, seconds.
     pub lab_seconds: f64,
 }
@@ -46,26 +46,33 @@ pub struct WindowUsage {
 pub struct WindowProcesses<'a> {
     /// The server.
     pub server: &'a Process,
-    /// Who calls it.
+    /// The process that calls it.
     pub generator: &'a Process,
-    /// What stands behind the server.
+    /// The backend of the server.
     pub backend: Option<&'a Process>,
     /// Which of the two ends is measured.
     pub under_test: Side,
 }
 
+impl<'a> WindowProcesses<'a> {
+    /// The process that is measured.
+    pub fn under_test(&self) -> &'a Process {
+        match self.under_test {
+            Side::Server => self.server,
+            Side::Client => self.generator,
+        }
+    }
+}
+
 impl WindowSampler {
     /// The window begins now. What takes longest to read is read last, here and at the end.
-    pub fn begin(watching: WindowProcesses<'_>) -> WindowSampler {
-        let under_test = match watching.under_test {
-            Side::Server => watching.server,
-            Side::Client => watching.generator,
-        };
-        let server = Sampler::begin(watching.server);
-        let generator = Sampler::begin(watching.generator);
-        let backend = watching.backend.map(Sampler::begin);
+    pub fn begin(processes: WindowProcesses<'_>) -> WindowSampler {
+        let server = Sampler::begin(processes.server);
+        let generator = Sampler::begin(processes.generator);
+        let backend = processes.backend.map(Sampler::begin);
+        let under_test = processes.under_test();
         WindowSampler {
-            ledger: CpuTimes::read(),
+            machine: CpuTimes::read(),
             lab_cpu: lab_cpu(),
             server,
             generator,
@@ -107,7 +114,7 @@ impl WindowSampler {
             server,
             generator,
             backend: self.backend.map(Sampler::end),
-            ledger: CpuTimes::read().since(&self.ledger),
+            machine: CpuTimes::read().since(&self.machine),
             lab_seconds: lab_cpu().saturating_sub(self.lab_cpu).as_secs_f64(),
             context_switches: self.switches.end(),
         }

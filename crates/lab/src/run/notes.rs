@@ -1,13 +1,14 @@
-//! What limits and accounts of a run come from and what is odd about where it runs, a sentence
-//! each, printed above the table.
+//! The notes above a run's tables: where limits and accounting come from, and what is odd about
+//! where it runs, a sentence each.
 
-use super::prepare::backends;
+use super::setup::backends;
+use crate::build::PreparedSubjects;
+use crate::context::RunContext;
 use crate::control_group::Capability;
-use crate::round::{PreparedSubjects, RunContext};
 use crate::subject::Protocol;
 use bookend_results::suite::Plan;
 
-/// The sentences.
+/// The notes of a run.
 pub fn notes(context: &RunContext, plan: &Plan, prepared: &PreparedSubjects) -> Vec<String> {
     let mut notes = vec![format!("limits: {}", context.groups.capabilities())];
     notes.extend(context.placement.notes.iter().cloned());
@@ -28,16 +29,15 @@ pub fn notes(context: &RunContext, plan: &Plan, prepared: &PreparedSubjects) -> 
 fn processes(context: &RunContext) -> Option<String> {
     let limit = context.server_processes?;
     let capabilities = context.groups.capabilities();
-    Some(match capabilities.of(Capability::Processes) {
-        Some(_) => format!("processes and threads of the server: at most {limit}"),
-        None => {
-            format!("{limit} processes for the server: not limited, no control group can do it")
-        }
+    Some(if capabilities.of(Capability::Processes).is_some() {
+        format!("processes and threads of the server: at most {limit}")
+    } else {
+        format!("{limit} processes for the server: not limited, no control group can do it")
     })
 }
 
 fn client_cpus(context: &RunContext) -> Option<String> {
-    let (asked, left) = (context.client_cpu_limit?, context.generator_threads()?);
+    let (asked, left) = (context.client_cpus?, context.generator_cpus()?);
     (asked > f64::from(left))
         .then(|| format!("{asked} CPUs for the client: the server leaves {left}"))
 }
@@ -49,21 +49,17 @@ fn backend_cpus(context: &RunContext) -> Option<String> {
     if !context.backend_has_own_cpus() {
         return Some("backends share the CPUs of the generator: there are no others".to_owned());
     }
-    let cpus: Vec<String> = context
-        .placement
-        .spare
-        .iter()
-        .map(usize::to_string)
-        .collect();
+    let spare = context.placement.spare.iter();
+    let cpus: Vec<String> = spare.map(usize::to_string).collect();
     Some(format!("backends run on CPU {}", cpus.join(",")))
 }
 
 fn unverified(prepared: &PreparedSubjects) -> impl Iterator<Item = String> {
-    let members = prepared.iter().filter_map(|(name, member)| {
-        let protocol = member.as_ref().ok()?.variant.protocol;
-        (protocol != Protocol::Grpc).then_some((name, protocol))
-    });
-    members.map(|(name, protocol)| {
+    let protocols = prepared
+        .iter()
+        .map(|(name, prepared)| (name, prepared.variant.protocol));
+    let others = protocols.filter(|(_, protocol)| *protocol != Protocol::Grpc);
+    others.map(|(name, protocol)| {
         format!("{name} speaks {protocol}: the lab makes no call itself, callers check every reply")
     })
 }

@@ -1,8 +1,9 @@
-//! A folder that is gone after the run: the request in the forms that instruments take, sockets,
+//! The folder of a run, removed after it: the request in the forms that instruments take, sockets,
 //! and where a case is over TLS, certificates.
 
 use crate::certificates::{CertificateError, Certificates};
-use crate::round::{RequestFiles, TransportFiles};
+use crate::invocation::RequestFiles;
+use crate::transport_files::TransportFiles;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{Plan, Request, RequestMessage, Suite};
 use std::fs;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct TemporaryFolder {
     folder: PathBuf,
-    files: RequestFiles,
+    request: RequestFiles,
 }
 
 impl TemporaryFolder {
@@ -28,22 +29,22 @@ impl TemporaryFolder {
         let folder = new_folder()?;
         let mut written = TemporaryFolder {
             folder,
-            files: RequestFiles::default(),
+            request: RequestFiles::default(),
         };
         written.fill(suite, request, encoded)?;
         Ok(written)
     }
 
     /// Where the request is.
-    pub fn files(&self) -> &RequestFiles {
-        &self.files
+    pub fn request(&self) -> &RequestFiles {
+        &self.request
     }
 
     /// What the transports of `plan` need, made now. A run has it once.
     ///
     /// # Errors
     /// The certificates cannot be made.
-    pub fn carriers(&self, plan: &Plan) -> std::result::Result<TransportFiles, CertificateError> {
+    pub fn transports(&self, plan: &Plan) -> std::result::Result<TransportFiles, CertificateError> {
         let is_secured = plan
             .cases
             .iter()
@@ -56,12 +57,11 @@ impl TemporaryFolder {
     }
 
     fn fill(&mut self, suite: &Suite, request: &Request, encoded: Option<&[u8]>) -> Result<()> {
-        self.files.method.clone_from(&request.method);
-        self.files.proto = Some(suite.path(&request.proto).canonicalize()?);
+        self.request.proto = Some(suite.path(&request.proto).canonicalize()?);
         let read;
         let bytes = match &request.message {
             RequestMessage::Json(file) => {
-                self.files.json = Some(suite.path(file).canonicalize()?);
+                self.request.json = Some(suite.path(file).canonicalize()?);
                 encoded
             }
             RequestMessage::Bytes(file) => {
@@ -70,8 +70,8 @@ impl TemporaryFolder {
             }
         };
         if let Some(bytes) = bytes {
-            self.files.bytes = Some(put(&self.folder, "request.bin", bytes)?);
-            self.files.framed = Some(put(&self.folder, "request.framed", &framed(bytes)?)?);
+            self.request.bytes = Some(put(&self.folder, "request.bin", bytes)?);
+            self.request.framed = Some(put(&self.folder, "request.framed", &framed(bytes)?)?);
         }
         Ok(())
     }
@@ -98,7 +98,8 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// A folder that was not there before: nobody else may have put anything into it, or look.
+/// A folder that was not there before, so that no other user has put anything into it, and that no
+/// other user can read.
 fn new_folder() -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -215,7 +215,7 @@ fn resolve(
         protocol: protocol.unwrap_or_default(),
         needs_backend: backend(source, needs_backend.or(subject.needs_backend.as_ref()))?,
         transports: transports_of(source, transports.or(subject.transports.as_ref()))?,
-        wait: wait.unwrap_or_default(),
+        idle: wait.unwrap_or_default(),
     })
 }
 
@@ -430,7 +430,7 @@ install = "https://rustup.rs"
 
     #[test]
     fn who_waits_by_spinning_says_so() {
-        let wait = |text: &str| read(text).map(|subject| subject.default_variant().wait);
+        let wait = |text: &str| read(text).map(|subject| subject.default_variant().idle);
         assert_eq!(wait(TONIC), Ok(IdleStrategy::Sleep));
         assert_eq!(
             wait(&format!("wait = \"spin\"{TONIC}")),
@@ -551,7 +551,7 @@ install = "https://rustup.rs"
 
     #[test]
     fn a_build_is_stale_when_a_source_changes_and_fresh_when_a_product_does() {
-        use crate::subject::BuildState;
+        use crate::build::BuildState;
         let home = tempfile::tempdir().expect("a temporary folder");
         let folder = home.path().join("subjects/rust-tonic");
         std::fs::create_dir_all(folder.join("src")).expect("created");

@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
         .plan
         .cases
         .push("C=1 S=2".parse().unwrap());
-    performance.settings.interrupt = Interrupt::on_signals().unwrap();
+    performance.settings.spawner.interrupt = Interrupt::on_signals().unwrap();
     performance.settings.isolation = true;
     performance.store = Store::open(&folder.join("store.db")).unwrap();
     ExitCode::from(performance.run().exit_status())

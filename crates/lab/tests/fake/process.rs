@@ -1,12 +1,14 @@
 //! Starting, listening to and ending single processes.
 
-use crate::stage::{Stage, launcher, processes_with};
+use crate::stage::{Stage, processes_with, spawner};
 use bookend_lab::control_group::{Capability, ControlGroups, ResourceLimits};
 use bookend_lab::cpu::CpuMeter;
+use bookend_lab::invocation::Invocation;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::output::OutputLine;
 use bookend_lab::process::tree::kill_group;
-use bookend_lab::process::{Process, ProcessEvent, ProcessSpec};
+use bookend_lab::process::{Process, ProcessEvent};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 tests![
@@ -48,14 +50,31 @@ fn start(stage: &Stage, groups: &ControlGroups, text: &str) -> Process {
 
 fn start_on(stage: &Stage, groups: &ControlGroups, text: &str, cpus: Vec<usize>) -> Process {
     let script = stage.script("fake.sh", text);
-    let plan = ProcessSpec {
-        command: vec![script.into()],
-        folder: stage.folder().to_owned(),
+    let limits = ResourceLimits {
         cpus,
-        ..ProcessSpec::default()
+        ..ResourceLimits::default()
     };
-    let group = groups.create(&ResourceLimits::default()).unwrap();
-    Process::start(&launcher(), &plan, group).unwrap()
+    start_program(stage, groups, &script, &limits)
+}
+
+/// Starts a program, pinned to the CPUs of `limits`, which its group need not enforce.
+fn start_program(
+    stage: &Stage,
+    groups: &ControlGroups,
+    program: &Path,
+    limits: &ResourceLimits,
+) -> Process {
+    let command = [program.to_str().unwrap().to_owned()];
+    let invocation = Invocation {
+        cpus: limits.cpus.clone(),
+        ..Invocation::of_tool(&command, stage.folder())
+    };
+    let limits = ResourceLimits {
+        cpus: vec![],
+        ..limits.clone()
+    };
+    let group = groups.create(&limits).unwrap();
+    spawner().spawn(&invocation, group).unwrap()
 }
 
 fn next(process: &mut Process) -> ProcessEvent {
@@ -84,13 +103,8 @@ fn a_process_says_lines_and_ends_with_its_input() {
 
 fn a_program_that_is_not_there_is_named() {
     both_ways(|stage, groups| {
-        let plan = ProcessSpec {
-            command: vec!["./nowhere".into()],
-            folder: stage.folder().to_owned(),
-            ..ProcessSpec::default()
-        };
-        let group = groups.create(&ResourceLimits::default()).unwrap();
-        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        let nowhere = Path::new("./nowhere");
+        let mut process = start_program(stage, groups, nowhere, &ResourceLimits::default());
         assert_eq!(next(&mut process), ProcessEvent::Exited);
         let ended = process.end(LONG, |_| {});
         assert_eq!(ended.code(), Some(127));
@@ -251,13 +265,7 @@ fn a_process_gets_no_more_memory_than_its_limit() {
         };
         let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
         let script = stage.script("fake.sh", text);
-        let plan = ProcessSpec {
-            command: vec![script.into()],
-            folder: stage.folder().to_owned(),
-            ..ProcessSpec::default()
-        };
-        let group = groups.create(&limits).unwrap();
-        let mut process = Process::start(&launcher(), &plan, group).unwrap();
+        let mut process = start_program(stage, groups, &script, &limits);
         let has_all = next(&mut process) == line("100000000");
         assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
         let describe = process.end(LONG, |_| {}).describe();

@@ -1,10 +1,10 @@
 //! Whole runs with fake servers and fake instruments: how each ends as a row.
 
-use crate::stage::{CALL, Stage, count, launcher, processes_with, serve};
+use crate::stage::{CALL, Stage, count, launcher, processes_with, serve, spawner};
 use bookend_contract::latency;
+use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::progress::ProgressReporter;
-use bookend_lab::round::ProcessTimeouts;
 use bookend_lab::run::{RunSettings, RunSummary, run};
 use bookend_results::measurement::{Measurement, Outcome, Row};
 use bookend_results::store::Store;
@@ -77,13 +77,11 @@ impl Performance {
             resume: false,
             subjects: stage.folder().to_owned(),
             message: None,
-            bookend: "/nowhere/bookend".into(),
-            launcher: launcher(),
+            spawner: spawner(),
             probe: None,
             semantics: None,
             command: "bookend run fake".to_owned(),
             seed: Some(7),
-            interrupt: Interrupt::new(),
             timeouts: ProcessTimeouts {
                 ready: None,
                 drain: Duration::from_secs(60),
@@ -562,10 +560,10 @@ fn variables_reach_both_ends() {
 fn what_an_interrupt_left_is_resumed() {
     let mut performance = with_server(&serve(1));
     performance.settings.plan.rounds = 3;
-    performance.settings.interrupt.raise();
+    performance.settings.spawner.interrupt.raise();
     let nothing = performance.run();
     assert_eq!((nothing.id, nothing.exit_status()), (None, 130));
-    performance.settings.interrupt = Interrupt::new();
+    performance.settings.spawner.interrupt = Interrupt::new();
     let whole = performance.run();
     let rows = performance.store.rows(whole.id.unwrap()).unwrap();
     assert_eq!(rows.len(), 3);

@@ -1,7 +1,9 @@
 //! Where the fakes play: a folder of their own, gone afterwards.
 
 use bookend_lab::launch::Launcher;
+use bookend_lab::process::interrupt::Interrupt;
 use bookend_lab::process::stat::ProcessStat;
+use bookend_lab::spawner::Spawner;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -104,6 +106,15 @@ pub fn launcher() -> Launcher {
     Launcher {
         program: std::env::current_exe().unwrap(),
         arguments: vec![crate::LAUNCH.into()],
+    }
+}
+
+/// Starts processes of a test.
+pub fn spawner() -> Spawner {
+    Spawner {
+        launcher: launcher(),
+        bookend: "/nowhere/bookend".into(),
+        interrupt: Interrupt::new(),
     }
 }
 

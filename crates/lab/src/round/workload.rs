@@ -1,13 +1,13 @@
-//! The load of one cell: how it is told to the caller, and how long the lab waits for it.
+//! The calls that a cell asks for, and how long the lab waits for them.
 
 use bookend_contract::environment::Extent;
-use bookend_results::suite::Case;
+use bookend_results::suite::{Case, Plan};
 use std::time::Duration;
 
 /// How long a call without a deadline may take before the lab gives up on a fixed number of calls.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The load of one cell.
+/// The calls that a cell asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// C and S, and what else the case asks for.
@@ -21,19 +21,21 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// What the plan asks for under `case`.
+    pub fn of_plan(plan: &Plan, case: Case) -> Workload {
+        Workload {
+            case,
+            warmup_ms: plan.warmup_ms,
+            window_ms: plan.window_ms,
+            deadline_ms: plan.deadline_ms,
+        }
+    }
+
     /// What ends the window.
     pub fn extent(&self) -> Extent {
         match self.case.calls {
             Some(calls) => Extent::Calls(calls),
             None => Extent::Milliseconds(self.window_ms),
-        }
-    }
-
-    /// Length of the window, milliseconds, where it is known before.
-    pub fn measure_ms(&self) -> Option<u64> {
-        match self.extent() {
-            Extent::Milliseconds(length) => Some(length),
-            Extent::Calls(_) => None,
         }
     }
 
@@ -102,7 +104,10 @@ mod tests {
     #[test]
     fn calls_take_as_many_deadlines_as_each_stream_has_turns() {
         let load = |case| load(case, Some(20_000));
-        assert_eq!(load("C=1 S=5000 calls=10000").measure_ms(), None);
+        assert_eq!(
+            load("C=1 S=5000 calls=10000").extent(),
+            Extent::Calls(10_000)
+        );
         let longest = |case| load(case).longest().as_millis();
         assert_eq!(longest("C=1 S=5000 calls=10000"), 60_500);
         assert_eq!(longest("C=1 S=5000 calls=10001"), 80_500);

@@ -1,6 +1,6 @@
 //! Whether a subject must be built again: its sources are compared with those of the last build.
 
-use super::{Subject, Variant};
+use crate::subject::{Subject, Variant};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl fmt::Display for SourceFingerprint {
     }
 }
 
-/// What is known about the last build of a variant, or of another that is built alike.
+/// What is known about the last build of a variant, or of another with the same build commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildState {
     /// It was built from these very sources.
@@ -100,8 +100,7 @@ impl Subject {
         std::fs::write(marker, format!("{}\n", self.fingerprint()?))
     }
 
-    /// One for all variants that are built by the same commands: who builds one of them has built
-    /// the others.
+    /// Variants with the same build commands share one marker: building one builds them all.
     fn marker(&self, variant: &Variant) -> PathBuf {
         let mut hash = FNV_OFFSET;
         for command in &variant.build {

@@ -1,21 +1,20 @@
-//! What an instrument or a client said it measured, from the contract's lines or from the
-//! documents of instruments that know nothing of it.
+//! What a client or an instrument says that it measured: in the contract's lines, or in the document
+//! of an instrument that knows nothing of the contract.
 
-use super::notes::{ProcessNotes, TooManyNotes};
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
-use bookend_contract::lines::{Line, LineError};
+use bookend_contract::lines::{Line, LineError, NOTES_LIMIT};
 use bookend_contract::report::LoadReport;
 use bookend_results::audit::CallCounts;
 use bookend_results::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
+use thiserror::Error;
 
 /// Counts and latencies of one run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClientReport {
+pub struct CallerReport {
     /// Length of the window as the instrument measured it, seconds.
     pub window_seconds: Option<f64>,
     /// Calls answered OK in the window.
@@ -55,18 +54,33 @@ pub struct OwnFigures {
     pub spins: bool,
 }
 
-/// What an instrument said cannot be used.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ClientReportError {
-    /// A line that is none of the contract's.
+/// Facts that a process prints beside its figures (`note goroutines_peak 10012`), by name. A name
+/// that comes again has its last number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProcessNotes(BTreeMap<String, f64>);
+
+/// A process noted more facts than are kept: it is logging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("it noted more than {NOTES_LIMIT} facts")]
+pub struct TooManyNotes;
+
+/// What a caller printed cannot be used.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum CallerReportError {
+    /// A line that is not in the contract.
+    #[error("{0}")]
     Line(LineError),
-    /// A line of the contract that this role does not say.
+    /// A line of the contract that this role does not print.
+    #[error("`{0}` is out of place")]
     OutOfPlace(String),
     /// The latencies in the report are no histogram.
+    #[error("{0}")]
     Histogram(latency::HistogramError),
     /// There is no `ok` line and no report.
+    #[error("it ended without saying `ok N`")]
     NoCounts,
     /// The latencies do not add up to the OK calls.
+    #[error("it told {latencies} latencies of {ok} OK calls")]
     Latencies {
         /// Calls that the `LATENCY_NS COUNT` lines add up to.
         latencies: u64,
@@ -74,18 +88,41 @@ pub enum ClientReportError {
         ok: u64,
     },
     /// Counts beyond all reason.
-    TooMany(TooMany),
+    #[error("{0}")]
+    TooMany(#[from] TooMany),
     /// More notes than are kept.
-    ProcessNotes(TooManyNotes),
+    #[error(transparent)]
+    Notes(#[from] TooManyNotes),
     /// The document of an instrument lacks what it always has.
+    #[error("its output lacks `{}`", .0.trim_end())]
     Document(&'static str),
     /// The document is no JSON of ghz.
+    #[error("its output is no report of ghz: {0}")]
     Json(String),
 }
 
-impl Default for ClientReport {
-    fn default() -> ClientReport {
-        ClientReport {
+impl ProcessNotes {
+    /// Takes the next note.
+    ///
+    /// # Errors
+    /// There are [`NOTES_LIMIT`] others already.
+    pub fn take(&mut self, name: String, value: f64) -> Result<(), TooManyNotes> {
+        if self.0.len() >= NOTES_LIMIT && !self.0.contains_key(&name) {
+            return Err(TooManyNotes);
+        }
+        self.0.insert(name, value);
+        Ok(())
+    }
+
+    /// All of them.
+    pub fn into_map(self) -> BTreeMap<String, f64> {
+        self.0
+    }
+}
+
+impl Default for CallerReport {
+    fn default() -> CallerReport {
+        CallerReport {
             window_seconds: None,
             ok: 0,
             errors: BTreeMap::new(),
@@ -101,17 +138,17 @@ impl Default for ClientReport {
 
 /// The lines of one run as they come.
 #[derive(Clone, Debug, Default)]
-pub struct ClientReportParser {
-    said: ClientReport,
+pub struct CallerReportParser {
+    said: CallerReport,
     has_counts: bool,
 }
 
-impl ClientReportParser {
+impl CallerReportParser {
     /// Takes the next line that is not about the window.
     ///
     /// # Errors
     /// It is a line that no instrument says, or its report is broken.
-    pub fn take(&mut self, line: Line) -> Result<(), ClientReportError> {
+    pub fn take(&mut self, line: Line) -> Result<(), CallerReportError> {
         match line {
             Line::Latency { latency_ns, count } => {
                 count::sum(self.said.latencies.len(), count)?;
@@ -130,15 +167,15 @@ impl ClientReportParser {
             Line::Unfinished(count) => add(&mut self.said.unfinished, count)?,
             Line::Report(report) => {
                 let notes = std::mem::take(&mut self.said.notes);
-                self.said = ClientReport {
+                self.said = CallerReport {
                     notes,
-                    ..ClientReport::of_report(&report)?
+                    ..CallerReport::of_report(&report)?
                 };
                 self.has_counts = true;
             }
             Line::Note { name, value } => self.said.notes.take(name, value)?,
             Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
-                return Err(ClientReportError::OutOfPlace(line.to_string()));
+                return Err(CallerReportError::OutOfPlace(line.to_string()));
             }
         }
         Ok(())
@@ -148,29 +185,29 @@ impl ClientReportParser {
     ///
     /// # Errors
     /// The counts are missing, or the latencies do not add up to them.
-    pub fn finish(self) -> Result<ClientReport, ClientReportError> {
+    pub fn finish(self) -> Result<CallerReport, CallerReportError> {
         if !self.has_counts {
-            return Err(ClientReportError::NoCounts);
+            return Err(CallerReportError::NoCounts);
         }
         let (latencies, ok) = (self.said.latencies.len(), self.said.ok);
         if self.said.own.is_none() && latencies != ok {
-            return Err(ClientReportError::Latencies { latencies, ok });
+            return Err(CallerReportError::Latencies { latencies, ok });
         }
         Ok(self.said)
     }
 }
 
-impl ClientReport {
+impl CallerReport {
     /// What the report of `bookend load` says.
     ///
     /// # Errors
     /// Its histogram cannot be read.
-    pub fn of_report(report: &LoadReport) -> Result<ClientReport, ClientReportError> {
+    pub fn of_report(report: &LoadReport) -> Result<CallerReport, CallerReportError> {
         let own = &report.bookend;
         let latencies =
-            latency::decode(&own.latency_histogram).map_err(ClientReportError::Histogram)?;
+            latency::decode(&own.latency_histogram).map_err(CallerReportError::Histogram)?;
         count::checked(latencies.len())?;
-        Ok(ClientReport {
+        Ok(CallerReport {
             window_seconds: Some(own.window_seconds),
             ok: own.ok,
             errors: own.errors.clone(),
@@ -187,7 +224,7 @@ impl ClientReport {
                 steady: own.intervals.as_ref().map(Steady::of).unwrap_or_default(),
                 spins: own.wait == "spin",
             }),
-            ..ClientReport::default()
+            ..CallerReport::default()
         })
     }
 
@@ -195,12 +232,12 @@ impl ClientReport {
     ///
     /// # Errors
     /// It is not such a document.
-    pub fn of_ghz(text: &str) -> Result<ClientReport, ClientReportError> {
+    pub fn of_ghz(text: &str) -> Result<CallerReport, CallerReportError> {
         if let Ok(report) = serde_json::from_str::<LoadReport>(text) {
-            return ClientReport::of_report(&report);
+            return CallerReport::of_report(&report);
         }
         let report: GhzReport = serde_json::from_str(text)
-            .map_err(|error| ClientReportError::Json(error.to_string()))?;
+            .map_err(|error| CallerReportError::Json(error.to_string()))?;
         report.said()
     }
 
@@ -209,24 +246,24 @@ impl ClientReport {
     ///
     /// # Errors
     /// It is not such a text.
-    pub fn of_h2load(text: &str) -> Result<ClientReport, ClientReportError> {
+    pub fn of_h2load(text: &str) -> Result<CallerReport, CallerReportError> {
         let finished = rest_after(text, "finished in ")?;
         let requests = rest_after(text, "requests: ")?;
         let statuses = rest_after(text, "status codes: ")?;
         let (duration, _) = finished.split_once(',').unwrap_or((finished, ""));
         let of = |list: &str, name| count_before(list, name);
-        let done = of(requests, "done").ok_or(ClientReportError::Document("requests done"))?;
+        let done = of(requests, "done").ok_or(CallerReportError::Document("requests done"))?;
         let started = count::checked(of(requests, "started").unwrap_or(done))?;
-        let ok = of(statuses, "2xx").ok_or(ClientReportError::Document("status codes"))?;
+        let ok = of(statuses, "2xx").ok_or(CallerReportError::Document("status codes"))?;
         let (done, ok) = (count::checked(done)?, count::checked(ok)?);
         let failed = done.saturating_sub(ok);
         let errors = (failed > 0).then(|| ("UNKNOWN".to_owned(), failed));
-        Ok(ClientReport {
+        Ok(CallerReport {
             window_seconds: h2load_seconds(duration),
             ok,
             errors: errors.into_iter().collect(),
             unfinished: started.saturating_sub(done),
-            ..ClientReport::default()
+            ..CallerReport::default()
         })
     }
 
@@ -264,10 +301,10 @@ struct GhzCall {
 }
 
 impl GhzReport {
-    fn said(self) -> Result<ClientReport, ClientReportError> {
-        let mut said = ClientReport {
+    fn said(self) -> Result<CallerReport, CallerReportError> {
+        let mut said = CallerReport {
             window_seconds: Some(self.total as f64 / 1e9),
-            ..ClientReport::default()
+            ..CallerReport::default()
         };
         for (status, count) in self.status_code_distribution {
             match status.as_str() {
@@ -308,10 +345,10 @@ fn code_of_ghz(status: &str) -> String {
     }
 }
 
-fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, ClientReportError> {
+fn rest_after<'a>(text: &'a str, start: &'static str) -> Result<&'a str, CallerReportError> {
     let mut lines = text.lines().rev();
     let line = lines.find_map(|line| line.trim_start().strip_prefix(start));
-    line.ok_or(ClientReportError::Document(start))
+    line.ok_or(CallerReportError::Document(start))
 }
 
 /// The number before `name` in `10 total, 9 started`.
@@ -329,48 +366,14 @@ fn h2load_seconds(text: &str) -> Option<f64> {
     })
 }
 
-impl fmt::Display for ClientReportError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClientReportError::Line(error) => error.fmt(out),
-            ClientReportError::OutOfPlace(line) => write!(out, "`{line}` is out of place"),
-            ClientReportError::Histogram(error) => error.fmt(out),
-            ClientReportError::NoCounts => out.write_str("it ended without saying `ok N`"),
-            ClientReportError::Latencies { latencies, ok } => {
-                write!(out, "it told {latencies} latencies of {ok} OK calls")
-            }
-            ClientReportError::TooMany(error) => error.fmt(out),
-            ClientReportError::ProcessNotes(error) => error.fmt(out),
-            ClientReportError::Document(what) => {
-                write!(out, "its output lacks `{}`", what.trim_end())
-            }
-            ClientReportError::Json(why) => write!(out, "its output is no report of ghz: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ClientReportError {}
-
-impl From<TooMany> for ClientReportError {
-    fn from(error: TooMany) -> ClientReportError {
-        ClientReportError::TooMany(error)
-    }
-}
-
-impl From<TooManyNotes> for ClientReportError {
-    fn from(error: TooManyNotes) -> ClientReportError {
-        ClientReportError::ProcessNotes(error)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn say(text: &str) -> Result<ClientReport, ClientReportError> {
-        let mut saying = ClientReportParser::default();
+    fn say(text: &str) -> Result<CallerReport, CallerReportError> {
+        let mut saying = CallerReportParser::default();
         for line in text.lines() {
-            saying.take(line.parse().map_err(ClientReportError::Line)?)?;
+            saying.take(line.parse().map_err(CallerReportError::Line)?)?;
         }
         saying.finish()
     }
@@ -389,12 +392,12 @@ mod tests {
         let error = say("1000 4\nok 5\n").unwrap_err();
         assert_eq!(
             error,
-            ClientReportError::Latencies {
+            CallerReportError::Latencies {
                 latencies: 4,
                 ok: 5
             }
         );
-        assert_eq!(say("1000 4\n").unwrap_err(), ClientReportError::NoCounts);
+        assert_eq!(say("1000 4\n").unwrap_err(), CallerReportError::NoCounts);
     }
 
     #[test]
@@ -410,18 +413,18 @@ mod tests {
         ] {
             let line = line.replace('#', &half.to_string());
             let error = say(&format!("ok 0\n{line}\n{line}\n")).unwrap_err();
-            assert_eq!(error, ClientReportError::TooMany(TooMany), "{line}");
+            assert_eq!(error, CallerReportError::TooMany(TooMany), "{line}");
         }
         let ghz =
             format!(r#"{{"total":1,"statusCodeDistribution":{{"Odd":{half},"Strange":{half}}}}}"#);
         assert_eq!(
-            ClientReport::of_ghz(&ghz),
-            Err(ClientReportError::TooMany(TooMany))
+            CallerReport::of_ghz(&ghz),
+            Err(CallerReportError::TooMany(TooMany))
         );
         let h2load = "finished in 1s,\nrequests: 18446744073709551615 done\nstatus codes: 1 2xx\n";
         assert_eq!(
-            ClientReport::of_h2load(h2load),
-            Err(ClientReportError::TooMany(TooMany))
+            CallerReport::of_h2load(h2load),
+            Err(CallerReportError::TooMany(TooMany))
         );
     }
 
@@ -438,15 +441,15 @@ mod tests {
             "details":[{"timestamp":"x","latency":1000,"error":"","status":"OK"},
                        {"timestamp":"x","latency":9000,"error":"y","status":"Canceled"},
                        {"timestamp":"x","latency":3000,"error":"","status":"OK"}]}"#;
-        let said = ClientReport::of_ghz(text).unwrap();
+        let said = CallerReport::of_ghz(text).unwrap();
         assert_eq!(said.ok, 2);
         assert_eq!(said.latencies.len(), 2);
         assert_eq!(said.window_seconds, Some(2.0));
         let codes: Vec<&str> = said.errors.keys().map(String::as_str).collect();
         assert_eq!(codes, ["CANCELLED", "DEADLINE_EXCEEDED", "UNKNOWN"]);
         assert!(matches!(
-            ClientReport::of_ghz("ghz: oh"),
-            Err(ClientReportError::Json(_))
+            CallerReport::of_ghz("ghz: oh"),
+            Err(CallerReportError::Json(_))
         ));
     }
 
@@ -455,11 +458,11 @@ mod tests {
         let text = "starting benchmark...\n\nfinished in 2.50s, 40.00 req/s, 3.42KB/s\n\
              requests: 100 total, 110 started, 100 done, 98 succeeded, 2 failed, 0 errored, 0 \
              timeout\nstatus codes: 98 2xx, 0 3xx, 0 4xx, 2 5xx\ntraffic: 1KB\n";
-        let said = ClientReport::of_h2load(text).unwrap();
+        let said = CallerReport::of_h2load(text).unwrap();
         assert_eq!((said.ok, said.error_count(), said.unfinished), (98, 2, 10));
         assert_eq!(said.window_seconds, Some(2.5));
         assert!(said.latencies.is_empty());
-        let error = ClientReport::of_h2load("oh").unwrap_err();
+        let error = CallerReport::of_h2load("oh").unwrap_err();
         assert_eq!(error.to_string(), "its output lacks `finished in`");
     }
 
@@ -469,5 +472,16 @@ mod tests {
         assert_eq!(h2load_seconds(" 10.01s"), Some(10.01));
         assert_eq!(h2load_seconds("500us"), Some(0.0005));
         assert_eq!(h2load_seconds("1h"), None);
+    }
+
+    #[test]
+    fn a_name_that_comes_again_takes_no_more_room() {
+        let mut notes = ProcessNotes::default();
+        for number in 0..NOTES_LIMIT {
+            assert_eq!(notes.take(format!("fact_{number}"), 1.0), Ok(()));
+        }
+        assert_eq!(notes.take("fact_0".to_owned(), 2.0), Ok(()));
+        assert_eq!(notes.take("one_more".to_owned(), 1.0), Err(TooManyNotes));
+        assert_eq!(notes.into_map()["fact_0"], 2.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a server listens, and what it and its callers need for the transport.
+//! What the transports of a run need, and where a server listens.
 
 use crate::cell_error::CellError;
 use crate::certificates::Certificates;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The longest path of a Unix domain socket: 108 bytes with the NUL that ends it (unix(7)).
 const SOCKET_PATH_MAX_BYTES: usize = 107;
 
-/// What a run has for transports that need something.
+/// What the transports of a run need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportFiles {
     /// The folder for sockets.
@@ -19,7 +19,7 @@ pub struct TransportFiles {
 }
 
 impl TransportFiles {
-    /// What a server gets that is started now: no two get the same socket.
+    /// For a server that is started now: no two get the same socket.
     ///
     /// # Errors
     /// What the rows of the server say instead.
@@ -31,7 +31,7 @@ impl TransportFiles {
         })
     }
 
-    /// What the callers of such a server get.
+    /// For the callers of such a server.
     ///
     /// # Errors
     /// As [`TransportFiles::of_server`].
@@ -72,11 +72,11 @@ pub enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// That of a server which was given `carrier` and has said `ready PORT`.
+    /// The address of a server that was given `carrier` and has said `ready PORT`.
     ///
     /// # Errors
-    /// It listens elsewhere than it was told.
-    pub fn said(port: u16, carrier: &Carrier) -> Result<ServerAddress, CellError> {
+    /// It does not listen where it should.
+    pub fn of_ready(port: u16, carrier: &Carrier) -> Result<ServerAddress, CellError> {
         match (carrier, port) {
             (Carrier::Unix(socket), 0) => Ok(ServerAddress::Unix(socket.clone())),
             (Carrier::Unix(_), port) => Err(CellError::failed(format!(
@@ -105,7 +105,7 @@ impl ServerAddress {
         }
     }
 
-    /// What a URI calls it: a socket has no name that could stand in one.
+    /// What stands for it in a URI: a socket's path cannot.
     pub fn authority(&self) -> String {
         match self {
             ServerAddress::Port(port) => format!("127.0.0.1:{port}"),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_server_listens_where_it_was_told() {
-        let address = |port, carrier| ServerAddress::said(port, &carrier).ok();
+        let address = |port, carrier| ServerAddress::of_ready(port, &carrier).ok();
         assert_eq!(address(7, Carrier::H2c), Some(ServerAddress::Port(7)));
         assert_eq!(
             address(0, unix()),

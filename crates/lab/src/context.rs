@@ -1,0 +1,277 @@
+//! What all rounds of a run share, and what each process of a cell may use.
+
+use crate::cell_error::CellError;
+use crate::control_group::{ControlGroups, ResourceLimits};
+use crate::cpu::Placement;
+use crate::invocation::{Invocation, RequestFiles};
+use crate::process::{DRAIN_TIMEOUT, Process};
+use crate::spawner::Spawner;
+use crate::subject::CommandTemplate;
+use crate::transport_files::TransportFiles;
+use bookend_results::suite::Side;
+use std::time::Duration;
+
+/// How much longer than warm-up and window an instrument may take: connecting, draining, printing.
+pub const INSTRUMENT_GRACE: Duration = Duration::from_secs(10);
+
+/// Processes and threads of one subject: more than the largest published cell needs with a thread
+/// for each call, and where a fork bomb ends.
+pub const PROCESSES_LIMIT: u32 = 131_072;
+
+/// What all rounds of a run share.
+#[derive(Debug)]
+pub struct RunContext {
+    /// How processes are started.
+    pub spawner: Spawner,
+    /// Where limits and accounting come from.
+    pub groups: ControlGroups,
+    /// Which end runs on which CPUs.
+    pub placement: Placement,
+    /// CPUs that a server under test may use, a fraction being a share of CPU time.
+    pub server_cpus: f64,
+    /// Memory that a server under test may use, bytes.
+    pub server_memory_bytes: Option<u64>,
+    /// Processes and threads that a server under test may have.
+    pub server_processes: Option<u32>,
+    /// CPUs that a client under test may use, a fraction being a share of CPU time.
+    pub client_cpus: Option<f64>,
+    /// Makes one verified call to a server before it is measured.
+    pub probe: Option<CommandTemplate>,
+    /// What is called: `pkg.Service/Method`.
+    pub method: String,
+    /// The message that every call carries.
+    pub request: RequestFiles,
+    /// What transports need: sockets and certificates.
+    pub transports: TransportFiles,
+    /// How long the lab waits.
+    pub timeouts: ProcessTimeouts,
+    /// Whether the measured side is recorded with a profiler, and must keep its symbols for it.
+    pub profile: bool,
+}
+
+/// How long the lab waits for a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessTimeouts {
+    /// For `ready`; `None` leaves it to the subject's language.
+    pub ready: Option<Duration>,
+    /// For the end, once standard input is closed.
+    pub drain: Duration,
+    /// For an instrument beyond its warm-up and window.
+    pub grace: Duration,
+}
+
+/// What one process of a cell may use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProcessLimits {
+    /// CPUs that it may use, a fraction being a share of CPU time. `None`: all that it runs on.
+    pub cpus: Option<f64>,
+    /// Worker threads that it is asked to use: one a CPU. `None`: it was not pinned.
+    pub threads: Option<u32>,
+    /// What the kernel holds it to.
+    pub resources: ResourceLimits,
+}
+
+impl RunContext {
+    /// Starts a process of a cell, in a control group of its own where there are any.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    pub fn spawn(
+        &self,
+        mut invocation: Invocation<'_>,
+        limits: &ResourceLimits,
+    ) -> Result<Process, CellError> {
+        invocation.cpus.clone_from(&limits.cpus);
+        invocation.request.clone_from(&self.request);
+        invocation
+            .environment
+            .request_file
+            .clone_from(&self.request.bytes);
+        let group = self.groups.create(limits).map_err(CellError::failed)?;
+        let process = self.spawner.spawn(&invocation, group);
+        process.map_err(|error| error.into_cell_error(CellError::failed))
+    }
+
+    /// Only a server under test is limited beyond its CPUs.
+    pub fn server_limits(&self, is_tested: bool) -> ProcessLimits {
+        let threads = whole_cpus(self.server_cpus);
+        let cpus = if is_tested {
+            self.server_cpus
+        } else {
+            f64::from(threads)
+        };
+        let processes = self.server_processes.filter(|_| is_tested);
+        ProcessLimits {
+            cpus: Some(cpus),
+            threads: Some(threads),
+            resources: ResourceLimits {
+                cpus: self.placement.server.clone(),
+                cpu_time: fraction(cpus),
+                memory_bytes: self.server_memory_bytes.filter(|_| is_tested),
+                processes: processes.or(Some(PROCESSES_LIMIT)),
+            },
+        }
+    }
+
+    /// A caller has its CPUs to itself and takes what it needs, unless it is what is measured.
+    pub fn caller_limits(&self, under_test: Side) -> ProcessLimits {
+        let mut allowed = self.placement.generator.clone();
+        let all = self.generator_cpus();
+        let asked = self.client_cpus.filter(|_| under_test == Side::Client);
+        let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
+        let threads = cpus.map(whole_cpus);
+        allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));
+        ProcessLimits {
+            cpus,
+            threads: threads.or(all),
+            resources: ResourceLimits {
+                cpus: allowed,
+                cpu_time: cpus.and_then(fraction),
+                processes: Some(PROCESSES_LIMIT),
+                ..ResourceLimits::default()
+            },
+        }
+    }
+
+    /// A backend stays off the CPUs of both ends, where there are others.
+    pub fn backend_limits(&self) -> ProcessLimits {
+        let cpus = if self.backend_has_own_cpus() {
+            self.placement.spare.clone()
+        } else {
+            self.placement.generator.clone()
+        };
+        ProcessLimits {
+            cpus: None,
+            threads: count(&cpus),
+            resources: ResourceLimits {
+                cpus,
+                processes: Some(PROCESSES_LIMIT),
+                ..ResourceLimits::default()
+            },
+        }
+    }
+
+    /// Whether there are CPUs for backends that neither end uses.
+    pub fn backend_has_own_cpus(&self) -> bool {
+        !self.placement.spare.is_empty()
+    }
+
+    /// CPUs of the generator; `None` if it was not pinned.
+    pub fn generator_cpus(&self) -> Option<u32> {
+        count(&self.placement.generator)
+    }
+}
+
+fn count(cpus: &[usize]) -> Option<u32> {
+    let count = u32::try_from(cpus.len()).ok()?;
+    (count > 0).then_some(count)
+}
+
+/// A fraction of a CPU needs a whole one to run on.
+fn whole_cpus(cpus: f64) -> u32 {
+    cpus.ceil().max(1.0) as u32
+}
+
+/// CPU time that the kernel must limit. A whole number of CPUs is a limit by itself.
+fn fraction(cpus: f64) -> Option<f64> {
+    (cpus.fract() != 0.0).then_some(cpus)
+}
+
+impl Default for ProcessTimeouts {
+    fn default() -> ProcessTimeouts {
+        ProcessTimeouts {
+            ready: None,
+            drain: DRAIN_TIMEOUT,
+            grace: INSTRUMENT_GRACE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::Launcher;
+    use crate::process::interrupt::Interrupt;
+
+    fn context() -> RunContext {
+        RunContext {
+            spawner: Spawner {
+                launcher: Launcher {
+                    program: "launcher".into(),
+                    arguments: vec![],
+                },
+                bookend: "bookend".into(),
+                interrupt: Interrupt::new(),
+            },
+            groups: ControlGroups::none(),
+            placement: Placement {
+                server: vec![0],
+                generator: vec![1, 2, 3],
+                ..Placement::default()
+            },
+            server_cpus: 0.5,
+            server_memory_bytes: Some(512),
+            server_processes: Some(300),
+            client_cpus: Some(1.5),
+            probe: None,
+            method: String::new(),
+            request: RequestFiles::default(),
+            transports: TransportFiles::default(),
+            timeouts: ProcessTimeouts::default(),
+            profile: false,
+        }
+    }
+
+    #[test]
+    fn a_server_is_limited_only_where_it_is_what_is_measured() {
+        let tested = context().server_limits(true);
+        assert_eq!((tested.cpus, tested.threads), (Some(0.5), Some(1)));
+        let tested = tested.resources;
+        assert_eq!(tested.cpu_time, Some(0.5));
+        assert_eq!(
+            (tested.memory_bytes, tested.processes),
+            (Some(512), Some(300))
+        );
+        let reference = context().server_limits(false);
+        assert_eq!((reference.cpus, reference.threads), (Some(1.0), Some(1)));
+        let reference = reference.resources;
+        assert_eq!((reference.cpu_time, reference.memory_bytes), (None, None));
+        assert_eq!(reference.processes, Some(PROCESSES_LIMIT));
+        assert_eq!(reference.cpus, [0]);
+    }
+
+    #[test]
+    fn a_client_is_limited_only_where_it_is_what_is_measured() {
+        let tested = context().caller_limits(Side::Client);
+        assert_eq!((tested.cpus, tested.threads), (Some(1.5), Some(2)));
+        let tested = tested.resources;
+        assert_eq!((tested.cpus, tested.cpu_time), (vec![1, 2], Some(1.5)));
+        let instrument = context().caller_limits(Side::Server);
+        assert_eq!((instrument.cpus, instrument.threads), (None, Some(3)));
+        let instrument = instrument.resources;
+        assert_eq!(
+            (instrument.cpus, instrument.cpu_time),
+            (vec![1, 2, 3], None)
+        );
+    }
+
+    #[test]
+    fn a_client_may_not_use_more_cpus_than_there_are() {
+        let greedy = RunContext {
+            client_cpus: Some(8.0),
+            ..context()
+        };
+        let limits = greedy.caller_limits(Side::Client);
+        assert_eq!(limits.resources.cpus, [1, 2, 3]);
+        assert_eq!((limits.cpus, limits.threads), (Some(3.0), Some(3)));
+        assert_eq!(greedy.caller_limits(Side::Server).cpus, None);
+    }
+
+    #[test]
+    fn a_backend_goes_where_both_ends_are_not_if_it_can() {
+        let mut context = context();
+        assert_eq!(context.backend_limits().resources.cpus, [1, 2, 3]);
+        context.placement.spare = vec![4];
+        assert_eq!(context.backend_limits().resources.cpus, [4]);
+    }
+}

@@ -1,0 +1,274 @@
+//! One process that is to be started: its command line, what it is told, and where it runs.
+//!
+//! A value is told in two ways: to subjects by the contract's variables, and to every program by
+//! the words in braces of its command line. Both are taken from one [`Environment`].
+
+use bookend_contract::environment::{Environment, Extent, Role};
+use bookend_contract::lines::LINE_LIMIT_BYTES;
+use bookend_contract::transport::{Carrier, Transport};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A process that is to be started.
+#[derive(Clone, Debug)]
+pub struct Invocation<'a> {
+    /// The program and its arguments. Words in braces stand for values of this run.
+    pub command: &'a [String],
+    /// The working directory.
+    pub folder: &'a Path,
+    /// CPUs to be pinned to; empty: those of the lab.
+    pub cpus: Vec<usize>,
+    /// What variables and words say alike.
+    pub environment: Environment,
+    /// What only words name: `host:port` for a URI, whatever carries the connection.
+    pub authority: Option<String>,
+    /// What only words name: the request in the forms that instruments take.
+    pub request: RequestFiles,
+    /// A longer line of standard output is cut off.
+    pub line_limit_bytes: usize,
+}
+
+/// The request of every call, in the forms that instruments take. Paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFiles {
+    /// The service definition.
+    pub proto: Option<PathBuf>,
+    /// The message as protobuf JSON.
+    pub json: Option<PathBuf>,
+    /// The message's bytes.
+    pub bytes: Option<PathBuf>,
+    /// The same with the five bytes of a gRPC message before it.
+    pub framed: Option<PathBuf>,
+}
+
+impl<'a> Invocation<'a> {
+    /// A subject, which is told by variables what it is to do.
+    pub fn of_subject(command: &'a [String], folder: &'a Path, environment: Environment) -> Self {
+        Invocation {
+            command,
+            folder,
+            cpus: Vec::new(),
+            environment,
+            authority: None,
+            request: RequestFiles::default(),
+            line_limit_bytes: LINE_LIMIT_BYTES,
+        }
+    }
+
+    /// A tool of the lab, which is told by its command line alone.
+    pub fn of_tool(command: &'a [String], folder: &'a Path) -> Self {
+        let environment = Environment {
+            contract: false,
+            ..Environment::of(Role::Client)
+        };
+        Invocation::of_subject(command, folder, environment)
+    }
+
+    /// The variables that are set for it. A process that is not under the contract gets none.
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        if !self.environment.contract {
+            return Vec::new();
+        }
+        let variables = self.environment.to_variables().into_iter();
+        variables
+            .map(|(name, value)| (name.into(), value))
+            .collect()
+    }
+
+    /// What a word in braces stands for; `None` where it has no value in this run. `{bookend}` is
+    /// not among these words: it is the same for all processes.
+    pub fn value(&self, word: &str) -> Option<String> {
+        let environment = &self.environment;
+        let number = |number: Option<u64>| number.map(|number| number.to_string());
+        let count = |count: Option<u32>| number(count.map(u64::from));
+        match word {
+            "target" => environment.target.clone(),
+            "authority" => self.authority.clone(),
+            "method" => environment.method.clone(),
+            "proto" => path(self.request.proto.as_ref()),
+            "data_file" => path(self.request.json.as_ref()),
+            "request_file" => path(self.request.bytes.as_ref()),
+            "framed_request_file" => path(self.request.framed.as_ref()),
+            "connections" => count(environment.connections),
+            "concurrency" => count(environment.concurrency),
+            "streams_per_connection" => count(self.streams_per_connection()),
+            "cpus" => count(environment.cpus),
+            "warmup_ms" => number(environment.warmup_ms),
+            "measure_ms" => number(self.measure_ms()),
+            "total_ms" => number(self.total_ms()),
+            "calls" => number(self.calls()),
+            "deadline_ms" => number(environment.deadline_ms),
+            "if_per_call" => condition(environment.connection_per_call),
+            _ => carrier_value(&environment.carrier, word),
+        }
+    }
+
+    /// What h2load counts.
+    fn streams_per_connection(&self) -> Option<u32> {
+        let streams = self.environment.concurrency?;
+        Some(streams.div_ceil(self.environment.connections?.max(1)))
+    }
+
+    fn measure_ms(&self) -> Option<u64> {
+        match self.environment.extent? {
+            Extent::Milliseconds(length) => Some(length),
+            Extent::Calls(_) => None,
+        }
+    }
+
+    fn calls(&self) -> Option<u64> {
+        match self.environment.extent? {
+            Extent::Calls(count) => Some(count),
+            Extent::Milliseconds(_) => None,
+        }
+    }
+
+    /// Warm-up and window together, for instruments that have no warm-up.
+    fn total_ms(&self) -> Option<u64> {
+        let warmup = self.environment.warmup_ms?;
+        Some(self.measure_ms()?.saturating_add(warmup))
+    }
+}
+
+/// The words about what carries the connection.
+fn carrier_value(carrier: &Carrier, word: &str) -> Option<String> {
+    let tls = match carrier {
+        Carrier::Tls(files) => Some(files),
+        Carrier::H2c | Carrier::Unix(_) => None,
+    };
+    let socket = match carrier {
+        Carrier::Unix(socket) => Some(socket),
+        Carrier::H2c | Carrier::Tls(_) => None,
+    };
+    match word {
+        "scheme" => Some(if tls.is_some() { "https" } else { "http" }.to_owned()),
+        "tls_ca" => path(tls.map(|files| &files.ca)),
+        "tls_certificate" => path(tls.map(|files| &files.certificate)),
+        "tls_key" => path(tls.map(|files| &files.key)),
+        "unix_socket" => path(socket),
+        "if_plaintext" => condition(carrier.transport() != Transport::Tls),
+        "if_tcp" => condition(carrier.transport() != Transport::Unix),
+        _ => None,
+    }
+}
+
+fn path(path: Option<&PathBuf>) -> Option<String> {
+    path.map(|path| path.display().to_string())
+}
+
+/// A word that stands for nothing: its argument is there where the condition holds.
+fn condition(holds: bool) -> Option<String> {
+    holds.then(String::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::template::{WORDS, fill};
+    use bookend_contract::transport::TlsFiles;
+
+    fn words(arguments: &[&str]) -> Vec<String> {
+        arguments.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    fn tls() -> Carrier {
+        Carrier::Tls(TlsFiles {
+            ca: "/ca.pem".into(),
+            certificate: "/own.pem".into(),
+            key: "/own.key".into(),
+        })
+    }
+
+    fn over(carrier: Carrier) -> Invocation<'static> {
+        let environment = Environment {
+            carrier,
+            ..Environment::of(Role::Instrument)
+        };
+        Invocation {
+            authority: Some("localhost".to_owned()),
+            ..Invocation::of_subject(&[], Path::new("."), environment)
+        }
+    }
+
+    #[test]
+    fn an_argument_can_depend_on_what_carries_the_connection() {
+        let template = words(&[
+            "load",
+            "--insecure{if_plaintext}",
+            "--cacert={tls_ca}",
+            "--base-uri=unix:{unix_socket}",
+            "--port=0{if_tcp}",
+            "--one-shot{if_per_call}",
+            "{scheme}://{authority}/",
+        ]);
+        let filled = |carrier, connection_per_call| {
+            let mut run = over(carrier);
+            run.environment.connection_per_call = connection_per_call;
+            fill(&template, |word| run.value(word)).expect("every word exists")[1..].to_vec()
+        };
+        let plain = ["--insecure", "--port=0", "http://localhost/"];
+        assert_eq!(filled(Carrier::H2c, false), words(&plain));
+        let secured = [
+            "--cacert=/ca.pem",
+            "--port=0",
+            "--one-shot",
+            "https://localhost/",
+        ];
+        assert_eq!(filled(tls(), true), words(&secured));
+        let local = ["--insecure", "--base-uri=unix:/s.sock", "http://localhost/"];
+        let unix = Carrier::Unix("/s.sock".into());
+        assert_eq!(filled(unix, false), words(&local));
+    }
+
+    #[test]
+    fn every_word_can_be_filled() {
+        let told = |carrier, extent| {
+            let mut run = over(carrier);
+            run.environment = Environment {
+                cpus: Some(1),
+                method: Some("a.B/C".to_owned()),
+                target: Some("127.0.0.1:9".to_owned()),
+                connections: Some(2),
+                concurrency: Some(5),
+                connection_per_call: true,
+                warmup_ms: Some(10),
+                extent: Some(extent),
+                deadline_ms: Some(7),
+                ..run.environment
+            };
+            let file = || Some(PathBuf::from("/file"));
+            run.request = RequestFiles {
+                proto: file(),
+                json: file(),
+                bytes: file(),
+                framed: file(),
+            };
+            run
+        };
+        let unix = Carrier::Unix("/s.sock".into());
+        let runs = [
+            told(tls(), Extent::Milliseconds(2000)),
+            told(unix, Extent::Calls(30)),
+        ];
+        let [timed, counted] = &runs;
+        for word in WORDS.iter().filter(|word| **word != "bookend") {
+            let is_filled = runs.iter().any(|run| run.value(word).is_some());
+            assert!(is_filled, "{word}");
+        }
+        let value = |run: &Invocation<'_>, word| run.value(word);
+        assert_eq!(value(timed, "streams_per_connection").as_deref(), Some("3"));
+        assert_eq!(value(timed, "total_ms").as_deref(), Some("2010"));
+        assert_eq!(value(timed, "calls"), None);
+        assert_eq!(value(counted, "calls").as_deref(), Some("30"));
+        assert_eq!(value(counted, "total_ms"), None);
+    }
+
+    #[test]
+    fn a_tool_gets_no_variables_and_a_subject_all() {
+        let tool = Invocation::of_tool(&[], Path::new("."));
+        assert_eq!(tool.variables(), []);
+        let names = over(tls()).variables().into_iter();
+        let names: Vec<OsString> = names.map(|(name, _)| name).collect();
+        assert!(names.contains(&OsString::from("BOOKEND_TLS_KEY")));
+    }
+}

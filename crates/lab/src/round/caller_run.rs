@@ -1,0 +1,267 @@
+//! One run of a client or an instrument against a server that is ready.
+
+use super::caller_report::{CallerReport, CallerReportParser};
+use super::server::RunningServer;
+use super::window::{WindowProcesses, WindowSampler, WindowUsage};
+use super::workload::Workload;
+use crate::build::PreparedSubject;
+use crate::cell_error::CellError;
+use crate::context::{ProcessLimits, RunContext};
+use crate::invocation::Invocation;
+use crate::process::output::OutputLine;
+use crate::process::{Process, ProcessEvent};
+use crate::subject::InstrumentOutput;
+use bookend_contract::environment::{Environment, Role};
+use bookend_contract::lines::{LINE_LIMIT_BYTES, Line};
+use bookend_results::suite::Side;
+use std::time::{Duration, Instant};
+
+/// The document of an instrument may be this long: ghz lists every call, 150 bytes each.
+const DOCUMENT_LIMIT_BYTES: usize = 512 << 20;
+
+/// What is started for one run, and how it is watched.
+#[derive(Clone, Copy)]
+pub struct CallerRun<'a> {
+    /// What all cells share.
+    pub context: &'a RunContext,
+    /// The client or instrument.
+    pub caller: &'a PreparedSubject,
+    /// What it may use.
+    pub limits: &'a ProcessLimits,
+    /// The calls that it makes.
+    pub workload: Workload,
+    /// Which end is measured.
+    pub under_test: Side,
+    /// Records the window, if anything does.
+    pub profiler: Option<&'a dyn Profiler>,
+}
+
+/// Records one window. That costs the window time, so measured ones have none.
+pub trait Profiler {
+    /// The window has begun; `under_test` is the process that is measured.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    fn start(&self, under_test: &Process) -> Result<(), CellError>;
+
+    /// The window is over; the process still runs.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    fn stop(&self) -> Result<(), CellError>;
+}
+
+/// What one run yields.
+#[derive(Debug)]
+pub struct CallerOutput {
+    /// What the caller says that it measured.
+    pub report: CallerReport,
+    /// What both ends and the machine did in the window.
+    pub usage: WindowUsage,
+}
+
+impl CallerRun<'_> {
+    /// Starts the caller and waits for its end.
+    ///
+    /// # Errors
+    /// What the row says instead.
+    pub fn run(&self, server: &RunningServer) -> Result<CallerOutput, CellError> {
+        let invocation = self.invocation(server)?;
+        let resources = &self.limits.resources;
+        let grace = self.context.timeouts.grace;
+        let mut running = Running {
+            run: self,
+            server,
+            process: self.context.spawn(invocation, resources)?,
+            sampler: None,
+            usage: None,
+            output: if self.prints_lines() {
+                Output::Lines(Box::default())
+            } else {
+                Output::Document(String::new())
+            },
+        };
+        running.follow(self.workload.longest().saturating_add(grace))?;
+        running.finish()
+    }
+
+    /// Whether it prints the lines of the contract, `window start` among them. Other instruments
+    /// print one document at their end, and their window is their whole life.
+    pub fn prints_lines(&self) -> bool {
+        self.caller.variant.output == InstrumentOutput::Lines
+    }
+
+    fn invocation(&self, server: &RunningServer) -> Result<Invocation<'_>, CellError> {
+        let Workload { case, .. } = self.workload;
+        let PreparedSubject {
+            subject, variant, ..
+        } = self.caller;
+        let command = variant.run_command(case.calls);
+        let command = command.ok_or_else(|| CellError::unsupported("it has no `run_calls`"))?;
+        let environment = Environment {
+            variant: Some(variant.name.clone()),
+            cpus: self.limits.threads,
+            method: Some(self.context.method.clone()),
+            target: Some(server.target()),
+            connections: Some(case.connections),
+            concurrency: Some(case.concurrency),
+            connection_per_call: case.connection_per_call,
+            warmup_ms: Some(self.workload.warmup_ms),
+            extent: Some(self.workload.extent()),
+            deadline_ms: self.workload.deadline_ms,
+            profile: self.context.profile && self.under_test == Side::Client,
+            carrier: server.carrier().clone(),
+            ..Environment::of(self.role())
+        };
+        Ok(Invocation {
+            authority: Some(server.authority()),
+            line_limit_bytes: if self.prints_lines() {
+                LINE_LIMIT_BYTES
+            } else {
+                DOCUMENT_LIMIT_BYTES
+            },
+            ..Invocation::of_subject(command, &subject.folder, environment)
+        })
+    }
+
+    fn role(&self) -> Role {
+        let is_instrument = self.caller.variant.has_role(Role::Instrument);
+        if is_instrument && self.under_test == Side::Server {
+            Role::Instrument
+        } else {
+            Role::Client
+        }
+    }
+}
+
+/// A run as it goes.
+struct Running<'a> {
+    run: &'a CallerRun<'a>,
+    server: &'a RunningServer,
+    process: Process,
+    /// While the window is open.
+    sampler: Option<WindowSampler>,
+    /// Once it is over.
+    usage: Option<WindowUsage>,
+    output: Output,
+}
+
+/// What is made of standard output.
+enum Output {
+    Lines(Box<CallerReportParser>),
+    Document(String),
+}
+
+impl Running<'_> {
+    /// Reads what the caller prints and takes samples of the window, until it ends.
+    fn follow(&mut self, timeout: Duration) -> Result<(), CellError> {
+        let deadline = Instant::now() + timeout;
+        if !self.run.prints_lines() {
+            self.begin_window()?;
+        }
+        loop {
+            let sample = self.sampler.as_ref().map(WindowSampler::next_sample);
+            let next = deadline.min(sample.unwrap_or(deadline));
+            let interrupt = &self.run.context.spawner.interrupt;
+            match self.process.next_event(next, interrupt) {
+                ProcessEvent::Output(output) => self.take(&output)?,
+                ProcessEvent::Exited => return Ok(()),
+                ProcessEvent::Interrupted => return Err(CellError::Interrupted),
+                ProcessEvent::TimedOut if Instant::now() >= deadline => {
+                    return Err(self.too_long(timeout));
+                }
+                ProcessEvent::TimedOut => {}
+            }
+            if let Some(sampler) = &mut self.sampler {
+                sampler.sample_if_due();
+            }
+        }
+    }
+
+    fn take(&mut self, output: &OutputLine) -> Result<(), CellError> {
+        match &mut self.output {
+            Output::Document(text) => {
+                let line = output.text();
+                if text.len().saturating_add(line.len()) > DOCUMENT_LIMIT_BYTES {
+                    return Err(CellError::failed("the instrument's output is too long"));
+                }
+                text.push_str(line);
+                text.push('\n');
+                Ok(())
+            }
+            Output::Lines(parser) => match output.parse().map_err(CellError::failed)? {
+                Line::WindowStart => self.begin_window(),
+                Line::WindowEnd => self.end_window(),
+                line => parser.take(line).map_err(CellError::failed),
+            },
+        }
+    }
+
+    fn begin_window(&mut self) -> Result<(), CellError> {
+        if self.sampler.is_some() || self.usage.is_some() {
+            return Err(CellError::failed("`window start` was said twice"));
+        }
+        let processes = WindowProcesses {
+            server: self.server.process(),
+            generator: &self.process,
+            backend: self.server.backend(),
+            under_test: self.run.under_test,
+        };
+        self.sampler = Some(WindowSampler::begin(processes));
+        let under_test = processes.under_test();
+        let profiler = self.run.profiler;
+        profiler.map_or(Ok(()), |profiler| profiler.start(under_test))
+    }
+
+    fn end_window(&mut self) -> Result<(), CellError> {
+        let Some(sampler) = self.sampler.take() else {
+            return Err(CellError::failed("`window end` was said without a start"));
+        };
+        self.usage = Some(sampler.end());
+        self.run.profiler.map_or(Ok(()), Profiler::stop)
+    }
+
+    /// Of an instrument that prints a document, the window ends here: before the process is ended,
+    /// for its control group goes with it.
+    fn finish(mut self) -> Result<CallerOutput, CellError> {
+        if !self.run.prints_lines() {
+            self.end_window()?;
+        }
+        let drain = self.run.context.timeouts.drain;
+        let exit = self.process.end(drain, |_| {});
+        if exit.code() != Some(0) {
+            return Err(CellError::from_exit(&exit));
+        }
+        let usage = self.usage;
+        let usage = usage.ok_or_else(|| CellError::failed("it ended without `window end`"))?;
+        let report = match (self.output, self.run.caller.variant.output) {
+            (Output::Lines(parser), _) => parser.finish(),
+            (Output::Document(text), InstrumentOutput::H2loadText) => {
+                CallerReport::of_h2load(&text)
+            }
+            (Output::Document(text), _) => {
+                let report = CallerReport::of_ghz(&text);
+                report.map(|report| add_cut_off(report, &self.run.workload))
+            }
+        };
+        Ok(CallerOutput {
+            report: report.map_err(CellError::failed)?,
+            usage,
+        })
+    }
+
+    fn too_long(&self, timeout: Duration) -> CellError {
+        let error = self.process.last_error().map(|line| format!(": {line}"));
+        let error = error.unwrap_or_default();
+        CellError::failed(format!("it was not done after {timeout:?}{error}"))
+    }
+}
+
+/// ghz leaves out of its report the calls that were in flight when its time was over: as many as
+/// there are streams. The server may have answered them.
+fn add_cut_off(mut report: CallerReport, workload: &Workload) -> CallerReport {
+    if report.own.is_none() && workload.case.calls.is_none() {
+        report.unfinished = u64::from(workload.case.concurrency);
+    }
+    report
+}

@@ -1,0 +1,148 @@
+//! What must be there before the first round: files, limits, and every program built.
+
+use super::settings::{RunSettings, SuiteRunError};
+use super::temporary_folder::TemporaryFolder;
+use crate::build::{self, PreparedSubjects};
+use crate::context::{ProcessTimeouts, RunContext};
+use crate::control_group::ControlGroups;
+use crate::cpu::Placement;
+use crate::process::interrupt::Interrupted;
+use crate::process::tree::kill_group;
+use crate::progress::ProgressReporter;
+use crate::round::{backend_name, side};
+use bookend_results::measurement::Outcome;
+use bookend_results::suite::{Plan, Side};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Everything that rounds need.
+#[derive(Debug)]
+pub struct RunSetup {
+    /// What they share.
+    pub context: RunContext,
+    /// The programs.
+    pub prepared: PreparedSubjects,
+    /// The files of the context; gone when this is dropped.
+    _folder: TemporaryFolder,
+}
+
+impl RunSetup {
+    /// Makes everything ready. `None`: it was interrupted.
+    ///
+    /// # Errors
+    /// See [`SuiteRunError`]. A subject that could not be prepared says so in its rows.
+    pub fn new(
+        settings: &RunSettings,
+        plan: &Plan,
+        progress: &mut ProgressReporter<'_>,
+    ) -> Result<Option<RunSetup>, SuiteRunError> {
+        crate::process::become_subreaper().map_err(SuiteRunError::Subreaper)?;
+        let message = settings.message.as_deref();
+        let folder = TemporaryFolder::write(&settings.suite, &plan.request, message)
+            .map_err(SuiteRunError::Request)?;
+        let context = context(settings, plan, &folder)?;
+        Ok(match prepare_all(settings, plan, progress) {
+            Ok(prepared) => Some(RunSetup {
+                context,
+                prepared,
+                _folder: folder,
+            }),
+            Err(Interrupted) => None,
+        })
+    }
+}
+
+fn context(
+    settings: &RunSettings,
+    plan: &Plan,
+    folder: &TemporaryFolder,
+) -> Result<RunContext, SuiteRunError> {
+    let (groups, placement) = if settings.isolation {
+        (
+            ControlGroups::prepare(kill_group),
+            Placement::on_this_machine(plan.server_cpus, plan.generator_cpus),
+        )
+    } else {
+        (ControlGroups::none(), Placement::default())
+    };
+    let drain = plan.drain_ms.map(Duration::from_millis);
+    Ok(RunContext {
+        spawner: settings.spawner.clone(),
+        groups,
+        placement,
+        server_cpus: plan.server_cpus,
+        server_memory_bytes: plan.server_memory_bytes,
+        server_processes: plan.server_processes,
+        client_cpus: plan.client_cpus,
+        probe: settings.probe.clone(),
+        method: plan.request.method.clone(),
+        request: folder.request().clone(),
+        transports: folder.transports(plan)?,
+        timeouts: ProcessTimeouts {
+            drain: drain.unwrap_or(settings.timeouts.drain),
+            ..settings.timeouts
+        },
+        profile: false,
+    })
+}
+
+/// Prepares the subjects, the other end of each, then the backends that their servers need.
+fn prepare_all(
+    settings: &RunSettings,
+    plan: &Plan,
+    progress: &mut ProgressReporter<'_>,
+) -> Result<PreparedSubjects, Interrupted> {
+    let mut all = PreparedSubjects::default();
+    for subject in &plan.subjects {
+        for name in std::iter::once(&subject.name).chain(&subject.instruments) {
+            prepare(settings, name, &mut all, progress)?;
+        }
+    }
+    for name in backends(plan, &all) {
+        prepare(settings, &name, &mut all, progress)?;
+    }
+    Ok(all)
+}
+
+fn prepare(
+    settings: &RunSettings,
+    name: &str,
+    all: &mut PreparedSubjects,
+    progress: &mut ProgressReporter<'_>,
+) -> Result<(), Interrupted> {
+    if all.0.contains_key(name) {
+        return Ok(());
+    }
+    let mut on_build = |sentence: &str| progress.println(sentence);
+    let prepared = build::prepare(&settings.spawner, &settings.subjects, name, &mut on_build);
+    let prepared = match prepared {
+        Ok(prepared) => Ok(prepared),
+        Err(error) => Err(error.into_outcome()?),
+    };
+    if let Err(Outcome::Missing { reason }) = &prepared {
+        progress.println(&format!("{name} is missing: {reason}"));
+    }
+    all.0.insert(name.to_owned(), prepared);
+    Ok(())
+}
+
+/// The names of all backends of this run's servers.
+pub fn backends(plan: &Plan, prepared: &PreparedSubjects) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for planned in &plan.subjects {
+        for instrument in &planned.instruments {
+            let (Ok(subject), Ok(other)) = (prepared.get(&planned.name), prepared.get(instrument))
+            else {
+                continue;
+            };
+            let (subject, other) = (&subject.variant, &other.variant);
+            let name = match side(planned.side, subject, other) {
+                Some(Side::Server) => backend_name(Some(planned), subject),
+                Some(Side::Client) => backend_name(None, other),
+                None => None,
+            };
+            names.extend(name.cloned());
+        }
+    }
+    names
+}

@@ -1,0 +1,121 @@
+//! The one place where the lab starts a process.
+
+use crate::cell_error::CellError;
+use crate::control_group::ControlGroup;
+use crate::invocation::Invocation;
+use crate::launch::Launcher;
+use crate::process::command_output::{CommandOutput, KillReason};
+use crate::process::interrupt::Interrupt;
+use crate::process::{Process, ProcessSpec, StartError};
+use crate::subject::template::{self, TemplateError};
+use bookend_contract::lines::LINE_LIMIT_BYTES;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// The output of a tool that is read: a version is a line, and the probe's JSON a page.
+const OUTPUT_LIMIT_BYTES: usize = 1 << 20;
+
+/// Starts processes.
+#[derive(Clone, Debug)]
+pub struct Spawner {
+    /// The first step of every process.
+    pub launcher: Launcher,
+    /// The running `bookend`: what `{bookend}` stands for.
+    pub bookend: PathBuf,
+    /// Whether the user wants the lab to end.
+    pub interrupt: Interrupt,
+}
+
+/// Why a process was not started, or not run to its end.
+#[derive(Debug, Error)]
+pub enum SpawnError {
+    /// Its command line cannot be made.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// It cannot be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The user wants the lab to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SpawnError {
+    /// What the row says: `why` makes it of the message, unless it was an interrupt.
+    pub fn into_cell_error(self, why: impl FnOnce(String) -> CellError) -> CellError {
+        match self {
+            SpawnError::Interrupted => CellError::Interrupted,
+            error => why(error.to_string()),
+        }
+    }
+}
+
+impl Spawner {
+    /// Starts a process, in `group` where there is one.
+    ///
+    /// The kernel kills it when the calling thread ends, so that must outlive the measurement.
+    ///
+    /// # Errors
+    /// Its command line cannot be made, or the launcher cannot be started.
+    pub fn spawn(
+        &self,
+        invocation: &Invocation<'_>,
+        group: Option<ControlGroup>,
+    ) -> Result<Process, SpawnError> {
+        let command = self.command_line(invocation)?;
+        let spec = ProcessSpec {
+            command: command.into_iter().map(OsString::from).collect(),
+            folder: invocation.folder.to_owned(),
+            variables: invocation.variables(),
+            cpus: invocation.cpus.clone(),
+            line_limit_bytes: invocation.line_limit_bytes,
+        };
+        Ok(Process::start(&self.launcher, &spec, group)?)
+    }
+
+    /// Starts a tool in this folder with a command line that is taken as it is.
+    ///
+    /// # Errors
+    /// The launcher cannot be started.
+    pub fn spawn_as_is(&self, command: Vec<String>, cpus: &[usize]) -> Result<Process, StartError> {
+        let spec = ProcessSpec {
+            command: command.into_iter().map(OsString::from).collect(),
+            folder: PathBuf::from("."),
+            variables: Vec::new(),
+            cpus: cpus.to_vec(),
+            line_limit_bytes: LINE_LIMIT_BYTES,
+        };
+        Process::start(&self.launcher, &spec, None)
+    }
+
+    /// Runs a tool to its end and keeps what it printed.
+    ///
+    /// # Errors
+    /// As [`Spawner::spawn`], or it was interrupted. How the tool ended is in its output.
+    pub fn output(
+        &self,
+        invocation: &Invocation<'_>,
+        timeout: Duration,
+    ) -> Result<CommandOutput, SpawnError> {
+        let process = self.spawn(invocation, None)?;
+        let deadline = Instant::now() + timeout;
+        let output = process.collect(deadline, OUTPUT_LIMIT_BYTES, &self.interrupt);
+        match output.killed {
+            Some(KillReason::Interrupted) => Err(SpawnError::Interrupted),
+            _ => Ok(output),
+        }
+    }
+
+    /// The command with its words filled in.
+    ///
+    /// # Errors
+    /// See [`TemplateError`].
+    pub fn command_line(&self, invocation: &Invocation<'_>) -> Result<Vec<String>, TemplateError> {
+        template::fill(invocation.command, |word| match word {
+            "bookend" => Some(self.bookend.display().to_string()),
+            word => invocation.value(word),
+        })
+    }
+}
