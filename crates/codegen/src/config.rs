@@ -1,24 +1,15 @@
-use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prost_types::FileDescriptorSet;
-
 use crate::Error;
+use crate::choices::Choices;
 use crate::service::Generator;
 
 const PROST: &str = "::bookend_server::prost";
 const PROST_TYPES: &str = "::bookend_server::prost_types";
-
-/// The methods, as `package.Service/Method`, that are not handled where the bytes arrive.
-#[derive(Debug, Default)]
-pub(crate) struct Choices {
-    pub deferred: BTreeSet<String>,
-    pub on_pool: BTreeSet<String>,
-}
 
 /// What is to be generated, and where to.
 pub struct Config {
@@ -118,47 +109,6 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Config::new()
-    }
-}
-
-impl Choices {
-    fn check(&self, descriptors: &FileDescriptorSet) -> Result<(), Error> {
-        let methods = unary_by_method(descriptors);
-        for wanted in self.deferred.union(&self.on_pool) {
-            match methods.iter().find(|(name, _)| name == wanted) {
-                None => return Err(Error::UnknownMethod(wanted.clone())),
-                Some((_, false)) if self.deferred.contains(wanted) => {
-                    return Err(Error::StreamingMethod(wanted.clone()));
-                }
-                Some(_) => {}
-            }
-        }
-        match self.deferred.intersection(&self.on_pool).next() {
-            Some(both) => Err(Error::ChosenTwice(both.clone())),
-            None => Ok(()),
-        }
-    }
-}
-
-fn unary_by_method(descriptors: &FileDescriptorSet) -> Vec<(String, bool)> {
-    let mut methods = Vec::new();
-    for file in &descriptors.file {
-        for service in &file.service {
-            for method in &service.method {
-                let service = qualified(file.package(), service.name());
-                let unary = !method.client_streaming() && !method.server_streaming();
-                methods.push((format!("{service}/{}", method.name()), unary));
-            }
-        }
-    }
-    methods
-}
-
-pub(crate) fn qualified(package: &str, name: &str) -> String {
-    if package.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{package}.{name}")
     }
 }
 

@@ -2,8 +2,10 @@ use std::fmt;
 use std::io;
 
 /// Why no code was generated.
+#[derive(thiserror::Error)]
 pub enum Error {
     /// A `.proto` file is missing, or says something that the protobuf language does not allow.
+    #[error("{}{message}", file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default())]
     Proto {
         /// The file as it was named, where it is known.
         file: Option<String>,
@@ -12,61 +14,23 @@ pub enum Error {
     },
     /// [`Config::deferred`](crate::Config::deferred) or [`Config::pool`](crate::Config::pool) names
     /// a method that no file has.
+    #[error("\"{_0}\": no such method; write it as \"package.Service/Method\"")]
     UnknownMethod(String),
     /// [`Config::deferred`](crate::Config::deferred) names a streaming method.
+    #[error("deferred(\"{_0}\"): a streaming method answers when it likes as it is")]
     StreamingMethod(String),
     /// The method is named for both.
+    #[error("\"{_0}\" is either deferred or handled on the pool")]
     ChosenTwice(String),
     /// The output could not be written; also when `OUT_DIR` is not set and no folder was given.
-    Write(io::Error),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Proto {
-                file: Some(file),
-                message,
-            } => write!(f, "{file}: {message}"),
-            Error::Proto {
-                file: None,
-                message,
-            } => f.write_str(message),
-            Error::UnknownMethod(name) => write!(
-                f,
-                "\"{name}\": no such method; write it as \"package.Service/Method\""
-            ),
-            Error::StreamingMethod(name) => write!(
-                f,
-                "deferred(\"{name}\"): a streaming method answers when it likes as it is"
-            ),
-            Error::ChosenTwice(name) => {
-                write!(f, "\"{name}\" is either deferred or handled on the pool")
-            }
-            Error::Write(error) => write!(f, "cannot write the generated code: {error}"),
-        }
-    }
+    #[error("cannot write the generated code: {_0}")]
+    Write(#[from] io::Error),
 }
 
 /// A build script that returns an error shows it through `Debug`, so that is the readable form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Write(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Error::Write(error)
     }
 }
 

@@ -38,6 +38,7 @@
 //! prost of its own.
 #![forbid(unsafe_code)]
 
+mod choices;
 mod config;
 mod error;
 mod service;

@@ -2,7 +2,7 @@ use std::fmt::{self, Write};
 
 use prost_build::{Method, Service, ServiceGenerator};
 
-use crate::config::{Choices, qualified};
+use crate::choices::{Choices, qualified};
 
 /// Writes a trait and a server type for each service.
 pub(crate) struct Generator {
