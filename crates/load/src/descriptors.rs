@@ -3,14 +3,14 @@
 use bookend_io::raise_descriptor_limit;
 use thiserror::Error;
 
-/// Descriptors beside those of connections: standard streams, files that are read and written, and
-/// what each worker waits with.
+/// Descriptors besides those of connections and workers: standard streams, and files that are read
+/// and written.
 const OWN_DESCRIPTORS: u64 = 24;
-/// An epoll instance and an eventfd.
+/// Of each worker: an epoll instance and an eventfd.
 const DESCRIPTORS_A_THREAD: u64 = 2;
 
-/// More connections than the process may have descriptors for. The machine's limit, or whoever
-/// asked for so many.
+/// More connections than the process may have descriptors for: the limit is too low, or the number
+/// too high.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
     "{connections} connections at a time take {needed} descriptors and this process may have {allowed}: run `ulimit -n {needed}` before (the hard limit has to allow it)"

@@ -7,7 +7,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Va
 /// connection begins with: a server need give no credit for it.
 const LARGE_BYTES: usize = 40_000;
 
-/// The largest field number there is. Nobody declares it, so parsers must skip it.
+/// The largest field number there is. No message declares it, so parsers must skip it.
 const UNDECLARED_FIELD: u32 = 536_870_911;
 
 /// The message with a text or byte field of its own made long; `None` if it has none.
@@ -38,7 +38,7 @@ fn can_be_long(field: &FieldDescriptor) -> bool {
     is_single && is_free && matches!(field.kind(), Kind::String | Kind::Bytes)
 }
 
-/// The message with a long field behind it that no parser knows.
+/// The message followed by a long field that no parser knows.
 pub(super) fn by_undeclared_field(message: &[u8]) -> Vec<u8> {
     let mut large = message.to_vec();
     let filling = vec![b'x'; LARGE_BYTES];

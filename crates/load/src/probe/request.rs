@@ -1,4 +1,4 @@
-//! What is asked of a probed server: made of the flags that the load generator has too.
+//! What is sent to a probed server: made of the flags that the load generator has too.
 
 use crate::options::CallOptions;
 use crate::prepare::{PrepareError, PreparedCall};
@@ -23,7 +23,7 @@ pub struct ProbeRequest {
     pub messages: Vec<Vec<u8>>,
     /// Metadata of every call, as it stands on the wire.
     pub metadata: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The deadline of the verified call; `None` is none.
+    /// The deadline of the verified call; `None` for no deadline.
     pub timeout: Option<Duration>,
     /// How long a connection may take to be made; `None` is the client library's default.
     pub connect_timeout: Option<Duration>,
@@ -42,9 +42,10 @@ impl ProbeRequest {
             payload,
             reflection_calls,
         } = PreparedCall::read(options, input)?;
-        let most = match method.client_streaming {
-            true => usize::MAX,
-            false => 1,
+        let most = if method.client_streaming {
+            usize::MAX
+        } else {
+            1
         };
         let messages = payload.messages().iter().take(most).cloned().collect();
         Ok(Self {

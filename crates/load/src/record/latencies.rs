@@ -15,7 +15,7 @@ pub struct Latencies {
     pub histogram: Histogram<u64>,
     /// Their sum, exact, nanoseconds.
     pub sum_ns: u128,
-    /// The smallest, exact, nanoseconds; `u64::MAX` where there is none.
+    /// The smallest, exact, nanoseconds; `u64::MAX` where no latency was recorded.
     pub min_ns: u64,
     /// The largest, exact, nanoseconds.
     pub max_ns: u64,

@@ -5,25 +5,25 @@ use bookend_contract::report::Intervals;
 /// The narrowest interval, nanoseconds.
 pub const INTERVAL_NS: u64 = 100_000_000;
 
-/// More intervals than this are not kept: two become one of twice the width, and so on. Nothing
-/// may grow with the run.
+/// The most intervals that are kept: beyond that, two become one of twice the width, and so on.
+/// Nothing may grow with the run.
 pub const INTERVALS_MAX: usize = 6_000;
 
 const NANOSECONDS_A_MILLISECOND: u64 = 1_000_000;
 
-/// Counts of one worker, or of all. Intervals touch at the window's start; what is left before the
-/// first whole one is dropped.
+/// Counts of one worker, or of all. An interval begins at the window's start, and the others join it
+/// on both sides; the part of the warm-up before the first whole interval is dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     width_ns: u64,
     /// End of the interval that is open. 0: the run has not begun.
     open_end_ns: u64,
-    /// Whether it is shorter than the others: what is left before the first whole one.
+    /// Whether the open interval is shorter than the others: the part before the first whole one.
     is_partial: bool,
-    /// Calls of the open interval that no recorder holds any more. What a worker that is done left
-    /// there is known once another has closed that interval.
+    /// Calls of the open interval that no recorder holds any more. Those of a worker that has ended
+    /// count once another worker has closed that interval.
     carried: u64,
-    /// What the recorder held when the open interval began.
+    /// Calls that the recorder held when the open interval began.
     seen: u64,
     window_start: usize,
     counts: Vec<u64>,
@@ -37,13 +37,15 @@ impl Timeline {
         self.window_start = usize::try_from(warmup_ns / INTERVAL_NS).unwrap_or(usize::MAX);
         let partial_ns = warmup_ns % INTERVAL_NS;
         self.is_partial = partial_ns > 0;
-        self.open_end_ns = match self.is_partial {
-            true => start_ns + partial_ns,
-            false => start_ns + INTERVAL_NS,
+        let first_ns = if self.is_partial {
+            partial_ns
+        } else {
+            INTERVAL_NS
         };
+        self.open_end_ns = start_ns + first_ns;
     }
 
-    /// It is `now_ns`, and the recorder holds `ok` calls. To be told before a batch is recorded.
+    /// It is `now_ns`, and the recorder holds `ok` calls. Called before a batch is recorded.
     #[inline]
     pub fn tick(&mut self, now_ns: u64, ok: u64) {
         if now_ns >= self.open_end_ns && self.open_end_ns > 0 {
@@ -72,7 +74,7 @@ impl Timeline {
         }
     }
 
-    /// Makes one of two. The window's start stays between two intervals.
+    /// Makes one interval of two. The window's start stays between two intervals.
     fn widen(&mut self) {
         if !self.window_start.is_multiple_of(2) && !self.counts.is_empty() {
             self.counts.remove(0);
@@ -80,7 +82,7 @@ impl Timeline {
         }
         self.window_start /= 2;
         self.width_ns *= 2;
-        // The last one is open again where its second half is missing.
+        // The last interval is open again where its second half is missing.
         if !self.counts.len().is_multiple_of(2) {
             self.carried += self.counts.pop().unwrap_or(0);
         } else {
@@ -113,7 +115,7 @@ impl Timeline {
         }
         let (own_open, others_open) = (self.open_count(), other.open_count());
         match self.counts.get_mut(other.counts.len()) {
-            // The interval in which the one that was done first has stopped.
+            // The interval in which the worker stopped that ended first.
             Some(count) => *count += others_open,
             None => {
                 self.carried = own_open + others_open;
@@ -125,15 +127,12 @@ impl Timeline {
         }
     }
 
-    /// Calls of the open interval, if it will be one of those that are told.
+    /// Calls of the open interval, unless it is dropped.
     fn open_count(&self) -> u64 {
-        match self.is_partial {
-            true => 0,
-            false => self.carried,
-        }
+        if self.is_partial { 0 } else { self.carried }
     }
 
-    /// The whole intervals, as a report tells them. `None` where there is none.
+    /// The whole intervals, as reports have them. `None` for a run without a whole one.
     pub fn intervals(&self) -> Option<Intervals> {
         (!self.counts.is_empty()).then(|| Intervals {
             interval_ms: self.width_ns / NANOSECONDS_A_MILLISECOND,

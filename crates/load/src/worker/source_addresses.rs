@@ -6,18 +6,18 @@ use bookend_io::{Target, is_out_of_descriptors};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Addresses beside the first that connections come from: 127.0.0.2 to 127.0.0.254. At the usual
+/// Addresses besides the first that connections come from: 127.0.0.2 to 127.0.0.254. At the usual
 /// 28,232 ports each and 60 s, they last for 119,000 connections a second.
-const OTHERS: u8 = 253;
-/// Last number of the first of these.
-const FIRST_OTHER: u8 = 2;
+const OTHER_ADDRESSES: u8 = 253;
+/// The last number of the first of these.
+const FIRST_OTHER_NUMBER: u8 = 2;
 
 /// The addresses of this machine that connections come from, used one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct SourceAddresses {
     /// 0: the address that routing chooses; else the n-th other.
     current: u8,
-    /// SourceAddresses that had no port since a connection was last made.
+    /// Addresses in a row that had no port, since a connection was last made.
     empty_in_a_row: u32,
     most_used: u8,
 }
@@ -47,10 +47,10 @@ impl SourceAddresses {
     /// The target of a connection that is to be made now.
     #[inline]
     pub fn target(&self, target: &Target, number: u32) -> (Target, ConnectToken) {
-        let source = if has_others(target) { self.current } else { 0 };
+        let source = if may_vary(target) { self.current } else { 0 };
         let mut target = target.clone();
         if source > 0 {
-            let last = FIRST_OTHER + source - 1;
+            let last = FIRST_OTHER_NUMBER + source - 1;
             target.source = Some(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)));
         }
         (target, ConnectToken { number, source })
@@ -64,24 +64,24 @@ impl SourceAddresses {
 
     /// Whether a connection that could not be made may be made from another address.
     pub fn has_another(&mut self, target: &Target, token: ConnectToken, error: &io::Error) -> bool {
-        if error.kind() != io::ErrorKind::AddrNotAvailable || !has_others(target) {
+        if error.kind() != io::ErrorKind::AddrNotAvailable || !may_vary(target) {
             return false;
         }
-        // Others may have found out before.
+        // Another connection may have noticed before.
         if token.source == self.current {
             self.empty_in_a_row += 1;
-            self.current = (self.current + 1) % (OTHERS + 1);
+            self.current = (self.current + 1) % (OTHER_ADDRESSES + 1);
             self.most_used = self.most_used.max(self.current);
         }
-        self.empty_in_a_row <= u32::from(OTHERS)
+        self.empty_in_a_row <= u32::from(OTHER_ADDRESSES)
     }
 
-    /// Addresses used beside the first.
+    /// Addresses used besides the first.
     pub fn used(&self) -> u32 {
         u32::from(self.most_used)
     }
 
-    /// What kept a connection from being made, and what to do about it.
+    /// Why a connection could not be made, and what to do about it.
     pub fn explain(&self, error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::AddrNotAvailable => format!("connection error: {NO_PORT}"),
@@ -98,7 +98,7 @@ const NO_DESCRIPTOR: &str = "this process has no descriptor left for another con
      limit with ulimit -n";
 
 /// Whether connections to that target may come from any of the loopback's addresses.
-fn has_others(target: &Target) -> bool {
+fn may_vary(target: &Target) -> bool {
     let address = target.address.tcp().map(|address| address.ip());
     let is_loopback = matches!(address, Some(IpAddr::V4(address)) if address.is_loopback());
     is_loopback && target.source.is_none()
@@ -145,7 +145,7 @@ mod tests {
         while sources.has_another(&server, sources.target(&server, 0).1, &no_port()) {
             tried += 1;
         }
-        assert_eq!(tried, u32::from(OTHERS));
+        assert_eq!(tried, u32::from(OTHER_ADDRESSES));
         assert!(sources.explain(&no_port()).contains("ip_local_port_range"));
         sources.opened();
         assert!(sources.has_another(&server, sources.target(&server, 0).1, &no_port()));

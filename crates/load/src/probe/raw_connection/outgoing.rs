@@ -93,8 +93,8 @@ impl RawConnection {
                 }
                 continue;
             }
-            let (piece, behind) = rest.split_at(room_bytes.min(rest.len()));
-            rest = behind;
+            let (piece, after) = rest.split_at(room_bytes.min(rest.len()));
+            rest = after;
             sent_bytes += piece.len();
             self.take_windows(stream_id, piece.len() + padding_bytes);
             let ends = rest.is_empty() && framing != BodyFraming::Cut;
