@@ -20,11 +20,11 @@ use bookend_server::io::{ShutdownHandle, Wait, raise_descriptor_limit};
 use bookend_server::tls::{Authorities, ConfigError, Handshakes, Identity, ServerConfig};
 use bookend_server::{BoundServer, Io, Limits, Server, ServerStatistics};
 use clap::{Args, ValueEnum};
-use lifetime::Lifetime;
+use lifetime::LifetimeFlags;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// What `bookend serve` is told.
+/// The flags of `bookend serve`.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArguments {
     /// Address to listen on
@@ -39,54 +39,32 @@ pub struct ServeArguments {
     /// Threads; 0 means as many as there are processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Which driver serves the connections
-    #[arg(long, value_enum, default_value_t)]
-    io: Driver,
-    /// How threads wait; one that spins uses all of its processor
-    #[arg(long, value_enum, default_value_t)]
-    wait: Waiting,
+    /// Which driver serves the connections: blocking (a thread a connection), epoll (all connections
+    /// spread over the threads), uring (the same on io_uring, Linux 6.1; falls back to epoll, and
+    /// says so), or auto (epoll on one thread; with more, the first connections get threads of their
+    /// own, and later ones epoll)
+    #[arg(long, default_value_t = Io::Auto)]
+    io: Io,
+    /// How threads wait: sleep (in the kernel), or spin (each uses all of its processor)
+    #[arg(long, default_value_t = Wait::Sleep)]
+    wait: Wait,
     /// Have each thread accept for itself (SO_REUSEPORT), on epoll or uring, instead of one for all
     #[arg(long, conflicts_with = "unix")]
     reuse_port: bool,
-    /// Take connections with TLS only, and show this certificate (PEM, the server's own first)
+    /// Accept connections with TLS only, with this certificate chain (PEM, the server's own first)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The key of --tls-certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// Take only clients whose certificate one of these authorities has signed (PEM)
+    /// Accept only clients whose certificate one of these authorities has signed (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_client_ca: Option<PathBuf>,
     /// Windows, streams and other limits: for hostile clients or for trusted ones
     #[arg(long, value_enum, default_value_t)]
     preset: Preset,
     #[command(flatten)]
-    lifetime: Lifetime,
-}
-
-/// The values of `--io`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Driver {
-    /// Epoll on one thread; with more, the first connections on threads of their own, later ones on
-    /// epoll
-    #[default]
-    Auto,
-    /// A thread a connection
-    Blocking,
-    /// All connections spread over the threads
-    Epoll,
-    /// The same on io_uring (Linux 6.1); on epoll where that cannot be used, which is said
-    Uring,
-}
-
-/// The values of `--wait`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Waiting {
-    /// In the kernel, until there is something to do
-    #[default]
-    Sleep,
-    /// By asking again and again
-    Spin,
+    lifetime: LifetimeFlags,
 }
 
 /// The values of `--preset`.
@@ -97,11 +75,11 @@ enum Preset {
     Trusted,
 }
 
-/// Serves until the process is told to end, by a signal or, started by the lab, by the end of its
-/// standard input.
+/// Serves until a signal ends the process or, if the lab started it, until its standard input
+/// closes.
 ///
 /// # Errors
-/// [`Failure`] when the address is taken or the machine gives no threads.
+/// [`Failure`] when the address is taken or no thread can be started.
 pub fn start(arguments: &ServeArguments) -> Result<u8, Failure> {
     check(arguments)?;
     let tls = tls(arguments).map_err(Failure::usage)?;
@@ -111,8 +89,8 @@ pub fn start(arguments: &ServeArguments) -> Result<u8, Failure> {
         note(&handshakes(&statistics.handshakes));
     }
     tell(&format!("served {}", statistics.calls.served()));
-    if arguments.wait == Waiting::Spin {
-        // Its CPU time says nothing.
+    if arguments.wait == Wait::Spin {
+        // Its CPU time means nothing.
         tell(
             &Line::Note {
                 name: "busy_seconds".to_owned(),
@@ -125,16 +103,16 @@ pub fn start(arguments: &ServeArguments) -> Result<u8, Failure> {
 }
 
 fn check(arguments: &ServeArguments) -> Result<(), Failure> {
-    match (arguments.reuse_port, arguments.io) {
-        (true, Driver::Blocking) => Err(Failure::usage(
+    if arguments.reuse_port && arguments.io == Io::Blocking {
+        return Err(Failure::usage(
             "--reuse-port is for --io epoll and uring: blocking threads have one connection each \
              and get it from one listener",
-        )),
-        _ => Ok(()),
+        ));
     }
+    Ok(())
 }
 
-/// TLS, where there is to be any: its files are read before anything else happens.
+/// The TLS configuration, if there is one. Its files are read before anything else happens.
 fn tls(arguments: &ServeArguments) -> Result<Option<ServerConfig>, ConfigError> {
     let (Some(certificate), Some(key)) = (&arguments.tls_certificate, &arguments.tls_key) else {
         return Ok(None);
@@ -163,12 +141,12 @@ fn run(
     arguments: &ServeArguments,
     tls: Option<ServerConfig>,
 ) -> Result<ServerStatistics, Box<dyn std::error::Error>> {
-    // Where it is refused, the old limit holds, and accepting says so when it is reached.
+    // If this fails, the old limit holds, and accepting reports when it is reached.
     let _ = raise_descriptor_limit();
     let is_of_the_lab = env::var_os("BOOKEND_CONTRACT").is_some_and(|value| value == "1");
     let server = arguments.lifetime.drain(bind(arguments)?, is_of_the_lab);
     let server = match tls {
-        Some(config) => server.tls(failed_handshakes::tell(config, note)?),
+        Some(config) => server.tls(failed_handshakes::report(config, note)?),
         None => server,
     };
     stop_on_signals(server.shutdown_handle())?;
@@ -185,31 +163,22 @@ fn bind(arguments: &ServeArguments) -> Result<BoundServer, Box<dyn std::error::E
         Preset::Internet => Limits::internet(),
         Preset::Trusted => Limits::trusted(),
     };
-    let io = match arguments.io {
-        Driver::Auto => Io::Auto,
-        Driver::Blocking => Io::Blocking,
-        Driver::Epoll => Io::Epoll,
-        Driver::Uring => Io::Uring,
-    };
     let server = Server::builder()
-        .add_service(greeters::plain())
+        .add_service(greeters::helloworld())
         .add_service(greeters::complex())
-        .add_service(echoes::short())
+        .add_service(echoes::text())
         .add_service(echoes::forty_fields())
         .add_service(delay::service()?)
         .add_service(interop::service())
         .reflection()
         .fallback_page(include_str!("serve/page.txt"))
-        .limits(arguments.lifetime.change(limits));
+        .limits(arguments.lifetime.apply(limits));
     let server = match &arguments.unix {
         Some(path) => server.bind_unix(path)?,
         None => server.bind((arguments.host, arguments.port))?,
     };
-    let wait = match arguments.wait {
-        Waiting::Sleep => Wait::Sleep,
-        Waiting::Spin => Wait::Spin,
-    };
-    let server = server.io(io).wait(wait).reuse_port(arguments.reuse_port);
+    let server = server.io(arguments.io).wait(arguments.wait);
+    let server = server.reuse_port(arguments.reuse_port);
     Ok(server.threads(threads(arguments)?))
 }
 
@@ -224,7 +193,7 @@ fn threads(arguments: &ServeArguments) -> Result<usize, String> {
     }
 }
 
-/// The first signal lets calls come to their end, the second one does not.
+/// The first signal begins a graceful shutdown, the second ends open calls.
 fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new()
@@ -244,13 +213,13 @@ fn stop_on_signals(shutdown: ShutdownHandle) -> io::Result<()> {
 
 fn stop_at_end_of_input(shutdown: ShutdownHandle) {
     thread::spawn(move || {
-        // What is written to us means nothing; an error ends the input as well.
+        // The content means nothing; an error ends the input as well.
         let _ = io::copy(&mut io::stdin().lock().by_ref(), &mut io::sink());
         shutdown.stop();
     });
 }
 
-/// What became of calls and connections; what did not happen is left out.
+/// How calls and connections ended, without the counts that are zero.
 fn account(statistics: &ServerStatistics) -> String {
     let ServerStatistics { calls, io, .. } = statistics;
     let mut text = format!(
@@ -277,12 +246,12 @@ fn account(statistics: &ServerStatistics) -> String {
     text
 }
 
-/// A line for people. That nobody can read it is no reason to stop serving either.
+/// A line for people. That it cannot be written is no reason to stop serving.
 fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "bookend serve: {line}");
 }
 
-/// A line for whoever started us. Nobody may be listening; that is no reason to stop serving.
+/// A line for the program that started this one, which may have stopped reading.
 fn tell(line: &str) {
     let mut output = io::stdout().lock();
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());

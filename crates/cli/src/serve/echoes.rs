@@ -1,5 +1,5 @@
-//! The two services of the published benchmarks that send back what came: those of the Python
-//! clients and of the servers in Go.
+//! The two echo services of the published benchmarks: of the Python clients, and of the servers in
+//! Go.
 
 use bookend_server::{Context, Status};
 
@@ -12,20 +12,20 @@ mod benchmark_message {
 }
 
 /// `echo.Echo`.
-pub fn short() -> echo::EchoServer<Short> {
-    echo::EchoServer::new(Short)
+pub fn text() -> echo::EchoServer<TextEcho> {
+    echo::EchoServer::new(TextEcho)
 }
 
 /// `main.Hello`, whose message has forty fields.
-pub fn forty_fields() -> benchmark_message::HelloServer<FortyFields> {
-    benchmark_message::HelloServer::new(FortyFields)
+pub fn forty_fields() -> benchmark_message::HelloServer<FortyFieldsEcho> {
+    benchmark_message::HelloServer::new(FortyFieldsEcho)
 }
 
 /// Sends the text back.
 #[derive(Debug)]
-pub struct Short;
+pub struct TextEcho;
 
-impl echo::Echo for Short {
+impl echo::Echo for TextEcho {
     fn hi(&self, request: echo::EchoRequest, _: &Context<'_>) -> Result<echo::EchoReply, Status> {
         Ok(echo::EchoReply {
             message: request.message,
@@ -35,9 +35,9 @@ impl echo::Echo for Short {
 
 /// Sends the message back with two fields set, as the published servers did.
 #[derive(Debug)]
-pub struct FortyFields;
+pub struct FortyFieldsEcho;
 
-impl benchmark_message::Hello for FortyFields {
+impl benchmark_message::Hello for FortyFieldsEcho {
     fn say(
         &self,
         request: benchmark_message::BenchmarkMessage,

@@ -1,4 +1,4 @@
-//! Telling an operator that clients fail to agree on TLS, while the server runs.
+//! Reports failed TLS handshakes while the server runs.
 
 use bookend_server::tls::ServerConfig;
 use std::io;
@@ -7,76 +7,78 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// No line follows another sooner. Trouble is seen as it begins, and whoever makes it on purpose
-/// fills no disk with it: twelve lines a minute.
+/// The least time between two lines. Trouble shows as it begins, and an attacker cannot fill the
+/// disk with it: twelve lines a minute.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Has `say` called, on a thread of its own, when a handshake fails: at once the first time, and
-/// then with what has come together in the meantime.
+/// Calls `say`, on a new thread, when a handshake fails: at once the first time, and then with what
+/// has accumulated in the meantime.
 ///
 /// # Errors
-/// Where no thread can be had.
-pub fn tell(config: ServerConfig, say: fn(&str)) -> io::Result<ServerConfig> {
+/// When no thread can be started.
+pub fn report(config: ServerConfig, say: fn(&str)) -> io::Result<ServerConfig> {
     let failures = Arc::new(Failures::default());
-    let teller = Arc::clone(&failures);
+    let reporter = Arc::clone(&failures);
     thread::Builder::new()
         .name("handshakes".into())
         .spawn(move || {
             loop {
-                say(&teller.next_line());
+                say(&reporter.next_line());
                 thread::sleep(PAUSE);
             }
         })?;
     Ok(config.on_failure(move |why| failures.note(why)))
 }
 
-/// What is to be told.
+/// Failures that were not reported yet.
 #[derive(Debug, Default)]
 struct Failures {
-    untold: Mutex<Untold>,
+    unreported: Mutex<Unreported>,
     came: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Untold {
+struct Unreported {
     count: u64,
     /// Why the last of them failed.
     last: String,
-    /// Whether others were told before.
+    /// Whether others were reported before.
     is_sequel: bool,
 }
 
 impl Failures {
-    /// A handshake has failed. Called by the threads that serve: they wait for nobody's terminal.
+    /// A handshake has failed. Called by the threads that serve, which must not wait for a terminal.
     fn note(&self, why: &str) {
-        let mut untold = self.lock();
-        untold.count += 1;
-        why.clone_into(&mut untold.last);
+        let mut unreported = self.lock();
+        unreported.count += 1;
+        why.clone_into(&mut unreported.last);
         self.came.notify_one();
     }
 
-    /// Waits until there is something to tell.
+    /// Waits until there is something to report.
     fn next_line(&self) -> String {
-        let untold = self
+        let unreported = self
             .came
-            .wait_while(self.lock(), |untold| untold.count == 0);
-        let mut untold = untold.unwrap_or_else(PoisonError::into_inner);
-        let Untold {
+            .wait_while(self.lock(), |unreported| unreported.count == 0);
+        let mut unreported = unreported.unwrap_or_else(PoisonError::into_inner);
+        let Unreported {
             count,
             last,
             is_sequel,
-        } = mem::take(&mut *untold);
-        untold.is_sequel = true;
+        } = mem::take(&mut *unreported);
+        unreported.is_sequel = true;
         line(count, &last, is_sequel)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Untold> {
-        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Unreported> {
+        self.unreported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn line(count: u64, last: &str, is_sequel: bool) -> String {
-    // Names in a client's certificate are whatever the client likes.
+    // A client chooses the names in its certificate.
     let last = last.replace(char::is_control, " ");
     match (count, is_sequel) {
         (1, false) => format!("a TLS handshake has failed: {last}"),

@@ -11,20 +11,20 @@ mod complex_proto {
 }
 
 /// `helloworld.Greeter`.
-pub fn plain() -> helloworld::GreeterServer<Plain> {
-    helloworld::GreeterServer::new(Plain)
+pub fn helloworld() -> helloworld::GreeterServer<HelloworldGreeter> {
+    helloworld::GreeterServer::new(HelloworldGreeter)
 }
 
 /// `complex_proto.Greeter`.
-pub fn complex() -> complex_proto::GreeterServer<Complex> {
-    complex_proto::GreeterServer::new(Complex)
+pub fn complex() -> complex_proto::GreeterServer<ComplexGreeter> {
+    complex_proto::GreeterServer::new(ComplexGreeter)
 }
 
 /// Greets by name.
 #[derive(Debug)]
-pub struct Plain;
+pub struct HelloworldGreeter;
 
-impl helloworld::Greeter for Plain {
+impl helloworld::Greeter for HelloworldGreeter {
     fn say_hello(
         &self,
         request: helloworld::HelloRequest,
@@ -35,11 +35,11 @@ impl helloworld::Greeter for Plain {
     }
 }
 
-/// Sends back what came.
+/// Sends the request's message back.
 #[derive(Debug)]
-pub struct Complex;
+pub struct ComplexGreeter;
 
-impl complex_proto::Greeter for Complex {
+impl complex_proto::Greeter for ComplexGreeter {
     fn say_hello(
         &self,
         request: complex_proto::HelloRequest,

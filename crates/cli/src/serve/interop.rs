@@ -1,4 +1,4 @@
-//! `grpc.testing.TestService`, by which gRPC's implementations are tested against each other.
+//! `grpc.testing.TestService`, with which gRPC's implementations are tested against each other.
 
 use std::time::Duration;
 
@@ -17,22 +17,22 @@ mod messages {
     bookend_server::include_proto!("grpc.testing");
 }
 
-const ECHOED_BEFORE: &str = "x-grpc-test-echo-initial";
-const ECHOED_BEHIND: &str = "x-grpc-test-echo-trailing-bin";
+const ECHOED_HEADER: &str = "x-grpc-test-echo-initial";
+const ECHOED_TRAILER: &str = "x-grpc-test-echo-trailing-bin";
 
-/// The largest payload that a request can ask for: fifty times what the tests do, and little enough
-/// for a server that strangers may call.
-const PAYLOAD_MAX_BYTES: usize = 16 << 20;
+/// The largest payload that a request can ask for: fifty times what the tests ask for, and small
+/// enough for a public server.
+const MAX_PAYLOAD_BYTES: usize = 16 << 20;
 
 /// Parameters that `HalfDuplexCall` keeps until its client has ended; the tests send four.
-const KEPT_PARAMETERS_MAX: usize = 10_000;
+const MAX_KEPT_PARAMETERS: usize = 10_000;
 
 /// `grpc.testing.TestService`.
 pub fn service() -> TestServiceServer<Interop> {
     TestServiceServer::new(Interop)
 }
 
-/// Does what requests say.
+/// Does what its requests ask for.
 #[derive(Debug)]
 pub struct Interop;
 
@@ -71,7 +71,7 @@ impl TestService for Interop {
         &self,
         context: &Context<'_>,
     ) -> Box<dyn StreamHandler<StreamingInputCallRequest, StreamingInputCallResponse>> {
-        Box::new(Adding {
+        Box::new(PayloadSum {
             metadata: echo_metadata(context),
             sum_bytes: 0,
         })
@@ -114,11 +114,11 @@ impl TestService for Interop {
         let mut parameters = 0;
         for request in requests {
             let mut request = request?;
-            // Nobody asks for it again, and it may be large.
+            // It is not needed again, and may be large.
             request.payload = None;
             parameters += 1 + request.response_parameters.len();
-            if parameters > KEPT_PARAMETERS_MAX {
-                let text = format!("more than {KEPT_PARAMETERS_MAX} responses were asked for");
+            if parameters > MAX_KEPT_PARAMETERS {
+                let text = format!("more than {MAX_KEPT_PARAMETERS} responses were asked for");
                 return Err(Status::new(Code::ResourceExhausted, text));
             }
             kept.push(request);
@@ -152,16 +152,16 @@ fn answer(
     Ok(())
 }
 
-/// Adds up what comes.
-struct Adding {
-    /// What came of the request's metadata: an error ends the call with the first message.
+/// Adds up the size of the payloads.
+struct PayloadSum {
+    /// The result of echoing the metadata: an error ends the call with the first message.
     metadata: Result<(), Status>,
     sum_bytes: usize,
 }
 
 type Sum = StreamingInputCallResponse;
 
-impl StreamHandler<StreamingInputCallRequest, Sum> for Adding {
+impl StreamHandler<StreamingInputCallRequest, Sum> for PayloadSum {
     fn on_message(
         &mut self,
         request: StreamingInputCallRequest,
@@ -183,11 +183,11 @@ impl StreamHandler<StreamingInputCallRequest, Sum> for Adding {
     }
 }
 
-/// Where a call's metadata comes from and goes to.
+/// What can echo metadata: the contexts of both kinds of handlers.
 trait Echo {
     fn metadata(&self) -> &Metadata;
-    fn send_before(&self, name: &str, value: &[u8]);
-    fn send_behind(&self, name: &str, octets: &[u8]);
+    fn echo_header(&self, name: &str, value: &[u8]);
+    fn echo_trailer(&self, name: &str, bytes: &[u8]);
 }
 
 impl Echo for Context<'_> {
@@ -195,12 +195,12 @@ impl Echo for Context<'_> {
         self.metadata()
     }
 
-    fn send_before(&self, name: &str, value: &[u8]) {
+    fn echo_header(&self, name: &str, value: &[u8]) {
         self.add_header(name, value);
     }
 
-    fn send_behind(&self, name: &str, octets: &[u8]) {
-        self.add_binary_trailer(name, octets);
+    fn echo_trailer(&self, name: &str, bytes: &[u8]) {
+        self.add_binary_trailer(name, bytes);
     }
 }
 
@@ -209,21 +209,21 @@ impl Echo for PoolContext {
         self.metadata()
     }
 
-    fn send_before(&self, name: &str, value: &[u8]) {
+    fn echo_header(&self, name: &str, value: &[u8]) {
         self.add_header(name, value);
     }
 
-    fn send_behind(&self, name: &str, octets: &[u8]) {
-        self.add_binary_trailer(name, octets);
+    fn echo_trailer(&self, name: &str, bytes: &[u8]) {
+        self.add_binary_trailer(name, bytes);
     }
 }
 
 fn echo_metadata(call: &impl Echo) -> Result<(), Status> {
-    for value in call.metadata().find_all(ECHOED_BEFORE) {
-        call.send_before(ECHOED_BEFORE, value);
+    for value in call.metadata().find_all(ECHOED_HEADER) {
+        call.echo_header(ECHOED_HEADER, value);
     }
-    for octets in call.metadata().find_all_binary(ECHOED_BEHIND) {
-        call.send_behind(ECHOED_BEHIND, &octets?);
+    for bytes in call.metadata().find_all_binary(ECHOED_TRAILER) {
+        call.echo_trailer(ECHOED_TRAILER, &bytes?);
     }
     Ok(())
 }
@@ -241,9 +241,10 @@ fn fail_as_asked(status: Option<EchoStatus>) -> Result<(), Status> {
 fn check_compression(expected: Option<BoolValue>, was_compressed: bool) -> Result<(), Status> {
     match expected {
         Some(expected) if expected.value != was_compressed => {
-            let text = match was_compressed {
-                true => "the request came compressed",
-                false => "the request did not come compressed",
+            let text = if was_compressed {
+                "the request came compressed"
+            } else {
+                "the request did not come compressed"
             };
             Err(Status::new(Code::InvalidArgument, text))
         }
@@ -262,9 +263,9 @@ fn payload(kind: i32, size: i32) -> Result<Payload, Status> {
     }
     let bytes = usize::try_from(size)
         .ok()
-        .filter(|bytes| *bytes <= PAYLOAD_MAX_BYTES);
+        .filter(|bytes| *bytes <= MAX_PAYLOAD_BYTES);
     let Some(bytes) = bytes else {
-        let text = format!("a payload has between 0 and {PAYLOAD_MAX_BYTES} bytes, not {size}");
+        let text = format!("a payload has between 0 and {MAX_PAYLOAD_BYTES} bytes, not {size}");
         return Err(Status::new(Code::InvalidArgument, text));
     };
     Ok(Payload {

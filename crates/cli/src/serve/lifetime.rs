@@ -1,4 +1,4 @@
-//! How long connections live, and how they and the server end.
+//! The flags about how long connections last and how the server ends.
 
 use std::time::Duration;
 
@@ -8,36 +8,36 @@ use bookend_server::limits::{DRAIN_NS, KEEPALIVE_TIMEOUT_NS};
 use bookend_server::{BoundServer, ConnectionAge, Keepalive, Limits};
 use clap::Args;
 
-/// The flags about ends.
+/// The flags about how long connections last and how the server ends.
 #[derive(Args, Clone, Debug)]
-pub struct Lifetime {
-    /// How long calls may go on when the server is to end [default: 8s; for the lab 1s]
+pub struct LifetimeFlags {
+    /// How long calls may go on once the server stops [default: 8s; for the lab 1s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     drain: Option<Duration>,
-    /// Ask a client that has said nothing for so long whether it is there; 0 is never [default: as
-    /// the preset: 2h]
+    /// Send a PING to a client that has been silent for so long; 0 is never [default: the preset's:
+    /// 2h]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     keepalive: Option<Duration>,
-    /// And close the connection if nothing comes for so long after that [default: 20s]
+    /// Close the connection if nothing comes for so long after that PING [default: 20s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "keepalive")]
     keepalive_timeout: Option<Duration>,
-    /// Have clients make another connection when one has lasted so long, give or take a tenth
+    /// Ask clients to reconnect when a connection has lasted so long, give or take a tenth
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     max_connection_age: Option<Duration>,
-    /// And end the calls that are left on it after so much more [default: when they end]
+    /// End the calls that are left on such a connection after so much more [default: never]
     #[arg(
         long, value_name = "TIME", value_parser = duration::parse,
         requires = "max_connection_age"
     )]
     max_connection_age_grace: Option<Duration>,
-    /// Have clients leave that make no call for so long; 0 is never [default: as the preset: 1h]
+    /// Close connections that have no call for so long; 0 is never [default: the preset's: 1h]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     max_connection_idle: Option<Duration>,
 }
 
-impl Lifetime {
-    /// The limits, but for what was asked for.
-    pub fn change(&self, mut limits: Limits) -> Limits {
+impl LifetimeFlags {
+    /// The limits, changed as these flags say.
+    pub fn apply(&self, mut limits: Limits) -> Limits {
         if let Some(time) = self.keepalive {
             let timeout_ns = self
                 .keepalive_timeout
@@ -59,13 +59,14 @@ impl Lifetime {
         limits
     }
 
-    /// The lab kills who has not ended after two seconds.
+    /// Sets the time for draining. The lab kills a process that has not ended after two seconds.
     pub fn drain(&self, server: BoundServer, is_of_the_lab: bool) -> BoundServer {
-        let usual_ns = match is_of_the_lab {
-            true => io::DRAIN_NS,
-            false => DRAIN_NS,
+        let default_ns = if is_of_the_lab {
+            io::DRAIN_NS
+        } else {
+            DRAIN_NS
         };
-        server.drain(self.drain.unwrap_or(Duration::from_nanos(usual_ns)))
+        server.drain(self.drain.unwrap_or(Duration::from_nanos(default_ns)))
     }
 }
 
@@ -85,12 +86,12 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        lifetime: Lifetime,
+        lifetime: LifetimeFlags,
     }
 
     fn changed(words: &[&str]) -> Limits {
         let line = Line::parse_from([&["serve"], words].concat());
-        line.lifetime.change(Limits::internet())
+        line.lifetime.apply(Limits::internet())
     }
 
     #[test]
