@@ -309,7 +309,7 @@ impl<S: Shard> BlockingDriver<S> {
 
     #[inline]
     fn conclude(&mut self, status: ConnectionStatus) {
-        if let ConnectionStatus::Gone(why) = status {
+        if let ConnectionStatus::Break(why) = status {
             self.close(why);
         }
     }

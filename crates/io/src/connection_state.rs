@@ -8,6 +8,7 @@ use rustix::fd::AsFd;
 use rustix::io::Errno;
 use std::io;
 use std::mem;
+use std::ops::ControlFlow;
 
 /// What one read can bring, and the largest piece of input a shard may ask to see whole.
 ///
@@ -45,12 +46,8 @@ pub(crate) enum ClosedBy {
     Us,
 }
 
-/// Whether a connection goes on.
-#[must_use]
-pub(crate) enum ConnectionStatus {
-    Alive,
-    Gone(Closed),
-}
+/// Whether a connection goes on, or is gone and why.
+pub(crate) type ConnectionStatus = ControlFlow<Closed>;
 
 impl ConnectionState {
     pub fn new(id: ConnectionId, connecting: Option<u64>) -> Self {
@@ -119,17 +116,17 @@ impl ConnectionState {
     ) -> ConnectionStatus {
         let (rest, after) = self.offer(bytes, shard, io, write_early);
         if let Err(error) = self.keep(rest) {
-            return ConnectionStatus::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Break(Closed::Failed(error.into()));
         }
         match after {
             AfterRead::Continue | AfterRead::Again if rest.len() == RECEIVE_BUFFER_BYTES => {
-                ConnectionStatus::Gone(stuck())
+                ConnectionStatus::Break(stuck())
             }
-            AfterRead::Continue | AfterRead::Again => ConnectionStatus::Alive,
+            AfterRead::Continue | AfterRead::Again => ConnectionStatus::Continue(()),
             AfterRead::Pause => {
                 self.paused = true;
                 self.drained = false;
-                ConnectionStatus::Alive
+                ConnectionStatus::Continue(())
             }
             AfterRead::Close => self.end(ClosedBy::Us, io),
             AfterRead::LingeringClose => {
@@ -182,7 +179,7 @@ impl ConnectionState {
         write_early: impl FnMut(&mut IoContext),
     ) -> ConnectionStatus {
         if !mem::take(&mut self.paused) || self.leftover.is_empty() {
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         let leftover = mem::take(&mut self.leftover);
         self.deliver(&leftover, shard, io, write_early)
@@ -193,32 +190,33 @@ impl ConnectionState {
     #[inline]
     pub fn apply_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {
         if pending.close && self.connecting.is_some() {
-            return ConnectionStatus::Gone(Closed::Us);
+            return ConnectionStatus::Break(Closed::Us);
         }
         if pending.abort {
             self.drained = true;
             socket::reset_on_close(socket);
-            return ConnectionStatus::Gone(Closed::Us);
+            return ConnectionStatus::Break(Closed::Us);
         }
-        ConnectionStatus::Alive
+        ConnectionStatus::Continue(())
     }
 
     /// Reads no more; the connection is gone once the output is written.
     pub fn end(&mut self, ending: ClosedBy, io: &IoContext) -> ConnectionStatus {
         let ending = *self.ending.get_or_insert(ending);
         if io.has_output(self.id) {
-            ConnectionStatus::Alive
+            ConnectionStatus::Continue(())
         } else {
-            ConnectionStatus::Gone(ending.into())
+            ConnectionStatus::Break(ending.into())
         }
     }
 
     /// The output is written: was that what the connection still had to do?
     #[inline]
     pub fn ended(&self) -> ConnectionStatus {
-        self.ending.map_or(ConnectionStatus::Alive, |ending| {
-            ConnectionStatus::Gone(ending.into())
-        })
+        self.ending
+            .map_or(ConnectionStatus::Continue(()), |ending| {
+                ConnectionStatus::Break(ending.into())
+            })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a shard may ask of its driver during a call.
+//! What a shard can ask of its driver during a call.
 
 mod layer;
 
@@ -19,9 +19,9 @@ const POOLED_BUFFERS_MAX: usize = 256;
 /// answers to some ten thousand small calls, and 256 of them bound what a thread can hoard.
 const POOLED_CAPACITY_MAX: usize = 1 << 20;
 
-/// What a shard may ask of its driver during a call. What it asks for happens after the call.
+/// What a shard can ask of its driver during a call. The driver does it after the call returns.
 ///
-/// A [`ConnectionId`] that is gone finds nobody: what is asked for it is ignored.
+/// Requests for a connection that is gone (a stale [`ConnectionId`]) are ignored.
 #[derive(Debug, Default)]
 pub struct IoContext {
     slots: Vec<Slot>,
@@ -45,7 +45,7 @@ pub(crate) struct Connect {
     pub token: u64,
 }
 
-/// What a shard wants of one of its connections.
+/// What a shard has asked of one of its connections and the driver has not done yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingOps {
     pub close: bool,
@@ -59,17 +59,17 @@ struct Slot {
     taken: bool,
     touched: bool,
     pending: PendingOps,
-    /// The shard knows that output waits, so it is told when that has been written.
+    /// The shard knows of a backlog, so it is called when all of it has been written.
     promised: Cell<bool>,
-    /// The bytes before this one are with the kernel already.
+    /// The kernel has taken the bytes before this one.
     written: usize,
-    /// Taken out of the output, and not with the kernel yet.
+    /// Bytes taken out of the output that the kernel has not taken yet.
     lent_bytes: usize,
     /// All that the kernel has taken so far.
     sent_bytes: u64,
-    /// What stood in the output when the shard first touched it in this call.
+    /// Length of the output when the shard first touched it in this call.
     untouched_bytes: usize,
-    /// When the transport below TLS was there; 0 where nobody said.
+    /// When the transport below TLS was established; 0 without TLS.
     transport_opened_ns: u64,
     output: Vec<u8>,
 }
@@ -77,8 +77,8 @@ struct Slot {
 impl IoContext {
     /// The clock as it was read once for this turn, nanoseconds of [`crate::clock_ns`].
     ///
-    /// It is read the first time anybody asks, so that a shard without clocks costs none: who wants
-    /// the time at which the read returned asks before handling the bytes.
+    /// It is read on the first call of a turn, so a shard that never asks costs no clock read. For
+    /// the time at which a read returned, call this before handling the bytes.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         if self.now_ns.get() == 0 {
@@ -117,7 +117,7 @@ impl IoContext {
     /// Bytes that were appended and that the kernel has not taken yet; 0 where the connection is
     /// gone.
     ///
-    /// Who is told of a backlog is also told of its end: [`crate::Shard::writable`] follows.
+    /// If it is not 0, [`crate::Shard::writable`] is called once the output has been written.
     #[inline]
     pub fn backlog(&self, id: ConnectionId) -> usize {
         let Some(slot) = self.find(id) else {
@@ -136,15 +136,15 @@ impl IoContext {
         self.find(id).map_or(0, |slot| slot.sent_bytes)
     }
 
-    /// When the transport of this connection was there, before its TLS handshake, nanoseconds of
-    /// [`crate::clock_ns`]. None without TLS: then it was there when the connection opened.
+    /// When the transport of this connection was established, before its TLS handshake, nanoseconds
+    /// of [`crate::clock_ns`]. `None` without TLS.
     pub fn transport_opened_ns(&self, id: ConnectionId) -> Option<u64> {
         let slot = self.find(id)?;
         (slot.transport_opened_ns > 0).then_some(slot.transport_opened_ns)
     }
 
-    /// Makes a connection; ends in [`crate::Shard::opened`] or in [`crate::Shard::closed`] with the
-    /// token. What is put into the output before then goes out as soon as the connection is there.
+    /// Connects; ends in [`crate::Shard::opened`] or [`crate::Shard::closed`] with the token.
+    /// Output appended before then is sent as soon as the connection is established.
     pub fn connect(&mut self, target: impl Into<Target>, token: u64) -> ConnectionId {
         let id = self.reserve();
         self.connects.push(Connect {
@@ -155,39 +155,38 @@ impl IoContext {
         id
     }
 
-    /// Writes what is in the output, then closes cleanly. Nothing is read any more. A connection
-    /// that is not there yet is given up.
+    /// Writes the output, then closes cleanly; nothing more is read. A connect in progress is
+    /// aborted.
     pub fn close(&mut self, id: ConnectionId) {
         self.request(id, |pending| pending.close = true);
     }
 
-    /// Closes now; what is in the output is dropped.
+    /// Resets the connection; its output is dropped.
     pub fn abort(&mut self, id: ConnectionId) {
         self.request(id, |pending| pending.abort = true);
     }
 
-    /// Goes on reading after [`crate::AfterRead::Pause`]. Bytes that were left over then are
-    /// presented again even when no more have come.
+    /// Resumes reading after [`crate::AfterRead::Pause`]. Bytes left over then are presented again
+    /// even if no more have arrived.
     pub fn resume(&mut self, id: ConnectionId) {
         self.request(id, |pending| pending.resume = true);
     }
 
-    /// Leaves the loop when all output has been written and nothing is awaited from other threads,
-    /// or when the driver's drain time has passed.
+    /// Stops the driver once all output is written and nothing is outstanding from other threads,
+    /// or when the drain time has passed.
     pub fn stop(&mut self) {
         self.stopping = true;
     }
 
-    /// Whether the driver is on its way out: [`IoContext::stop`] or [`crate::Waker::stop`] was
-    /// called.
+    /// Whether the driver is stopping: [`IoContext::stop`] or [`crate::Waker::stop`] was called.
     #[inline]
     pub fn stopping(&self) -> bool {
         self.stopping
     }
 
-    /// Whether the time for which a driver that is stopping goes on has passed. The shard is woken
-    /// when it has: what it puts in its outputs then is written before the loop is left, if the
-    /// peers take it within [`crate::FINAL_FLUSH_NS`].
+    /// Whether the drain time of a stopping driver has passed. The shard is woken then; what it
+    /// appends to its outputs is still written if the peers take it within
+    /// [`crate::FINAL_FLUSH_NS`].
     #[inline]
     pub fn drain_is_over(&self) -> bool {
         self.drain_is_over
@@ -239,7 +238,7 @@ impl IoContext {
         }
     }
 
-    /// Makes a connection stale: from here on it finds nobody. Its slot is not free yet.
+    /// Makes an id stale. Its slot is not free yet.
     pub(crate) fn retire(&mut self, id: ConnectionId) {
         let slot = &mut self.slots[id.index as usize];
         slot.taken = false;
@@ -259,7 +258,7 @@ impl IoContext {
         self.free.push(index);
     }
 
-    /// Connections of which something was asked since the last call, each once.
+    /// The next connection for which something was asked since the last call, each once.
     #[inline]
     pub(crate) fn next_touched(&mut self) -> Option<(ConnectionId, PendingOps)> {
         loop {
@@ -299,7 +298,7 @@ impl IoContext {
         Some(self.connects.remove(position).token)
     }
 
-    /// The shard is to hear when the output has been written whole.
+    /// Calls the shard's `writable` once the output has been written.
     #[inline]
     pub(crate) fn promise_writable(&self, id: ConnectionId) {
         self.slots[id.index as usize].promised.set(true);
@@ -364,9 +363,10 @@ impl IoContext {
         true
     }
 
-    /// Takes the whole output out of its connection, for whoever must own the bytes until they are
-    /// with the kernel. Until [`IoContext::settle_lent`] they count as backlog; the buffer comes
-    /// back by [`IoContext::recycle`]. Empty where there is no output or the connection is gone.
+    /// Takes the whole output out of its connection, for a ring that must own the bytes until they
+    /// are with the kernel. Until [`IoContext::settle_lent`] they count as backlog; the buffer
+    /// comes back by [`IoContext::recycle`]. Empty where there is no output or the connection is
+    /// gone.
     #[inline]
     pub(crate) fn lend(&mut self, id: ConnectionId) -> Vec<u8> {
         if self.find(id).is_none() {

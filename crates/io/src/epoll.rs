@@ -193,7 +193,7 @@ impl<S: Shard> EpollDriver<S> {
     #[inline]
     fn conclude_before_output(&mut self, index: u32, status: ConnectionStatus) {
         match status {
-            ConnectionStatus::Alive if self.worker.io.is_touched(index) => {}
+            ConnectionStatus::Continue(()) if self.worker.io.is_touched(index) => {}
             status => self.conclude(index, status),
         }
     }
@@ -236,8 +236,8 @@ impl<S: Shard> EpollDriver<S> {
     #[inline]
     fn conclude(&mut self, index: u32, status: ConnectionStatus) {
         match status {
-            ConnectionStatus::Alive => self.update_interest(index),
-            ConnectionStatus::Gone(why) => self.close(index, why),
+            ConnectionStatus::Continue(()) => self.update_interest(index),
+            ConnectionStatus::Break(why) => self.close(index, why),
         }
     }
 

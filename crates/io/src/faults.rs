@@ -1,7 +1,7 @@
 //! Making the n-th system call of a kind fail, for tests: the feature `faults`.
 //!
-//! The drivers of a process all see the [`FailPoint`]s that are armed. Each picks its threads by the
-//! beginnings of their names, so a test can have the server fail and leave its clients alone.
+//! The drivers of a process all see the [`FailPoint`]s that are armed. Each picks its threads by
+//! the beginnings of their names, so a test can have the server fail and leave its clients alone.
 
 mod epoll_pwait2;
 

@@ -75,15 +75,12 @@ impl PolledConnection {
         ready: Readiness,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        if self.blocked
-            && ready.writable
-            && let ConnectionStatus::Gone(why) = self.write(worker)
-        {
-            return ConnectionStatus::Gone(why);
+        if self.blocked && ready.writable {
+            self.write(worker)?;
         }
         if self.wants_to_read(&worker.io, worker.options.backlog_limit_bytes) {
             if !ready.readable && !ready.broken {
-                return ConnectionStatus::Alive;
+                return ConnectionStatus::Continue(());
             }
             let read = self.read(&mut worker.buffer, RecvFlags::DONTWAIT, &mut worker.io);
             worker.io.begin();
@@ -96,9 +93,9 @@ impl PolledConnection {
             return status;
         }
         if ready.broken {
-            return ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&self.socket)));
+            return ConnectionStatus::Break(Closed::Failed(socket::pending_error(&self.socket)));
         }
-        ConnectionStatus::Alive
+        ConnectionStatus::Continue(())
     }
 
     /// Does what the shard has asked for, and writes what is in the output.
@@ -108,21 +105,15 @@ impl PolledConnection {
         pending: PendingOps,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        if let ConnectionStatus::Gone(why) = self.state.apply_end(pending, &self.socket) {
-            return ConnectionStatus::Gone(why);
+        self.state.apply_end(pending, &self.socket)?;
+        if pending.resume {
+            self.resume(&mut worker.shard, &mut worker.io)?;
         }
-        if pending.resume
-            && let ConnectionStatus::Gone(why) = self.resume(&mut worker.shard, &mut worker.io)
-        {
-            return ConnectionStatus::Gone(why);
-        }
-        if pending.close
-            && let ConnectionStatus::Gone(why) = self.state.end(ClosedBy::Us, &worker.io)
-        {
-            return ConnectionStatus::Gone(why);
+        if pending.close {
+            self.state.end(ClosedBy::Us, &worker.io)?;
         }
         if self.blocked {
-            ConnectionStatus::Alive
+            ConnectionStatus::Continue(())
         } else {
             self.write(worker)
         }
@@ -157,9 +148,9 @@ impl PolledConnection {
         } = worker;
         match read {
             Read::Bytes(count) => self.deliver(&buffer[..count], shard, io),
-            Read::Nothing => ConnectionStatus::Alive,
+            Read::Nothing => ConnectionStatus::Continue(()),
             Read::End => self.state.end(ClosedBy::Peer, io),
-            Read::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
+            Read::Failed(error) => ConnectionStatus::Break(Closed::Failed(error.into())),
         }
     }
 
@@ -200,7 +191,7 @@ impl PolledConnection {
     pub fn write<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
         let id = self.state.id;
         if self.state.connecting.is_some() {
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         let io = &mut worker.io;
         let bytes = io.unwritten(id);
@@ -221,7 +212,7 @@ impl PolledConnection {
         if self.blocked {
             self.state.drained &= !self.state.is_ending();
             io.promise_writable(id);
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         self.state.ended()
     }
@@ -238,14 +229,12 @@ impl PolledConnection {
                     let Worker {
                         shard, io, buffer, ..
                     } = worker;
-                    if let ConnectionStatus::Gone(why) = self.deliver(&buffer[..count], shard, io) {
-                        return ConnectionStatus::Gone(why);
-                    }
+                    self.deliver(&buffer[..count], shard, io)?;
                 }
                 Read::Nothing | Read::End | Read::Failed(_) => break,
             }
         }
-        ConnectionStatus::Gone(Closed::Failed(error.into()))
+        ConnectionStatus::Break(Closed::Failed(error.into()))
     }
 }
 

@@ -1,14 +1,14 @@
-//! The io_uring of one thread: what is asked of the kernel, what it has answered, and the memory
-//! that it reads and writes meanwhile.
+//! The io_uring of one thread: operations, their completions, and the memory that the kernel reads
+//! and writes in between.
 //!
-//! What the kernel may touch at any time belongs to the [`Ring`]: the buffers that it fills and the
-//! outputs that it sends. Both come out of here only when a completion has said that the kernel is
-//! done with them. A ring that is dropped, be it by a panic, first takes back all that is in flight
-//! and waits for that; what it cannot get back it leaves allocated for ever. So nothing that a
-//! driver does with a ring can have the kernel touch memory that is used for something else.
+//! The [`Ring`] owns everything that the kernel may touch: the buffers that it fills and the
+//! outputs that it sends. It gives either out only after a completion shows that the kernel is done
+//! with it. A dropped ring, even one dropped by a panic, first cancels what is in flight and waits
+//! for the completions; memory that it cannot get back is leaked. So no driver, however wrong, can
+//! make the kernel touch memory that is in use for something else.
 //!
-//! Descriptors are the driver's business: one that has something in flight must not be closed, or
-//! what is not submitted yet would find the next one of that number.
+//! Descriptors belong to the driver: one with something in flight must not be closed, or an
+//! operation that is not submitted yet would find the next descriptor of that number.
 
 mod buffers;
 #[cfg(feature = "faults")]
@@ -36,15 +36,15 @@ use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::mem;
 
-/// Operations that are handed over together; more of them take another call.
+/// Operations that one system call submits; more of them take another one.
 const SUBMISSIONS_MAX: u32 = 1024;
 
 /// Completions that fit between two turns. As many connections as a listener's queue holds can be
 /// accepted in one; what does not fit the kernel keeps until there is room.
 const COMPLETIONS_MAX: u32 = 4096;
 
-/// How long a ring that is taken apart waits for what is in flight, and how often it asks:
-/// canceling a socket's operation takes no time.
+/// How long a dropped ring waits for what is in flight, and how often: cancelling an operation on a
+/// socket takes no time.
 const LAST_WAIT_NS: u64 = 100_000_000;
 const LAST_WAITS_MAX: u32 = 20;
 
@@ -58,9 +58,9 @@ pub(crate) struct Ring {
     buffers: Buffers,
     /// What is being sent, by connection.
     lent: Vec<Lent>,
-    /// What has found no place in the submission queue.
+    /// Entries for which the submission queue had no room.
     overflow: VecDeque<squeue::Entry>,
-    /// Operations of which the kernel has not said that it is done with them.
+    /// Operations without a final completion.
     in_flight: usize,
     injector: FaultInjector,
 }
@@ -122,22 +122,22 @@ impl Ring {
         self.push(Operation::Accept, entry.build());
     }
 
-    /// Says when an eventfd is signalled, until [`Event::Called`] says that it does not go on. Its
-    /// count is not taken back: each signal is a new one.
+    /// Reports signals of an eventfd, until [`Event::Called`] says that it does not go on. The
+    /// counter is never read back: a multishot poll reports each signal on its own.
     pub fn listen(&mut self, event: impl AsFd) {
         let entry = opcode::PollAdd::new(fd(event), libc::POLLIN as u32).multi(true);
-        self.push(Operation::SystemCall, entry.build());
+        self.push(Operation::Wake, entry.build());
     }
 
-    /// Says when a connect has ended.
+    /// Reports the end of a connect.
     pub fn await_connect(&mut self, index: u32, socket: impl AsFd) {
         let entry = opcode::PollAdd::new(fd(socket), libc::POLLOUT as u32);
         self.push(Operation::Connect(index), entry.build());
     }
 
-    /// Says when a connection breaks that is not read.
+    /// Reports errors on a connection that is not read.
     pub fn watch(&mut self, index: u32, socket: impl AsFd) {
-        // A break is always reported.
+        // Poll reports errors and hang-ups even where no event is asked for.
         let entry = opcode::PollAdd::new(fd(socket), 0);
         self.push(Operation::Watch(index), entry.build());
     }
@@ -179,20 +179,20 @@ impl Ring {
         mem::take(&mut lent.bytes)
     }
 
-    /// Has an operation end soon: its event then says `ECANCELED`, or how it ended before.
+    /// Cancels an operation: its completion says `ECANCELED`, or how it ended before that.
     pub fn cancel(&mut self, operation: Operation) {
         let entry = opcode::AsyncCancel2::new(CancelBuilder::user_data(operation.key())).build();
         let entry = entry.flags(squeue::Flags::SKIP_SUCCESS);
         self.enqueue(entry.user_data(Operation::Cancel.key()));
     }
 
-    /// Whether an completion can be had without asking the kernel.
+    /// Whether a completion can be read without a system call.
     pub fn has_events(&mut self) -> bool {
         !self.injector.is_empty() || !self.io.completion().is_empty()
     }
 
-    /// Hands over all that was asked for, then waits for an event: not at all, for so many
-    /// nanoseconds, or for ever.
+    /// Submits everything, then waits for a completion: not at all, for so many nanoseconds, or for
+    /// ever.
     #[inline]
     pub fn enter(&mut self, timeout_ns: Option<u64>) -> Result<(), Errno> {
         while !self.overflow.is_empty() {
@@ -210,18 +210,18 @@ impl Ring {
         kernel::ring_enter(&mut self.io, timeout_ns)
     }
 
-    /// Whether a call that does not wait would do nothing.
+    /// Whether a system call that does not wait would do nothing.
     #[inline]
     fn is_idle(&mut self) -> bool {
         let submissions = self.io.submission();
         submissions.is_empty() && !submissions.taskrun() && !submissions.cq_overflow()
     }
 
-    /// What has happened, one thing at a time.
+    /// The next event, if one has happened.
     #[inline]
     pub fn next_event(&mut self) -> Option<Event> {
         loop {
-            let completion = self.next_answer()?;
+            let completion = self.next_completion()?;
             if let Some(event) = self.event(completion) {
                 return Some(event);
             }
@@ -229,12 +229,12 @@ impl Ring {
     }
 
     #[inline]
-    fn next_answer(&mut self) -> Option<RingCompletion> {
+    fn next_completion(&mut self) -> Option<RingCompletion> {
         loop {
             if let Some(completion) = self.injector.pop() {
                 return Some(completion);
             }
-            let completion = self.take_answer()?;
+            let completion = self.take_completion()?;
             let (seen, is_to_end) = self.injector.divert(completion);
             if is_to_end {
                 self.cancel(completion.operation);
@@ -245,9 +245,9 @@ impl Ring {
         }
     }
 
-    /// The kernel's next completion. An operation that does not go on the kernel is done with.
+    /// The kernel's next completion. The kernel is done with an operation that does not go on.
     #[inline]
-    fn take_answer(&mut self) -> Option<RingCompletion> {
+    fn take_completion(&mut self) -> Option<RingCompletion> {
         let completion = RingCompletion::from(self.io.completion().next()?);
         if !completion.goes_on() && completion.operation != Operation::Cancel {
             self.in_flight -= 1;
@@ -267,7 +267,7 @@ impl Ring {
                 result: completion.into_descriptor(),
                 goes_on,
             },
-            Operation::SystemCall => Event::Called { goes_on },
+            Operation::Wake => Event::Called { goes_on },
             Operation::Connect(index) => Event::Connected {
                 index,
                 result: completion.result(),
@@ -301,7 +301,7 @@ impl Ring {
         Ok(filled.map(|number| self.buffers.filled(number, count as usize)))
     }
 
-    /// How many bytes went, and how many are left.
+    /// How many bytes were sent, and how many are left.
     #[inline]
     fn sent(&mut self, index: u32, completion: RingCompletion) -> Result<(usize, usize), Errno> {
         let count = completion.result()? as usize;
@@ -310,7 +310,7 @@ impl Ring {
         Ok((count, lent.bytes.len() - lent.sent_bytes))
     }
 
-    /// The bytes that have come.
+    /// The bytes in a filled buffer.
     #[inline]
     pub fn bytes(&self, filled: &Filled) -> &[u8] {
         self.buffers.bytes(filled)
@@ -336,7 +336,7 @@ impl Ring {
         }
     }
 
-    /// Moves what has waited into the submission queue, as far as there is room.
+    /// Moves waiting entries into the submission queue, as far as there is room.
     #[cold]
     fn refill(&mut self) {
         while let Some(entry) = self.overflow.pop_front() {
@@ -356,7 +356,7 @@ impl Ring {
         unsafe { self.io.submission().push(entry) }.is_ok()
     }
 
-    /// Takes back all that is in flight. What happens until then has nobody to care for it.
+    /// Cancels everything in flight and waits for it. Events until then are dropped.
     pub fn quiesce(&mut self) {
         if self.in_flight == 0 {
             return;
@@ -365,9 +365,9 @@ impl Ring {
         self.enqueue(entry.user_data(Operation::Cancel.key()));
         for _ in 0..LAST_WAITS_MAX {
             self.refill();
-            // Whatever goes wrong, it is tried again, and what is left then is left allocated.
+            // Errors are retried; what is still in flight at the end is leaked.
             let _ = kernel::ring_enter_at_the_end(&mut self.io, Some(LAST_WAIT_NS));
-            while let Some(completion) = self.take_answer() {
+            while let Some(completion) = self.take_completion() {
                 if completion.operation == Operation::Accept {
                     drop(completion.into_descriptor());
                 }

@@ -1,4 +1,4 @@
-//! ClosedBy a server from another thread.
+//! Ending a server from another thread.
 
 use crate::waker::{Waker, WeakWaker};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

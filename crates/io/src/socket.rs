@@ -86,8 +86,8 @@ pub(crate) fn end_connect(socket: &OwnedFd) -> io::Result<()> {
 /// only spin.
 const POLL_BACK_OFF: Duration = Duration::from_millis(10);
 
-/// TimedEntry for several descriptors. Where the kernel has no memory for that, nothing has happened to
-/// them.
+/// TimedEntry for several descriptors. Where the kernel has no memory for that, nothing has
+/// happened to them.
 pub(crate) fn wait(polled: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<()> {
     match kernel::poll(polled, timeout) {
         Ok(_) | Err(Errno::INTR) => Ok(()),

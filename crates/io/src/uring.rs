@@ -1,8 +1,15 @@
 //! The io_uring driver: one thread, any number of connections, one system call a turn.
 //!
-//! The kernel accepts and reads of itself, into buffers of its choice. What the shard makes of all
-//! that has come in a turn is sent by the same call that waits for the next turn. A turn ends early
-//! when many connections have something to send: the peers of the first go on meanwhile.
+//! The kernel accepts and reads without being asked again (multishot operations), into buffers that
+//! it picks. What the shard puts out during a turn is sent by the same system call that waits for
+//! the next one. A turn ends early once many connections have something to send, so that the peers
+//! of the first can go on meanwhile.
+//!
+//! A turn, in order:
+//! 1. `settle`: begin connects, apply what the shard asked for, queue its output as sends.
+//! 2. `wait`: one `io_uring_enter` submits all of it and waits for completions or a deadline.
+//! 3. One event after another: the shard is called, and what it asks for is applied at once.
+//! 4. `expire`: timeouts of the driver. `wake_shard`: the shard's deadline and calls of its waker.
 
 mod accepting;
 mod connection;
@@ -33,11 +40,11 @@ use std::mem;
 use std::thread;
 use std::time::Duration;
 
-/// Connections whose output is handed over together. More of them would save little of a system
-/// call each, and the first would wait for the last.
+/// Connections whose output is submitted together. More of them would save little of a system call
+/// each, and the first would wait for the last.
 const SENDS_A_TURN: usize = 64;
 
-/// How long a driver rests that the kernel has no memory for its operations.
+/// How long a driver sleeps when the kernel has no memory for its operations.
 const ENTER_BACK_OFF: Duration = Duration::from_millis(10);
 
 /// The io_uring driver, ready to run a shard on one thread. Needs Linux 6.1.
@@ -143,7 +150,7 @@ impl<S: Shard> UringDriver<S> {
     fn wait(&mut self) -> io::Result<()> {
         let own_deadline_ns = self.timeouts.next_ns(&mut self.entries);
         if self.worker.options.counts_busy_time {
-            // The sends are work and belong to this turn: only the wait that follows is none.
+            // Submit before the clock is read: sends are work of this turn, the wait is not.
             self.enter(Some(0))?;
         }
         let mut timeout_ns = self.worker.begin_wait(own_deadline_ns);
@@ -162,7 +169,7 @@ impl<S: Shard> UringDriver<S> {
     #[inline]
     fn enter(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
         match self.ring.enter(timeout_ns) {
-            // Busy: answers wait for those before them to be taken.
+            // BUSY: the completion queue is full and has to be read first.
             Ok(()) | Err(Errno::INTR | Errno::TIME | Errno::BUSY) => Ok(()),
             Err(Errno::AGAIN | Errno::NOMEM) => {
                 thread::sleep(ENTER_BACK_OFF);
@@ -202,7 +209,7 @@ impl<S: Shard> UringDriver<S> {
             return;
         };
         let is_live = entry.stage == Stage::Live;
-        let mut status = ConnectionStatus::Alive;
+        let mut status = ConnectionStatus::Continue(());
         let end = match result {
             Ok(Some(filled)) => {
                 if is_live {
@@ -217,7 +224,7 @@ impl<S: Shard> UringDriver<S> {
         };
         if !goes_on {
             entry.receiving = ReadState::Off;
-            if is_live && matches!(status, ConnectionStatus::Alive) {
+            if is_live && matches!(status, ConnectionStatus::Continue(())) {
                 status = entry.receiving_ended(end, &mut self.worker);
             } else if entry.stage == Stage::Lingering && end != ReadEnd::Interrupted {
                 return self.forget(index);
@@ -235,7 +242,7 @@ impl<S: Shard> UringDriver<S> {
         let status = match result {
             _ if entry.stage != Stage::Live => {
                 entry.drop_lent(ring, worker);
-                ConnectionStatus::Alive
+                ConnectionStatus::Continue(())
             }
             Ok(counts) => entry.sent(counts, self.turn_number, ring, worker),
             Err(error) => entry.not_sent(error, ring, worker),
@@ -255,14 +262,14 @@ impl<S: Shard> UringDriver<S> {
         entry.is_half_closed |= result.is_ok() && !is_broken;
         let is_unread = entry.stage == Stage::Live && entry.receiving == ReadState::Off;
         let status = if is_broken && is_unread {
-            ConnectionStatus::Gone(Closed::Failed(socket::pending_error(&entry.socket)))
+            ConnectionStatus::Break(Closed::Failed(socket::pending_error(&entry.socket)))
         } else {
-            ConnectionStatus::Alive
+            ConnectionStatus::Continue(())
         };
         self.conclude(index, status);
     }
 
-    /// Does what the shard has asked for since the last wait.
+    /// Applies what the shard has asked for since the last wait.
     fn settle(&mut self) {
         if self.worker.io.has_work() {
             for connect in self.worker.io.take_connects() {
@@ -277,7 +284,7 @@ impl<S: Shard> UringDriver<S> {
         }
     }
 
-    /// Looks after the connections of which the shard has asked something.
+    /// Applies what the shard asked of its connections in the last call.
     #[inline]
     fn attend(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
@@ -314,20 +321,20 @@ impl<S: Shard> UringDriver<S> {
                 self.conclude(index, status);
             }
         }
-        // Whoever has been queued meanwhile is in the other one.
+        // Connections that were queued meanwhile are in the new one.
         to_write.append(&mut self.to_write);
         self.to_write = to_write;
     }
 
     #[inline]
     fn conclude(&mut self, index: u32, status: ConnectionStatus) {
-        if let ConnectionStatus::Gone(why) = status {
+        if let ConnectionStatus::Break(why) = status {
             return self.close(index, why);
         }
         let Some(Some(entry)) = self.entries.get_mut(index as usize) else {
             return;
         };
-        entry.steer(&mut self.ring, &self.worker);
+        entry.update_reads(&mut self.ring, &self.worker);
         if entry.stage == Stage::Gone {
             self.sweep(index);
         }
@@ -347,7 +354,7 @@ impl<S: Shard> UringDriver<S> {
         {
             let _ = kernel::shut_down(&entry.socket);
             entry.stage = Stage::Lingering;
-            entry.steer(&mut self.ring, &self.worker);
+            entry.update_reads(&mut self.ring, &self.worker);
             return self.worker.close(id, why);
         }
         entry.stage = Stage::Gone;
@@ -410,7 +417,7 @@ impl<S: Shard> UringDriver<S> {
     fn open(&mut self, id: ConnectionId, how: Opened) {
         self.worker.shard.opened(id, how, &mut self.worker.io);
         self.queue(id.index);
-        self.conclude(id.index, ConnectionStatus::Alive);
+        self.conclude(id.index, ConnectionStatus::Continue(()));
     }
 
     fn register(

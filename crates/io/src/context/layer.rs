@@ -8,7 +8,7 @@ use std::mem;
 const BEHIND_THE_LAYER: &str = "something was put out that the layer has not seen";
 
 impl IoContext {
-    /// Where a call of the shard begins; what it touches from here on is told by
+    /// Where a call of the shard begins; what it touches from here on comes from
     /// [`IoContext::next_put_out`].
     pub(crate) fn layer_mark(&self) -> usize {
         let is_touched = |index: &u32| self.slots[*index as usize].touched;

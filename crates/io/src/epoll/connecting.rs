@@ -68,7 +68,7 @@ impl<S: Shard> EpollDriver<S> {
             .opened(id, Opened::Connected(token), &mut self.worker.io);
         let status = match &mut self.entries[index as usize] {
             Some(entry) => entry.connection.write(&mut self.worker),
-            None => ConnectionStatus::Alive,
+            None => ConnectionStatus::Continue(()),
         };
         self.conclude(index, status);
     }

@@ -28,8 +28,8 @@ struct KernelTimespec {
     nanoseconds: i64,
 }
 
-/// TimedEntry until something has happened, the time is up, or a signal came. Returns how many events
-/// there are.
+/// TimedEntry until something has happened, the time is up, or a signal came. Returns how many
+/// events there are.
 #[inline]
 pub(super) fn wait(
     poll: &OwnedFd,

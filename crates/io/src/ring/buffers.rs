@@ -1,4 +1,4 @@
-//! The buffers that the kernel chooses from when bytes have come.
+//! The provided buffers that the kernel picks from for its reads.
 
 use crate::kernel;
 use io_uring::IoUring;
@@ -79,16 +79,16 @@ impl Buffers {
         let queue = self.memory.as_ptr() as u64;
         kernel::ring_register(|| {
             let submitter = ring.submitter();
-            // SAFETY: the queue is at the start of a mapping, so on a page of its own, and as large
-            // as is said. It stays mapped until this value is dropped, which its owner does only
-            // when the ring has nothing in flight any more, or not at all (`leak`).
+            // SAFETY: the queue is at the start of a mapping, so on a page of its own, and has the
+            // size that is passed. It stays mapped until this value is dropped, which its owner
+            // does only when the ring has nothing in flight any more, or not at all (`leak`).
             unsafe { submitter.register_buf_ring_with_flags(queue, BUFFERS_MAX, GROUP, 0) }
         })?;
         self.add(BUFFERS_MIN);
         Ok(())
     }
 
-    /// There were not enough.
+    /// A read found no free buffer: twice as many from now on.
     #[cold]
     pub fn grow(&mut self) {
         self.add(self.count.min(BUFFERS_MAX - self.count));
@@ -148,7 +148,7 @@ impl Buffers {
         unsafe { self.memory.as_ptr().add(offset) }
     }
 
-    /// Leaves the memory mapped for ever, because the kernel may still write to it.
+    /// Leaks the memory, because the kernel may still write to it.
     pub fn leak(&mut self) {
         self.is_leaked = true;
     }
@@ -161,7 +161,7 @@ impl Drop for Buffers {
         }
         let memory = self.memory.as_ptr().cast::<c_void>();
         // SAFETY: mapped in `new` with that length, and nothing points there any more: slices
-        // borrow this value, and the owner says by `leak` where the kernel may still write.
+        // borrow this value, and the owner calls `leak` where the kernel may still write.
         let _ = unsafe { munmap(memory, MAPPED_BYTES) };
     }
 }

@@ -1,9 +1,9 @@
-//! Has what a ring has done fail after all, for tests.
+//! Makes operations of a ring fail, for tests.
 //!
-//! A call that a test lets fail is not made. The ring has accepted and read already by the time
-//! that it can be asked, so a connection is withheld until the listener is asked again, bytes are
-//! handed out, and then the operation ends as the test wants, as it would have if the kernel had
-//! met the failure at its next try.
+//! A system call that is to fail is not made. A ring, though, has accepted or read by the time the
+//! fail point is reached. So an accepted connection is withheld until the next accept, bytes that
+//! were read are delivered, and then the operation ends with the error, as if the kernel had met it
+//! at its next attempt.
 
 use super::{Operation, RingCompletion};
 use crate::kernel::{self, SystemCall};
@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 pub(super) struct FaultInjector {
     /// Completions that are not the kernel's.
     ready: VecDeque<RingCompletion>,
-    /// Operations that end with an error when the kernel has ended them.
+    /// Operations that are to end with an error once the kernel has completed them.
     ends: Vec<(Operation, Errno)>,
-    /// Descriptors of connections that have not been accepted yet as far as the driver knows.
+    /// Accepted connections that the driver does not know of yet.
     withheld: Vec<i32>,
 }
 
@@ -33,12 +33,12 @@ impl FaultInjector {
         self.ready.pop_front()
     }
 
-    /// An operation that is not made.
+    /// Completes an operation that was not submitted.
     pub fn fail(&mut self, operation: Operation, error: Errno) {
         self.ready.push_back(ended(operation, error));
     }
 
-    /// The listener is asked again.
+    /// Releases the withheld connections: the driver accepts again.
     pub fn accept(&mut self) {
         for descriptor in self.withheld.drain(..) {
             self.ready.push_back(RingCompletion {
@@ -49,7 +49,7 @@ impl FaultInjector {
         }
     }
 
-    /// What the driver sees of an completion, and whether the operation is to be ended.
+    /// What the driver sees of a completion, and whether the operation is to be cancelled.
     pub fn divert(&mut self, completion: RingCompletion) -> (Option<RingCompletion>, bool) {
         let RingCompletion { operation, .. } = completion;
         if let Some(place) = self.ends.iter().position(|(ends, _)| *ends == operation) {
@@ -76,7 +76,7 @@ impl FaultInjector {
         (self.keep(completion), completion.goes_on())
     }
 
-    /// Bytes are not lost, connections are put off, and the end is not the kernel's to tell.
+    /// Delivers bytes, withholds connections, and hides the kernel's own final completion.
     fn keep(&mut self, mut completion: RingCompletion) -> Option<RingCompletion> {
         match completion.operation {
             Operation::Accept if completion.result >= 0 => {

@@ -1,4 +1,4 @@
-//! Nothing fails but what really does.
+//! No faults: what stands in for the injector without the feature `faults`.
 
 use super::{Operation, RingCompletion};
 use rustix::io::Errno;

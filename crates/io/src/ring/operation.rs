@@ -1,4 +1,4 @@
-//! What a ring is asked for, and how it completions.
+//! Operations of a ring and their completions.
 
 use super::buffers::Filled;
 use io_uring::cqueue;
@@ -10,15 +10,15 @@ pub(super) const FLAG_MORE: u32 = 1 << 1;
 /// The socket holds more than was read.
 const FLAG_LEFT_MORE: u32 = 1 << 2;
 
-/// Something that is in flight. Those of a connection are known by its index, which belongs to it
-/// until all of them have ended.
+/// An operation in flight. Those of a connection carry its index, which is not given to another
+/// connection until all of them have completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Accepting connections.
     Accept,
     /// Waiting for a call of the waker.
-    SystemCall,
-    /// ClosedBy another operation.
+    Wake,
+    /// Cancelling another operation.
     Cancel,
     /// Waiting for a connect to end.
     Connect(u32),
@@ -30,42 +30,42 @@ pub(crate) enum Operation {
     Watch(u32),
 }
 
-/// What has happened.
+/// What a completion means to a driver.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A connection, or why there is none.
+    /// A connection, or the error of the accept.
     Accepted {
         result: Result<OwnedFd, Errno>,
         goes_on: bool,
     },
     /// The waker was called.
     Called { goes_on: bool },
-    /// A connect has ended: what poll says of the socket.
+    /// A connect has ended: the events that poll reports.
     Connected {
         index: u32,
         result: Result<u32, Errno>,
     },
-    /// Something has happened to a socket that is not read: what poll says of it.
+    /// Something has happened to an unread socket: the events that poll reports.
     Watched {
         index: u32,
         result: Result<u32, Errno>,
     },
-    /// Bytes, the end of them (`None`), or why there are none.
+    /// Bytes, the end of the stream (`None`), or an error.
     Received {
         index: u32,
         result: Result<Option<Filled>, Errno>,
-        /// Whether the socket still held some.
+        /// Whether the socket held more.
         left_more: bool,
         goes_on: bool,
     },
-    /// How many bytes the kernel has taken and how many are left, or why it takes none.
+    /// How many bytes the kernel has taken and how many are left, or an error.
     Sent {
         index: u32,
         result: Result<(usize, usize), Errno>,
     },
 }
 
-/// An completion as it stands in the completion queue.
+/// A completion as it stands in the completion queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RingCompletion {
     pub operation: Operation,
@@ -79,7 +79,7 @@ impl Operation {
     pub fn key(self) -> u64 {
         let (kind, index) = match self {
             Self::Accept => (0, 0),
-            Self::SystemCall => (1, 0),
+            Self::Wake => (1, 0),
             Self::Cancel => (2, 0),
             Self::Connect(index) => (3, index),
             Self::Receive(index) => (4, index),
@@ -94,7 +94,7 @@ impl Operation {
         let index = key as u32;
         match key >> 32 {
             0 => Self::Accept,
-            1 => Self::SystemCall,
+            1 => Self::Wake,
             2 => Self::Cancel,
             3 => Self::Connect(index),
             4 => Self::Receive(index),
@@ -135,7 +135,7 @@ impl RingCompletion {
         self.flags & FLAG_LEFT_MORE != 0
     }
 
-    /// The buffer that the kernel has chosen.
+    /// The buffer that the kernel picked.
     #[inline]
     pub fn buffer(self) -> Option<u16> {
         cqueue::buffer_select(self.flags)
@@ -149,8 +149,8 @@ impl RingCompletion {
     /// The connection that was accepted.
     pub fn into_descriptor(self) -> Result<OwnedFd, Errno> {
         let descriptor = self.result()?;
-        // SAFETY: the kernel has opened the descriptor for whoever reads this completion, and each
-        // completion is read once: of an accept's that is either here or, later, when it was withheld.
+        // SAFETY: the kernel opened the descriptor for the reader of this completion, and each
+        // completion is read once: an accept's either here or, if it was withheld, later.
         Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     fn a_key_tells_the_operation_and_the_connection() {
         for operation in [
             Operation::Accept,
-            Operation::SystemCall,
+            Operation::Wake,
             Operation::Cancel,
             Operation::Connect(0),
             Operation::Receive(u32::MAX),

@@ -160,7 +160,7 @@ impl<S: Shard> Secured<S> {
             sealed.map_err(|error| TlsFault::of(self.role.side(), error))?;
         }
         self.connections.forget_ended();
-        // A connection opens with an empty output, which a shard may state for its own.
+        // A connection opens with an empty output, which a shard may swap for its own.
         let below = io.set_aside(id);
         self.call(io, |shard, io| shard.opened(id, how, io));
         io.put_before(id, below);

@@ -1,4 +1,4 @@
-//! How the io_uring driver gets the connections that others make.
+//! How the io_uring driver accepts connections.
 
 use super::UringDriver;
 use crate::listener::{ACCEPT_BACK_OFF_NS, Accept, Listener};
@@ -11,7 +11,7 @@ use std::mem;
 /// A listener and how far it is.
 pub(super) struct RingListener {
     listener: Listener,
-    /// The kernel accepts of itself.
+    /// A multishot accept is in flight.
     is_accepting: bool,
     /// The listener is to be closed.
     is_stopping: bool,
@@ -42,7 +42,7 @@ impl<S: Shard> UringDriver<S> {
         self.accept();
     }
 
-    /// Accepts, if nothing speaks against it.
+    /// Starts a multishot accept unless one is in flight or the driver is stopping.
     pub(super) fn accept(&mut self) {
         if let Some(acceptor) = &mut self.acceptor
             && !acceptor.is_accepting

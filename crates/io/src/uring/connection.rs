@@ -18,17 +18,17 @@ pub(super) struct UringConnection {
     pub receiving: ReadState,
     /// A poll for the end of a connect is in flight.
     pub is_connecting: bool,
-    /// A poll for the end of a connection that is not read is in flight.
+    /// A poll for errors on an unread connection is in flight.
     pub is_watched: bool,
-    /// The peer has said all while it was not read: there is nothing to watch for any more.
+    /// The peer closed its side while it was not read: there is nothing left to watch for.
     pub is_half_closed: bool,
-    /// Stands among the connections that may have output.
+    /// It is in the queue of connections that may have output.
     pub is_queued: bool,
     /// A send is in flight, since that turn.
     sending_since: Option<u64>,
     /// The kernel did not take all output at the last try.
     blocked: bool,
-    /// Nothing can be written any more; the peer is heard out.
+    /// Writes fail; what the peer sent before is still read.
     broken: Option<Errno>,
     held: Held,
 }
@@ -44,12 +44,12 @@ pub(super) enum Stage {
     Gone,
 }
 
-/// Whether the kernel reads of itself.
+/// Whether a multishot read is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadState {
     Off,
     On,
-    /// Until the kernel has heard that it is not to any more.
+    /// Its cancellation is in flight.
     Stopping,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum ReadState {
 pub(super) enum ReadEnd {
     /// The peer sends no more.
     Peer,
-    /// We have asked for that, or there was no buffer: it can go on.
+    /// It was cancelled, or no buffer was free: it can be started again.
     Interrupted,
     /// The network failed.
     Failed(Errno),
@@ -73,7 +73,8 @@ impl From<Errno> for ReadEnd {
     }
 }
 
-/// What has come although reading had been put off: as much as was on its way.
+/// Bytes that the kernel had read before it saw the cancellation. They are delivered first when
+/// reading goes on.
 #[derive(Debug, Default)]
 struct Held {
     bytes: Vec<u8>,
@@ -110,7 +111,7 @@ impl UringConnection {
             || self.is_watched
     }
 
-    /// Has all that is in flight end.
+    /// Cancels everything in flight.
     pub fn cancel(&mut self, ring: &mut Ring) {
         let index = self.state.id.index;
         if self.receiving == ReadState::On {
@@ -136,16 +137,16 @@ impl UringConnection {
             && (self.broken.is_some() || worker.io.pending_bytes(self.state.id) <= limit)
     }
 
-    /// Has the kernel read, or no longer, or say only when the connection breaks.
+    /// Starts or stops the multishot read, or watches an unread connection for its end.
     #[inline]
-    pub fn steer<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
+    pub fn update_reads<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
         if self.receiving == ReadState::On && self.state.wants_to_read() && !self.blocked {
             return;
         }
-        self.turn_the_wheel(ring, worker);
+        self.change_reads(ring, worker);
     }
 
-    fn turn_the_wheel<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
+    fn change_reads<S: Shard>(&mut self, ring: &mut Ring, worker: &Worker<S>) {
         let index = self.state.id.index;
         let is_wanted = match self.stage {
             Stage::Live => self.may_deliver(worker) && !self.is_holding(),
@@ -179,7 +180,7 @@ impl UringConnection {
         self.held.is_end || !self.held.bytes.is_empty()
     }
 
-    /// Bytes have come; `left_more`: and the socket has more.
+    /// Bytes have arrived; `left_more` says whether the socket holds more.
     #[inline]
     pub fn received<S: Shard>(
         &mut self,
@@ -201,13 +202,13 @@ impl UringConnection {
     fn hold(&mut self, bytes: &[u8]) -> ConnectionStatus {
         self.state.drained = false;
         if self.state.is_ending() {
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         if let Err(error) = self.held.bytes.try_grow(bytes.len()) {
-            return ConnectionStatus::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Break(Closed::Failed(error.into()));
         }
         self.held.bytes.extend_from_slice(bytes);
-        ConnectionStatus::Alive
+        ConnectionStatus::Continue(())
     }
 
     /// Presents bytes behind what the last ones left over.
@@ -238,11 +239,9 @@ impl UringConnection {
             buffer[..kept].copy_from_slice(leftover);
             buffer[kept..kept + count].copy_from_slice(&rest[..count]);
             rest = &rest[count..];
-            if let ConnectionStatus::Gone(why) = self.present(&buffer[..kept + count], shard, io) {
-                return ConnectionStatus::Gone(why);
-            }
+            self.present(&buffer[..kept + count], shard, io)?;
         }
-        ConnectionStatus::Alive
+        ConnectionStatus::Continue(())
     }
 
     #[inline]
@@ -262,18 +261,16 @@ impl UringConnection {
     #[inline]
     pub fn catch_up<S: Shard>(&mut self, worker: &mut Worker<S>) -> ConnectionStatus {
         if !self.is_holding() || !self.may_deliver(worker) {
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         let bytes = mem::take(&mut self.held.bytes);
-        if !bytes.is_empty()
-            && let ConnectionStatus::Gone(why) = self.deliver(&bytes, worker)
-        {
-            return ConnectionStatus::Gone(why);
+        if !bytes.is_empty() {
+            self.deliver(&bytes, worker)?;
         }
         if self.held.is_end && self.held.bytes.is_empty() && self.state.wants_to_read() {
             self.state.end(ClosedBy::Peer, &worker.io)
         } else {
-            ConnectionStatus::Alive
+            ConnectionStatus::Continue(())
         }
     }
 
@@ -284,38 +281,34 @@ impl UringConnection {
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
         if let Some(broken) = self.broken {
-            return ConnectionStatus::Gone(Closed::Failed(broken.into()));
+            return ConnectionStatus::Break(Closed::Failed(broken.into()));
         }
         match end {
-            ReadEnd::Interrupted => ConnectionStatus::Alive,
-            ReadEnd::Failed(error) => ConnectionStatus::Gone(Closed::Failed(error.into())),
+            ReadEnd::Interrupted => ConnectionStatus::Continue(()),
+            ReadEnd::Failed(error) => ConnectionStatus::Break(Closed::Failed(error.into())),
             ReadEnd::Peer if self.is_holding() || self.state.is_paused() => {
                 self.held.is_end = true;
-                ConnectionStatus::Alive
+                ConnectionStatus::Continue(())
             }
             ReadEnd::Peer => self.state.end(ClosedBy::Peer, &worker.io),
         }
     }
 
-    /// Does what the shard has asked for, but for writing.
+    /// Applies what the shard asked for, except writing.
     #[inline]
     pub fn apply<S: Shard>(
         &mut self,
         pending: PendingOps,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
-        if let ConnectionStatus::Gone(why) = self.state.apply_end(pending, &self.socket) {
-            return ConnectionStatus::Gone(why);
-        }
-        if pending.resume
-            && let ConnectionStatus::Gone(why) = self.resume(worker)
-        {
-            return ConnectionStatus::Gone(why);
+        self.state.apply_end(pending, &self.socket)?;
+        if pending.resume {
+            self.resume(worker)?;
         }
         if pending.close {
             self.state.end(ClosedBy::Us, &worker.io)
         } else {
-            ConnectionStatus::Alive
+            ConnectionStatus::Continue(())
         }
     }
 
@@ -324,10 +317,8 @@ impl UringConnection {
         let (socket, id) = (&self.socket, self.state.id);
         let early = |io: &mut IoContext| write_early(socket, id, writes_early, io);
         let Worker { shard, io, .. } = &mut *worker;
-        match self.state.resume(shard, io, early) {
-            ConnectionStatus::Alive => self.catch_up(worker),
-            gone => gone,
-        }
+        self.state.resume(shard, io, early)?;
+        self.catch_up(worker)
     }
 
     /// Hands what is in the output to the ring, unless a send is in flight.
@@ -340,11 +331,11 @@ impl UringConnection {
     ) -> ConnectionStatus {
         let id = self.state.id;
         if self.state.connecting.is_some() || self.broken.is_some() {
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         if self.sending_since.is_some() {
             worker.io.promise_writable(id);
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         let bytes = worker.io.lend(id);
         if bytes.is_empty() {
@@ -353,7 +344,7 @@ impl UringConnection {
         }
         self.sending_since = Some(turn_number);
         ring.send(id.index, &self.socket, bytes);
-        ConnectionStatus::Alive
+        ConnectionStatus::Continue(())
     }
 
     /// The kernel has taken `taken` bytes of what was lent, and left `left`.
@@ -395,13 +386,13 @@ impl UringConnection {
         let index = self.state.id.index;
         if matches!(error, Errno::AGAIN | Errno::INTR) {
             ring.send_rest(index, &self.socket);
-            return ConnectionStatus::Alive;
+            return ConnectionStatus::Continue(());
         }
         self.drop_lent(ring, worker);
         if !self.state.wants_to_read() {
-            return ConnectionStatus::Gone(Closed::Failed(error.into()));
+            return ConnectionStatus::Break(Closed::Failed(error.into()));
         }
-        self.hear_out(error, ring, worker)
+        self.read_to_end(error, ring, worker)
     }
 
     /// The send that was in flight is over, whatever became of it.
@@ -411,26 +402,23 @@ impl UringConnection {
         worker.io.recycle(lent);
     }
 
-    /// Nothing can be written any more, but the peer's last words (why it went) may be on their
-    /// way.
+    /// Writes fail, but the peer's last bytes (a GOAWAY, say) may be on their way: read them first.
     #[cold]
-    fn hear_out<S: Shard>(
+    fn read_to_end<S: Shard>(
         &mut self,
         error: Errno,
         ring: &mut Ring,
         worker: &mut Worker<S>,
     ) -> ConnectionStatus {
         self.broken = Some(error);
-        if let ConnectionStatus::Gone(why) = self.catch_up(worker) {
-            return ConnectionStatus::Gone(why);
-        }
+        self.catch_up(worker)?;
         match self.receiving {
-            ReadState::Off => ConnectionStatus::Gone(Closed::Failed(error.into())),
-            ReadState::Stopping => ConnectionStatus::Alive,
+            ReadState::Off => ConnectionStatus::Break(Closed::Failed(error.into())),
+            ReadState::Stopping => ConnectionStatus::Continue(()),
             ReadState::On => {
                 self.receiving = ReadState::Stopping;
                 ring.cancel(Operation::Receive(self.state.id.index));
-                ConnectionStatus::Alive
+                ConnectionStatus::Continue(())
             }
         }
     }
