@@ -19,13 +19,13 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// Whom to connect to, and from where.
+/// Where a client connects to, and from which address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// Where the server listens.
     pub address: Address,
-    /// This machine's address that the connection comes from; `None` leaves it to the routes. Unix
-    /// sockets have none and do not look at it.
+    /// The local address to connect from; `None` leaves it to the routing table. Unix sockets
+    /// ignore it.
     pub source: Option<IpAddr>,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// For what is made for IP alone. A unix socket is refused with `Unsupported`.
+/// For callers that only know IP: a unix socket is refused with `Unsupported`.
 impl ToSocketAddrs for Address {
     type Iter = std::option::IntoIter<SocketAddr>;
 

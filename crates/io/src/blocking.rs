@@ -1,8 +1,8 @@
 //! The blocking driver: one thread, one connection at a time.
 //!
-//! Where nothing else can happen the thread sits in a plain read, which costs one system call less
-//! a turn than asking first. It asks first (`ppoll` on the socket and the waker) while the shard
-//! awaits others, while output waits, while reading is paused, and while a deadline is near.
+//! Where nothing else can happen the thread blocks in a plain read, which saves a system call a
+//! turn. It polls first (`ppoll` on the socket and the waker) while answers from other threads are
+//! outstanding, while output waits, while reading is paused, and while a deadline is near.
 //!
 //! A plain read returns every [`TICK_NS`] so that the shard is woken for a call of its
 //! [`Waker`] or for the end.
@@ -45,7 +45,8 @@ pub fn run<S: Shard>(shard: S, waker: Waker, options: IoOptions) -> io::Result<(
 /// connection is gone (or never came about) and it has asked for no other.
 ///
 /// # Errors
-/// The machine's, as of [`run`]. A target that cannot be reached is told to the shard.
+/// The machine's, as of [`run`]. A connect that fails is the shard's to hear of
+/// ([`Shard::closed`]).
 pub fn connect_and_run<S: Shard>(
     target: impl Into<Target>,
     shard: S,
@@ -87,7 +88,7 @@ pub(crate) fn run_slot<S: Shard>(
     driver.run()
 }
 
-/// When the loop ends although nobody has stopped it.
+/// When the loop ends without being stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// Never.

@@ -1,4 +1,4 @@
-//! A connection without a driver.
+//! A blocking connection without a driver.
 
 use crate::address::{self, Address};
 use crate::tls;
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A connected socket for who reads and writes himself, and waits.
+/// A connected socket with blocking reads and writes, for callers that need no driver.
 #[derive(Debug)]
 pub enum ByteStream {
     /// To an IP address.
@@ -27,8 +27,8 @@ impl ByteStream {
     /// Connects within `timeout`, which is not zero. TCP sends at once what it is given.
     ///
     /// # Errors
-    /// The network's: nobody listens, or nobody answers in time (`TimedOut`). `InvalidFilename` for
-    /// a path that no unix socket can have.
+    /// The network's: the connection is refused, or not accepted in time (`TimedOut`).
+    /// `InvalidFilename` for a path that no unix socket can have.
     pub fn connect(address: &Address, timeout: Duration) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => {
@@ -41,10 +41,10 @@ impl ByteStream {
     }
 
     /// Makes a TLS handshake within `timeout`, which is not zero. From here on the stream carries
-    /// what is inside, and waits for ever until told otherwise.
+    /// plaintext, and has no read or write timeout.
     ///
     /// # Errors
-    /// A [`tls::Fault`] inside of the error where the ends do not agree, else the network's.
+    /// A [`tls::TlsFault`] inside of the error where the ends do not agree, else the network's.
     pub fn secure(self, connector: &tls::Connector, timeout: Duration) -> io::Result<Self> {
         self.set_read_timeout(Some(timeout))?;
         self.set_write_timeout(Some(timeout))?;

@@ -1,4 +1,4 @@
-//! A connection as its shard sees it, whichever way its bytes come and go: what every driver does.
+//! What every driver keeps about a connection, however its bytes are moved.
 
 use crate::context::{IoContext, PendingOps};
 use crate::kernel::TryGrow;
@@ -25,11 +25,11 @@ pub(crate) const LINGER_NS: u64 = 1_000_000_000;
 /// A connection between two partial frames keeps this much; 10,000 of them keep 5 MiB.
 const LEFTOVER_CAPACITY_KEPT: usize = 512;
 
-/// A connection and how far it is.
+/// The state of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     pub id: ConnectionId,
-    /// Asked for, not there yet: the token.
+    /// The token, while the connect is in progress.
     pub connecting: Option<u64>,
     paused: bool,
     ending: Option<ClosedBy>,
@@ -39,7 +39,7 @@ pub(crate) struct ConnectionState {
     leftover: Vec<u8>,
 }
 
-/// Who ends a connection that still has output to write.
+/// Which end closes a connection that still has output to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosedBy {
     Peer,
@@ -61,7 +61,7 @@ impl ConnectionState {
         }
     }
 
-    /// Whether the next bytes are wanted, as far as the shard and the peer are concerned.
+    /// Whether to read, as far as the shard and the peer are concerned.
     #[inline]
     pub fn wants_to_read(&self) -> bool {
         self.connecting.is_none() && self.ending.is_none() && !self.paused
@@ -95,7 +95,7 @@ impl ConnectionState {
         &self.leftover
     }
 
-    /// What the shard is told: a connection that never opened ends with its token.
+    /// The reason as the shard gets it: a connection that never opened ends with its token.
     pub fn told(&self, why: Closed) -> Closed {
         match (self.connecting, why) {
             (None, why) => why,
@@ -210,7 +210,7 @@ impl ConnectionState {
         }
     }
 
-    /// The output is written: was that what the connection still had to do?
+    /// The output is written: a connection that was only waiting for that is gone.
     #[inline]
     pub fn ended(&self) -> ConnectionStatus {
         self.ending
@@ -229,7 +229,7 @@ impl From<ClosedBy> for Closed {
     }
 }
 
-/// A whole buffer of which the shard can use nothing will not become more useful.
+/// A full buffer of which the shard can use nothing will never become usable.
 fn stuck() -> Closed {
     let text = "the receive buffer is full and nothing in it can be used";
     Closed::Failed(io::Error::new(io::ErrorKind::InvalidData, text))

@@ -5,12 +5,12 @@ use crate::deadlines::TimeoutQueue;
 use crate::shard::ConnectionId;
 use rustix::io::Errno;
 
-/// What a driver of many connections does not wait for any longer than that.
+/// The timeouts of a driver of many connections.
 #[derive(Debug, Default)]
 pub(crate) struct DriverTimeouts {
     connects: TimeoutQueue<u64>,
     lingers: TimeoutQueue<u64>,
-    /// Set while the listener is left alone because of a lack of descriptors.
+    /// Set while accepting is paused for lack of descriptors.
     accept_at_ns: Option<u64>,
 }
 
@@ -25,9 +25,9 @@ pub(crate) enum Due {
     Accept,
 }
 
-/// One of a driver's sockets, and what is waited for.
+/// A connection as its driver keeps it, and what it waits for.
 pub(crate) trait TimedEntry {
-    /// Whose it is.
+    /// Its id.
     fn id(&self) -> ConnectionId;
     /// Whether its connect has not ended yet.
     fn awaits_connect(&self) -> bool;
@@ -43,8 +43,8 @@ pub(crate) fn entry_of<E: TimedEntry>(entries: &mut [Option<E>], key: u64) -> Op
 }
 
 impl DriverTimeouts {
-    /// A connect has begun that may take until then. Fails where there is no memory: who is to be
-    /// given up must not be left waiting for ever.
+    /// A connect has begun that may take until then. Fails where there is no memory: without a
+    /// timeout it could wait for ever.
     pub fn connect_by(&mut self, by_ns: u64, id: ConnectionId) -> Result<(), Errno> {
         self.connects.try_push(by_ns, id.key())
     }
@@ -54,17 +54,17 @@ impl DriverTimeouts {
         self.lingers.try_push(until_ns, id.key())
     }
 
-    /// The listener is to be left alone until then.
+    /// Accepting is paused until then.
     pub fn accept_at(&mut self, at_ns: u64) {
         self.accept_at_ns = Some(at_ns);
     }
 
-    /// The listener is not to be left alone, or there is none any more.
+    /// Accepting is not paused any more, or there is no listener left.
     pub fn forget_accept(&mut self) {
         self.accept_at_ns = None;
     }
 
-    /// Whether the listener is left alone.
+    /// Whether accepting is paused.
     pub fn is_accept_put_off(&self) -> bool {
         self.accept_at_ns.is_some()
     }

@@ -22,13 +22,13 @@ use rustix::net::RecvFlags;
 use std::io;
 use std::mem;
 
-/// Sockets that one wait reports: what does not fit is reported by the next one, first come first.
+/// Sockets that one wait reports; the next wait reports the others, in their order.
 const EVENTS_MAX: usize = 256;
 
-/// Connections accepted before the connections have their turn again.
+/// Connections accepted in one turn, before the open ones are read again.
 const ACCEPTS_A_TURN: usize = 64;
 
-/// What a connection is taken to be ready for that nobody has asked about.
+/// The assumed readiness of a connection that epoll has not reported.
 const MAY_READ: Readiness = Readiness {
     readable: true,
     writable: false,
@@ -36,13 +36,14 @@ const MAY_READ: Readiness = Readiness {
     ended: false,
 };
 
-/// What a socket is watched for that is to be read: bytes, and that none come behind them.
+/// Interest of a socket that is read: bytes, and the end of the stream.
 const TO_READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP);
 
 const LISTENER_KEY: u64 = u64::MAX;
 const WAKER_KEY: u64 = u64::MAX - 1;
 
-/// The epoll driver, ready to run a shard on the calling thread. Needs Linux 5.11.
+/// The epoll driver, ready to run a shard on the calling thread. Before Linux 5.11 its timers count
+/// milliseconds.
 #[derive(Debug)]
 pub struct Epoll {
     poll: OwnedFd,
@@ -56,7 +57,7 @@ impl Epoll {
     /// A driver that `waker` calls.
     ///
     /// # Errors
-    /// The machine's: no descriptor can be had, or the kernel is older than Linux 5.11.
+    /// The machine's, where no descriptor or memory is left.
     pub fn new(waker: Waker, options: IoOptions) -> io::Result<Self> {
         let poll = kernel::epoll_create()?;
         kernel::epoll_add(&poll, waker.event(), WAKER_KEY, EventFlags::IN)?;

@@ -1,4 +1,4 @@
-//! Making the n-th system call of a kind fail, for tests: the feature `faults`.
+//! Fail points: making the n-th system call of a kind fail, for tests. The feature `faults`.
 //!
 //! The drivers of a process all see the [`FailPoint`]s that are armed. Each picks its threads by
 //! the beginnings of their names, so a test can have the server fail and leave its clients alone.
@@ -38,7 +38,7 @@ pub struct FailPoint {
 }
 
 /// Points that are armed, and the count of what the threads do that they choose. Disarmed when it
-/// is dropped; whoever arms others waits for that.
+/// is dropped; another test that arms fail points waits for that.
 #[derive(Debug)]
 pub struct Armed {
     _alone: MutexGuard<'static, ()>,

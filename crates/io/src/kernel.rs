@@ -213,7 +213,7 @@ pub(crate) fn send_before_close(socket: &OwnedFd, bytes: &[u8]) -> Result<usize,
     net::send(socket, &bytes[..length], flags)
 }
 
-/// Says that nothing more will be sent.
+/// Closes the sending side.
 pub(crate) fn shut_down(socket: &OwnedFd) -> Result<(), Errno> {
     fail_point(SystemCall::Shutdown)?;
     net::shutdown(socket, Shutdown::Write)
@@ -311,8 +311,8 @@ pub(crate) fn ring_enter_at_the_end(
         Some(0) => {
             // The crate's own call leaves undone what comes up while it submits.
             let flags = EnterFlags::GETEVENTS.bits();
-            // SAFETY: no argument is passed for the kernel to read. What stands in the queue is as
-            // good as whoever has put it there has promised.
+            // SAFETY: no argument is passed for the kernel to read. Entries in the queue were
+            // pushed under the promise that `push` demands.
             unsafe { submitter.enter::<libc::sigset_t>(submissions, 0, flags, None) }
         }
         Some(timeout_ns) => {
@@ -347,7 +347,7 @@ pub(crate) fn may_spawn() -> Result<(), Errno> {
 
 /// Something that grows by peers' doing.
 pub(crate) trait TryGrow {
-    /// Makes room, or says that there is no memory.
+    /// Makes room, or fails where there is no memory.
     fn try_grow(&mut self, additional: usize) -> Result<(), Errno>;
 }
 

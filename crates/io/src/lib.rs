@@ -12,7 +12,7 @@
 //!   [`ShutdownHandle`].
 //! - [`tls`] stands between a driver and a shard, and neither knows.
 //! - [`simulated`] runs a shard in memory and in virtual time, for tests.
-//! - [`ByteStream`] is a connection for who needs no driver.
+//! - [`ByteStream`] is a blocking connection for callers that need no driver.
 //! - [`Waker`] and [`Mailbox`] bring calls and values from other threads into a shard.
 //!
 //! A server that gives back what it is given:

@@ -14,15 +14,15 @@ use std::num::NonZeroUsize;
 /// since Linux 5.4; a benchmark that opens thousands at once overflows the customary 128.
 pub const LISTEN_BACKLOG: i32 = 4096;
 
-/// How long a driver leaves a listener alone after an accept failed for want of descriptors or
-/// memory, or for whatever else is not the one connection's fault: that stays in the queue, and
-/// asking again at once would only spin.
+/// How long a driver does not accept after an accept failed for lack of descriptors or memory, or
+/// for any other reason that is not the connection's own: the connection stays in the queue, and
+/// accepting again at once would only spin.
 pub const ACCEPT_BACK_OFF_NS: u64 = 100_000_000;
 
 /// A socket that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
-    /// Goes before the socket does: as long as that listens, nobody takes the path.
+    /// Dropped before the socket: while that listens, no other server takes the path.
     _file: Option<SocketFile>,
     socket: OwnedFd,
     local_address: Address,
@@ -32,7 +32,7 @@ pub struct Listener {
 pub(crate) enum Accept {
     /// A connection.
     Connection(OwnedFd),
-    /// Nobody is waiting.
+    /// No connection is waiting.
     Nobody,
     /// The one that was waiting has gone again.
     Lost,
@@ -42,13 +42,13 @@ pub(crate) enum Accept {
 
 /// Listens on `address`, with room for [`LISTEN_BACKLOG`] waiting connections.
 ///
-/// TCP: with `SO_REUSEADDR`; port 0 takes a free one, see [`Listener::port`]. Unix: a socket that
-/// nobody listens on any more is replaced; the file goes with the listener; the process's umask
-/// says who may connect.
+/// TCP: with `SO_REUSEADDR`; port 0 picks a free one, see [`Listener::port`]. Unix: the file of a
+/// server that is gone is replaced; dropping the listener removes the file; the process's umask
+/// decides which users may connect.
 ///
 /// # Errors
-/// The machine's: the address is in use, is not this machine's, or is not allowed. Of a unix socket
-/// it says which process listens there, or that the path is too long or no socket.
+/// The machine's: the address is in use, not local, or not permitted. For a unix socket the message
+/// names the process that listens there, or says that the path is too long or not a socket.
 pub fn listen(address: impl Into<Address>) -> io::Result<Listener> {
     let address = address.into();
     let socket = socket::open(&address)?;

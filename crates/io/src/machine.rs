@@ -41,7 +41,7 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
     Ok(limit.current.unwrap_or(u64::MAX))
 }
 
-/// Whether an error says that the process, or the machine, has no descriptor left.
+/// Whether an error means that the process, or the machine, has no descriptor left.
 pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
     is(Errno::MFILE) || is(Errno::NFILE)

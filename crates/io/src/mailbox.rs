@@ -1,4 +1,4 @@
-//! Handing values to a shard from other threads.
+//! Sending values to a shard from other threads.
 
 use crate::waker::Waker;
 use std::mem;
@@ -26,7 +26,7 @@ impl<T> Mailbox<T> {
         }))
     }
 
-    /// Adds a value. Calls the shard if the mailbox was empty; otherwise somebody else has.
+    /// Adds a value. Wakes the shard if the mailbox was empty; otherwise an earlier push has.
     pub fn push(&self, value: T) {
         let mut queue = self.lock();
         let first = queue.is_empty();
@@ -37,7 +37,7 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Moves everything that has come to the end of `values`.
+    /// Appends everything in the mailbox to `values`.
     pub fn drain_into(&self, values: &mut Vec<T>) {
         let mut queue = self.lock();
         if values.is_empty() {

@@ -1,4 +1,4 @@
-//! What a driver can be told.
+//! Options of a driver.
 
 use crate::names::{self, UnknownName};
 use std::fmt;
@@ -10,8 +10,8 @@ pub enum Wait {
     /// The thread sleeps in the kernel until something happens.
     #[default]
     Sleep,
-    /// The thread asks again and again: its own wake-ups are in no latency, and its CPU share says
-    /// nothing any more (its busy time still does).
+    /// The thread polls without sleeping: latencies do not contain its wake-ups, and its CPU usage
+    /// means nothing any more (its busy time still does).
     Spin,
 }
 
@@ -50,17 +50,17 @@ pub const CONNECT_TIMEOUT_NS: u64 = 10_000_000_000;
 /// send buffer grows under load, so that only a peer that does not read ever meets it.
 pub const BACKLOG_LIMIT_BYTES: usize = 1 << 20;
 
-/// How long a driver that was told to stop goes on: reading, writing, and waiting for answers of
-/// other threads, as long as its shard awaits any of it. The lab kills a process two seconds
+/// How long a stopping driver goes on reading, writing and waiting for answers of other threads, as
+/// long as its shard has any outstanding. The lab kills a process two seconds
 /// after asking it to end; half of that leaves time to report.
 pub const DRAIN_NS: u64 = 1_000_000_000;
 
-/// How long a driver still writes once its drain time has passed: what shards say then is a few
-/// frames a connection, which a peer that reads at all takes in a round trip. With the default
-/// drain time it is less than the two seconds of the lab.
+/// How long a driver still writes once its drain time has passed: by then shards send a few frames
+/// a connection, which a peer that reads at all takes in a round trip. With the default drain time
+/// it is less than the two seconds of the lab.
 pub const FINAL_FLUSH_NS: u64 = 250_000_000;
 
-/// What a driver can be told. Start from the default.
+/// Options of a driver. Start from the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoOptions {
     /// How to wait.
@@ -72,7 +72,7 @@ pub struct IoOptions {
     /// How long to go on after a stop while the shard awaits something, nanoseconds.
     pub drain_ns: u64,
     /// Whether to count [`crate::IoStatistics::busy_ns`]: two readings of the clock a turn, which a
-    /// server that nobody asks for its busy time can save.
+    /// server that does not report its busy time can save.
     pub counts_busy_time: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One socket of a driver that reads and writes itself, and how far it is.
+//! One connection of a driver that waits for readiness and reads and writes itself.
 
 use crate::connection_state::{ClosedBy, ConnectionState, ConnectionStatus};
 use crate::context::{IoContext, PendingOps};
@@ -10,8 +10,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-/// Reads of a connection that cannot be written to. So many hold what the kernel does (6 MiB where
-/// nobody has raised `tcp_rmem`); a peer that goes on sending does not keep the thread to itself.
+/// Reads of a connection that cannot be written to. So many hold what the kernel buffers (6 MiB
+/// unless `tcp_rmem` was raised); a peer that goes on sending does not keep the thread to itself.
 const LAST_READS_MAX: usize = 32;
 
 /// A socket and how far it is.

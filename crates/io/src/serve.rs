@@ -22,7 +22,7 @@ use std::num::NonZeroUsize;
 /// `make_shard` is called on each thread for the shard that runs there. [`Io::Auto`], [`Io::Epoll`]
 /// and [`Io::Uring`] with one thread need no other than the calling one, which it pins; otherwise
 /// the calling thread accepts and hands the connections out, or waits where the threads accept for
-/// themselves ([`ServeOptions::reuse_port`]). A shard that stops of itself ends the whole server.
+/// themselves ([`ServeOptions::reuse_port`]). A shard that stops by itself ends the whole server.
 ///
 /// # Errors
 /// The machine's: no descriptors or threads can be had, or none of the processors may be used.

@@ -1,9 +1,9 @@
-//! What one thread owns, and what it is told. See docs/internals/shard.md.
+//! What one thread owns, and the calls that it gets. See docs/internals/shard.md.
 
 use crate::context::IoContext;
 use std::io;
 
-/// A connection of this shard. Stale values (of a connection that is gone) find nobody.
+/// Names a connection of this shard; stale once the connection is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectionId {
     /// Dense index: shards keep their own state in a `Vec` by it.
@@ -42,21 +42,21 @@ pub enum Closed {
     NotConnected(u64, io::Error),
 }
 
-/// What is to happen after the bytes were handled.
+/// What the driver does after the bytes were handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRead {
     /// Read on.
     Continue,
-    /// There may be more in the bytes: write what is in the output, so that the peer can go on
-    /// meanwhile, and call again with the rest. Only together with bytes that were used up.
+    /// The bytes may hold more: write the output, so that the peer can go on meanwhile, and call
+    /// again with the rest. Only together with bytes that were used up.
     Again,
-    /// Read no more until [`IoContext::resume`].
+    /// Do not read until [`IoContext::resume`].
     Pause,
-    /// Write what is in the output, then close. The peer has nothing more to say: what it would say
-    /// all the same may cost it our last bytes.
+    /// Write the output, then close. The peer should have sent everything: if it sends more, a
+    /// reset may overtake our last bytes.
     Close,
-    /// As [`AfterRead::Close`], in the middle of what the peer says: so that our last bytes reach
-    /// it, what still comes is read and dropped for a while.
+    /// Like [`AfterRead::Close`] while the peer is still sending: its bytes are read and dropped
+    /// for a while, so that our last bytes reach it.
     LingeringClose,
 }
 

@@ -14,21 +14,20 @@ pub struct ShutdownHandle(Arc<Mutex<State>>);
 struct State {
     stopped: bool,
     stopped_now: bool,
-    /// Of drivers that are still there, and of a few that are not.
+    /// Of running drivers, and of a few that have ended.
     wakers: Vec<WeakWaker>,
-    /// Of drivers that somebody else stops, and that are only stopped_now from here.
+    /// Of drivers that are stopped elsewhere; [`ShutdownHandle::stop_now`] reaches them too.
     followers: Vec<WeakWaker>,
 }
 
 impl ShutdownHandle {
-    /// A shutdown handle that has stopped nothing yet.
+    /// A handle that has stopped nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has everything end that serves, or will serve, with this shutdown handle: what goes on may
-    /// come to its end within the drain time ([`crate::IoOptions::drain_ns`]). Does not wait for
-    /// it.
+    /// Stops every server that uses this handle, now or later. Calls in progress may finish within
+    /// the drain time ([`crate::IoOptions::drain_ns`]). Returns at once.
     pub fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;
@@ -36,7 +35,7 @@ impl ShutdownHandle {
         there.for_each(|waker| waker.stop());
     }
 
-    /// As [`ShutdownHandle::stop`], without any time for what goes on; also after it.
+    /// Like [`ShutdownHandle::stop`], but without the drain time; may be called after it.
     pub fn stop_now(&self) {
         let mut state = self.lock();
         (state.stopped, state.stopped_now) = (true, true);
@@ -45,7 +44,7 @@ impl ShutdownHandle {
         there.for_each(|waker| waker.stop_now());
     }
 
-    /// Whether it was called.
+    /// Whether [`ShutdownHandle::stop`] was called.
     pub fn is_stopped(&self) -> bool {
         self.lock().stopped
     }
@@ -63,7 +62,7 @@ impl ShutdownHandle {
         Ok(waker)
     }
 
-    /// Has a driver hurry with the others that is stopped later than they are.
+    /// Lets [`ShutdownHandle::stop_now`] reach a driver that is stopped elsewhere.
     pub(crate) fn stop_now_too(&self, waker: &Waker) {
         let mut state = self.lock();
         remember(&mut state.followers, waker);
@@ -84,7 +83,7 @@ fn remember(wakers: &mut Vec<WeakWaker>, waker: &Waker) {
     wakers.push(waker.downgrade());
 }
 
-/// Stops the others when the thread that holds it ends, whatever it ends of.
+/// Stops the other threads when the thread that holds it ends, also by a panic.
 pub(crate) struct StopOnExit(pub ShutdownHandle);
 
 impl Drop for StopOnExit {

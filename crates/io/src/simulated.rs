@@ -1,10 +1,9 @@
 //! A driver without sockets, threads and clock, for tests of shards.
 //!
-//! Who holds a [`Simulated`] is the network, every peer, and the time: bytes arrive when they are
-//! given, are taken as far as the peer likes to read, and deadlines pass when time is moved. What
-//! the shard sees is what the other drivers let it see: it is not read from beyond the limit of its
-//! backlog, gets what it left over again with more behind it, and is told when its output is
-//! written.
+//! A test that holds a [`Simulated`] plays the network, every peer, and the clock: bytes arrive
+//! when it gives them, leave as far as it takes them, and deadlines pass when it moves the time.
+//! The shard sees what the other drivers show it: no reads beyond the limit of its backlog,
+//! leftover bytes again with more behind them, and `writable` once its output is written.
 
 use crate::connection_state::RECEIVE_BUFFER_BYTES;
 use crate::context::{Connect, IoContext, PendingOps};

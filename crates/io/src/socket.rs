@@ -22,7 +22,7 @@ pub(crate) fn open(address: &Address) -> io::Result<OwnedFd> {
     Ok(kernel::socket(family)?)
 }
 
-/// Has a socket that somebody else has made send at once what it is given, as unix sockets do.
+/// Sets TCP_NODELAY on a socket that another component made; unix sockets need none.
 pub(crate) fn send_at_once(socket: &OwnedFd) -> Result<(), Errno> {
     match kernel::family(socket)? {
         AddressFamily::UNIX => Ok(()),
@@ -63,7 +63,7 @@ pub(crate) fn is_there(socket: &OwnedFd, target: &Target) -> io::Result<bool> {
     }
 }
 
-/// Has a connection come from this address of the machine.
+/// Binds a socket to the local address that its connection is to come from.
 fn leave_from(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
     // Where the kernel cannot, the address has its 28,000 ports for all targets together.
     let _ = kernel::take_port_late(socket);
@@ -86,7 +86,7 @@ pub(crate) fn end_connect(socket: &OwnedFd) -> io::Result<()> {
 /// only spin.
 const POLL_BACK_OFF: Duration = Duration::from_millis(10);
 
-/// TimedEntry for several descriptors. Where the kernel has no memory for that, nothing has
+/// Waits for several descriptors. Where the kernel has no memory for that, nothing has
 /// happened to them.
 pub(crate) fn wait(polled: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<()> {
     match kernel::poll(polled, timeout) {
@@ -113,7 +113,7 @@ pub(crate) fn reset_on_close(socket: impl AsFd) {
     let _ = kernel::reset_on_close(socket);
 }
 
-/// Who is at the other end of a unix socket, in words.
+/// The process at the other end of a unix socket, in words.
 pub(crate) fn peer_process(socket: &OwnedFd) -> String {
     let Some(number) = kernel::peer_process(socket) else {
         return "another process".to_owned();
@@ -124,8 +124,7 @@ pub(crate) fn peer_process(socket: &OwnedFd) -> String {
     }
 }
 
-/// Why a connection does not come about that was aborted, or was still being made when its driver
-/// ended.
+/// The error of a connect that was aborted, or still in progress when its driver ended.
 pub(crate) fn given_up() -> io::Error {
     io::ErrorKind::ConnectionAborted.into()
 }

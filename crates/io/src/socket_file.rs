@@ -1,4 +1,4 @@
-//! The file of a unix socket: who may have it, and who removes it.
+//! The file of a unix socket: which listener owns it, and which removes it.
 
 use crate::{address, kernel, socket};
 use rustix::fd::{AsFd, OwnedFd};
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// How often the lock of a folder is tried that somebody else has, and how long is waited between:
-/// a second in all. Bookend keeps it for a few system calls; whoever else locks folders may not.
+/// How often a folder's lock is tried while another process holds it, and the pause in between: a
+/// second in all. Bookend holds it for a few system calls; other programs may hold it longer.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
@@ -26,7 +26,7 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Has `socket` listen at `path`, in the place of a socket that nobody listens on any more.
+    /// Makes `socket` listen at `path`, replacing the file of a server that is gone.
     pub fn listen(socket: &OwnedFd, path: &Path, backlog: i32) -> io::Result<Self> {
         let address = address::unix(path)?;
         let path = std::path::absolute(path)?;
@@ -65,8 +65,8 @@ fn at(path: &Path, error: impl Into<io::Error>) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Lets nobody else of ours set a socket up in that folder. `None` where it cannot be opened: what
-/// is wrong with it, or who may not, is said by what comes next.
+/// Keeps other listeners of ours from setting up a socket in that folder meanwhile. `None` where
+/// the folder cannot be opened: the bind that follows reports why.
 fn lock_folder(path: &Path) -> io::Result<Option<File>> {
     let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) else {
         return Ok(None);

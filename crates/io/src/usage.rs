@@ -1,8 +1,8 @@
-//! What this process has cost so far.
+//! The resources that this process has used.
 
 use std::mem::MaybeUninit;
 
-/// The bill of this process since it started.
+/// The resources that this process has used since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// CPU time in user mode, seconds.
@@ -13,7 +13,7 @@ pub struct Usage {
     pub memory_peak_bytes: u64,
 }
 
-/// What this process has cost so far, all threads together.
+/// The resources that this process has used so far, all threads together.
 pub fn usage() -> Usage {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is to a whole rusage that lives until the end of this function.

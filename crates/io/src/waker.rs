@@ -13,19 +13,19 @@ use std::sync::{Arc, Weak};
 const AWAKE: u8 = 0;
 /// The driver sleeps, or is about to: it needs the eventfd.
 const ASLEEP: u8 = 1;
-/// Somebody has called and the driver has not answered yet.
+/// It was called, and has not woken its shard yet.
 const CALLED: u8 = 2;
 
 thread_local! {
-    /// Whom this thread is to signal once it holds nothing back any more.
+    /// The wakers to signal when this thread's batch ends.
     static HELD: RefCell<Option<Vec<Waker>>> = const { RefCell::new(None) };
 }
 
-/// Holds back, for as long as it lives, the signals that this thread gives by any [`Waker`].
+/// Delays the signals of every [`Waker`] that this thread calls, until the batch is dropped.
 ///
-/// Who hands a thousand values to another shard would otherwise wake it by the first of them. Where
-/// both share a processor, the kernel lets the woken thread go first: each value would be handled,
-/// and written, by itself. Who holds signals back must not wait for those to whom they go.
+/// Otherwise the first of a thousand values would wake the other shard. Where both threads share a
+/// processor, the kernel runs the woken one first, so each value would be handled and written by
+/// itself. Do not block on the shards that are to be woken while a batch is open.
 #[derive(Debug)]
 pub struct WakeBatch {
     is_outermost: bool,
@@ -33,7 +33,7 @@ pub struct WakeBatch {
 }
 
 impl WakeBatch {
-    /// Begins to hold back. Only the outermost one of a thread lets go.
+    /// Opens a batch. Of nested batches, the outermost sends the signals.
     pub fn begin() -> Self {
         let is_outermost = HELD.with_borrow_mut(|held| {
             let begins = held.is_none();
@@ -60,21 +60,21 @@ impl Drop for WakeBatch {
 ///
 /// A call is one eventfd write, and none when the shard is awake or was called already. A blocking
 /// driver in a plain read is awake in this sense and answers at its next tick (at most
-/// [`crate::blocking::TICK_NS`] later), unless its shard says that it awaits others.
+/// [`crate::blocking::TICK_NS`] later), unless [`crate::Shard::has_outstanding`] is true.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<Shared>);
 
-/// A waker that does not keep anything open: it calls whoever is still there.
+/// A waker that does not keep its driver's eventfd open.
 #[derive(Clone, Debug)]
 pub(crate) struct WeakWaker(Weak<Shared>);
 
 impl WeakWaker {
-    /// The waker, if its driver or anybody else still has it.
+    /// The waker, if it still exists.
     pub fn upgrade(&self) -> Option<Waker> {
         self.0.upgrade().map(Waker)
     }
 
-    /// Whether nobody has it any more.
+    /// Whether it no longer exists.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
     }
@@ -89,7 +89,8 @@ struct Shared {
 }
 
 impl Waker {
-    /// A waker for one driver. Hand a clone to whoever is to call, then start the driver with it.
+    /// A waker for one driver. Give clones to the threads that call it, then start the driver with
+    /// it.
     ///
     /// # Errors
     /// The machine's, where no descriptor can be had.
@@ -104,7 +105,7 @@ impl Waker {
         })))
     }
 
-    /// Has [`crate::Shard::woken`] called soon.
+    /// Makes the driver call [`crate::Shard::woken`] soon.
     #[inline]
     pub fn wake(&self) {
         if self.0.state.swap(CALLED, Ordering::AcqRel) == ASLEEP {
@@ -119,7 +120,7 @@ impl Waker {
         self.wake();
     }
 
-    /// As [`Waker::stop`], and ends the drain time at once.
+    /// Like [`Waker::stop`], but without the drain time.
     pub fn stop_now(&self) {
         self.0.stopped_now.store(true, Ordering::Release);
         self.stop();
@@ -151,8 +152,8 @@ impl Waker {
     }
 
     fn write_signal(&self) {
-        // The counter cannot overflow: only the first call after a sleep gets here. No failure of
-        // an eventfd that is open is known but a signal's.
+        // The counter cannot overflow, since only the first call after a sleep gets here, and an
+        // open eventfd fails for nothing but a signal.
         while kernel::signal(&self.0.event) == Err(Errno::INTR) {}
     }
 
@@ -165,7 +166,7 @@ impl Waker {
         self.0.event.as_fd()
     }
 
-    /// The driver wants to sleep. False: it was called and must not.
+    /// The driver wants to sleep. False: it was called meanwhile and must not.
     #[inline]
     pub(crate) fn fall_asleep(&self) -> bool {
         let state = &self.0.state;

@@ -1,4 +1,4 @@
-//! What a driver's thread has, whatever it waits with: a shard, its turn, an account, a way out.
+//! What every driver's thread has: a shard, its context, the account of its time, and its end.
 
 use crate::clock::clock_ns;
 use crate::connection_state::RECEIVE_BUFFER_BYTES;
@@ -87,13 +87,13 @@ impl<S: Shard> Worker<S> {
         }
     }
 
-    /// The turn did work, although nothing announced it.
+    /// Marks the turn as one that did work, although no event announced it.
     pub fn has_worked(&mut self) {
         self.worked = true;
     }
 
-    /// Wakes the shard if its deadline has passed, somebody has called, or the end begins. True:
-    /// somebody has called.
+    /// Wakes the shard if its deadline has passed, its waker was called, or the driver is to stop.
+    /// Returns whether the waker was called.
     #[inline]
     pub fn wake_shard(&mut self) -> bool {
         let due = match self.shard.next_deadline() {
@@ -112,7 +112,7 @@ impl<S: Shard> Worker<S> {
         called
     }
 
-    /// Whether the driver is to leave its loop; `written` says whether the kernel has all output.
+    /// Whether the driver may end its loop; `written` answers whether the kernel has all output.
     #[inline]
     pub fn may_leave(&mut self, written: impl FnOnce(&IoContext) -> bool) -> bool {
         self.io.stopping() && self.has_drained(written)
@@ -138,7 +138,7 @@ impl<S: Shard> Worker<S> {
         false
     }
 
-    /// What the shard awaits has not come in time: it may say so to its peers.
+    /// The drain time has passed: the shard may tell its peers so.
     fn end_drain(&mut self) {
         self.worked = true;
         self.io.end_drain();
@@ -155,8 +155,7 @@ impl<S: Shard> Worker<S> {
         }
     }
 
-    /// The connection of a connection that was accepted. `None` where there is no memory for it,
-    /// which is counted.
+    /// The id of an accepted connection. `None` where there is no memory for it, which is counted.
     #[inline]
     pub fn admit(&mut self) -> Option<ConnectionId> {
         let id = self.io.try_reserve().ok();
@@ -168,7 +167,7 @@ impl<S: Shard> Worker<S> {
         id
     }
 
-    /// A connection that was admitted lacks something to be served; the shard has not seen it.
+    /// Drops an admitted connection that cannot be served; the shard has not seen it.
     #[cold]
     pub fn reject_accepted(&mut self, id: ConnectionId) {
         self.io.retire(id);
@@ -182,7 +181,7 @@ impl<S: Shard> Worker<S> {
         self.io.release(id.index);
     }
 
-    /// Gives up a connect that has not begun, if the shard wishes it.
+    /// Aborts a connect that has not begun, if the shard asked for that.
     #[cold]
     pub fn withdraw(&mut self, id: ConnectionId, pending: PendingOps) {
         if (pending.close || pending.abort)
@@ -192,7 +191,7 @@ impl<S: Shard> Worker<S> {
         }
     }
 
-    /// Tells the shard that a connection is gone. From here on its connection finds nobody.
+    /// Tells the shard that a connection is gone. From here on its id is stale.
     pub fn close(&mut self, id: ConnectionId, why: Closed) {
         self.io.retire(id);
         self.shard.closed(id, why, &mut self.io);

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use std::io;
 
-/// A listener and whoever may end the accepting.
+/// A listener, and the waker that interrupts it.
 #[derive(Debug)]
 pub(crate) struct Acceptor {
     pub listener: Listener,
@@ -28,7 +28,7 @@ impl Acceptor {
         }
     }
 
-    /// The next connection. None: somebody has called, to stop or to say that there is room.
+    /// The next connection. `None`: the waker was called, to stop or because there is room again.
     pub fn next(&mut self, room: bool) -> io::Result<Option<OwnedFd>> {
         loop {
             if self.waker.is_stopping() {

@@ -18,7 +18,7 @@ pub(crate) enum EventLoop {
 }
 
 impl EventLoop {
-    /// The driver of that place, which is then said to be epoll's where io_uring cannot be used.
+    /// The driver for a shard. Where io_uring cannot be used it is epoll, and `place` says so.
     pub fn new(place: &mut ShardPlace, options: IoOptions) -> io::Result<Self> {
         if place.driver == Driver::Uring {
             match Uring::new(place.waker.clone(), options) {

@@ -42,16 +42,16 @@ pub struct ServeOptions {
     pub io: Io,
     /// Epoll or io_uring shards; with [`Io::Auto`] and more than one also blocking ones.
     pub threads: NonZeroUsize,
-    /// Where the threads may run: each of the first threads on one of these, later ones on all.
-    /// Empty: wherever the kernel puts them.
+    /// CPUs to pin threads to: the first threads get one each, later ones may use all. Empty: no
+    /// pinning.
     pub cpus: Vec<usize>,
     /// Whether each thread accepts for itself, from a listener of its own on the same port
     /// (`SO_REUSEPORT`), instead of getting its connections from one that accepts for all. For
     /// epoll and io_uring; [`Io::Auto`] then is epoll for all connections.
     pub reuse_port: bool,
-    /// Ends it.
+    /// Stops it.
     pub shutdown: ShutdownHandle,
-    /// What each driver is told.
+    /// The options of each driver.
     pub driver: IoOptions,
 }
 
@@ -60,9 +60,9 @@ pub struct ServeOptions {
 pub enum Driver {
     /// One connection at a time.
     Blocking,
-    /// Any number, each asked when the kernel says that there is something to do.
+    /// Any number, by readiness.
     Epoll,
-    /// Any number, for which the kernel reads and writes of itself.
+    /// Any number, by completion: the kernel reads and writes.
     Uring,
 }
 
@@ -94,8 +94,8 @@ impl ServeOptions {
         }
     }
 
-    /// What was chosen, in words, for whoever starts a server: also what is used instead of
-    /// io_uring where that cannot be, and why.
+    /// Describes the choice in words, for a log: including what is used instead of io_uring where
+    /// that cannot be used, and why.
     pub fn chosen(&self) -> String {
         let refusal = match self.io {
             Io::Uring => UringRefusal::ask(),
