@@ -8,12 +8,12 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, date_time_ymd,
 };
-use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use thiserror::Error;
 
 /// The names of a server on this machine.
 pub const SERVER_NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
@@ -33,13 +33,20 @@ pub struct Certificates {
     pub caller: TlsFiles,
 }
 
-/// Why there are none.
-#[derive(Debug)]
+/// Why there are no certificates.
+#[derive(Debug, Error)]
 pub enum CertificateError {
     /// The library cannot make them.
-    Signing(rcgen::Error),
+    #[error("no certificate can be made: {0}")]
+    Signing(#[from] rcgen::Error),
     /// A file cannot be written.
-    Unwritten(PathBuf, io::Error),
+    #[error("{}: {error}", file.display())]
+    Unwritten {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
 }
 
 impl Certificates {
@@ -127,25 +134,11 @@ fn write(file: &Path, pem: &str) -> Result<(), CertificateError> {
         .mode(0o600)
         .open(file)
         .and_then(|mut open| open.write_all(pem.as_bytes()));
-    written.map_err(|error| CertificateError::Unwritten(file.to_owned(), error))
+    written.map_err(|error| CertificateError::Unwritten {
+        file: file.to_owned(),
+        error,
+    })
 }
-
-impl From<rcgen::Error> for CertificateError {
-    fn from(error: rcgen::Error) -> Self {
-        Self::Signing(error)
-    }
-}
-
-impl fmt::Display for CertificateError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Signing(error) => write!(out, "no certificate can be made: {error}"),
-            Self::Unwritten(file, error) => write!(out, "{}: {error}", file.display()),
-        }
-    }
-}
-
-impl std::error::Error for CertificateError {}
 
 #[cfg(test)]
 mod tests {

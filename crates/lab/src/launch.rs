@@ -7,10 +7,10 @@
 use rustix::process::{Pid, Signal};
 use rustix::thread::CpuSet;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use thiserror::Error;
 
 /// Exit status of a launcher that could not become its program, as shells say "not found".
 pub const NOT_LAUNCHED: i32 = 127;
@@ -24,10 +24,10 @@ pub struct Launcher {
     pub arguments: Vec<OsString>,
 }
 
-/// What a launcher is told to do.
+/// What a launcher does before it becomes the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaunchArguments {
-    /// CPUs to be pinned to; none means those of the lab.
+    /// CPUs to be pinned to; empty: those of the lab.
     pub cpus: Vec<usize>,
     /// Folders of control groups to join.
     pub groups: Vec<PathBuf>,
@@ -38,25 +38,40 @@ pub struct LaunchArguments {
 }
 
 /// Why a launcher did not become its program.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum LaunchError {
     /// The lab gave arguments that make no sense: a defect of the lab.
+    #[error("launch: {0}")]
     Usage(String),
     /// A system call was refused; the text says which step.
+    #[error("launch: {0}: {1}")]
     Refused(&'static str, std::io::Error),
     /// A control group could not be joined.
-    Group(PathBuf, std::io::Error),
+    #[error("launch: cannot join {}: {error}", group.display())]
+    Group {
+        /// Its folder.
+        group: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
     /// The program could not be started.
-    Program(OsString, std::io::Error),
+    #[error("cannot start {}: {error}", program.display())]
+    Program {
+        /// What was to be started.
+        program: OsString,
+        /// Why not.
+        error: std::io::Error,
+    },
     /// The lab ended while this process was being started.
+    #[error("launch: the lab has ended")]
     LabIsGone,
 }
 
-/// Carries out the orders in `arguments` (without the program's name and the sub-command). Never
+/// Does what `arguments` say (without the program's name and the sub-command). Never
 /// returns: it becomes the program, or says on standard error why not and exits with 127.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
     let error = match LaunchArguments::parse(arguments) {
-        Ok(orders) => orders.carry_out(),
+        Ok(arguments) => arguments.become_program(),
         Err(error) => error,
     };
     eprintln!("{error}");
@@ -64,16 +79,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ! {
 }
 
 impl Launcher {
-    /// The command that starts a launcher with these orders.
-    pub fn command(&self, orders: &LaunchArguments) -> Command {
+    /// The command that starts a launcher with these arguments.
+    pub fn command(&self, arguments: &LaunchArguments) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(orders.to_arguments());
+        command.args(&self.arguments).args(arguments.to_arguments());
         command
     }
 }
 
 impl LaunchArguments {
-    /// The orders as arguments of a launcher.
+    /// As words of a command line.
     pub fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments = Vec::new();
         let mut option = |name: &str, value: OsString| {
@@ -103,19 +118,19 @@ impl LaunchArguments {
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<LaunchArguments, LaunchError> {
         let mut arguments = arguments.into_iter();
-        let mut orders = LaunchArguments::default();
+        let mut parsed = LaunchArguments::default();
         while let Some(option) = arguments.next() {
             if option == "--" {
-                orders.command = arguments.collect();
+                parsed.command = arguments.collect();
                 break;
             }
             let value = arguments.next().ok_or_else(|| usage(&option))?;
-            orders.take(&option, value)?;
+            parsed.take(&option, value)?;
         }
-        if orders.command.is_empty() {
+        if parsed.command.is_empty() {
             return Err(LaunchError::Usage("there is no command after --".into()));
         }
-        Ok(orders)
+        Ok(parsed)
     }
 
     fn take(&mut self, option: &OsStr, value: OsString) -> Result<(), LaunchError> {
@@ -129,7 +144,7 @@ impl LaunchArguments {
     }
 
     /// Returns only when it failed.
-    fn carry_out(&self) -> LaunchError {
+    fn become_program(&self) -> LaunchError {
         if let Err(error) = self.prepare() {
             return error;
         }
@@ -137,12 +152,18 @@ impl LaunchArguments {
             return LaunchError::Usage("there is no command".into());
         };
         let error = Command::new(program).args(arguments).exec();
-        LaunchError::Program(program.clone(), error)
+        LaunchError::Program {
+            program: program.clone(),
+            error,
+        }
     }
 
     fn prepare(&self) -> Result<(), LaunchError> {
         for group in &self.groups {
-            join(group).map_err(|error| LaunchError::Group(group.clone(), error))?;
+            join(group).map_err(|error| LaunchError::Group {
+                group: group.clone(),
+                error,
+            })?;
         }
         pin(&self.cpus).map_err(|error| LaunchError::Refused("sched_setaffinity", error))?;
         rustix::process::setsid().map_err(|error| LaunchError::Refused("setsid", error.into()))?;
@@ -201,24 +222,6 @@ fn usage(argument: &OsStr) -> LaunchError {
     LaunchError::Usage(format!("{} makes no sense", argument.display()))
 }
 
-impl fmt::Display for LaunchError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LaunchError::Usage(what) => write!(out, "launch: {what}"),
-            LaunchError::Refused(call, error) => write!(out, "launch: {call}: {error}"),
-            LaunchError::Group(group, error) => {
-                write!(out, "launch: cannot join {}: {error}", group.display())
-            }
-            LaunchError::Program(program, error) => {
-                write!(out, "cannot start {}: {error}", program.display())
-            }
-            LaunchError::LabIsGone => out.write_str("launch: the lab has ended"),
-        }
-    }
-}
-
-impl std::error::Error for LaunchError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn orders_come_back_from_their_arguments() {
-        let orders = LaunchArguments {
+    fn arguments_come_back_from_their_words() {
+        let arguments = LaunchArguments {
             cpus: vec![0, 3],
             groups: vec!["/a b".into(), "/c".into()],
             parent: Some(17),
             command: words("server --cpus 9 -- x"),
         };
         assert_eq!(
-            LaunchArguments::parse(orders.to_arguments()).unwrap(),
-            orders
+            LaunchArguments::parse(arguments.to_arguments()).unwrap(),
+            arguments
         );
         let bare = LaunchArguments {
             command: words("server"),
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_that_make_no_sense_name_the_argument() {
+    fn an_argument_that_makes_no_sense_is_named() {
         for (text, named) in [
             ("--cpus a -- x", "a makes no sense"),
             ("--cpus", "--cpus makes no sense"),

@@ -4,7 +4,6 @@
 //! figure of a table is from it. What it yields is kept in a folder: a flame graph and its stacks
 //! for each cell, `split.csv`, and `profile.json`, from which everything can be made again.
 
-mod files;
 mod folded;
 mod notes;
 mod pass;
@@ -21,10 +20,11 @@ use crate::cell_error::CellError;
 use crate::context::RunContext;
 use crate::progress::ProgressReporter;
 use crate::round::{Pairing, Workload};
+use bookend_results::measurement::CellId;
 use bookend_results::profile::{self, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::{ProfilePass, RecordedSamples};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The shortest window that is recorded, milliseconds: of its ten thousand samples, work that is
 /// one in three hundred has thirty.
@@ -160,7 +160,7 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     fn record(&self, cell: &PlannedCell) -> Result<Samples, CellError> {
         let subject = self.prepared.get(&cell.id.subject)?;
-        let name = files::cell_name(&cell.id, self.names_instrument);
+        let name = cell_name(&cell.id, self.names_instrument);
         let pass = ProfilePass {
             context: self.context,
             perf: &self.perf,
@@ -185,9 +185,9 @@ impl Recorder<'_> {
         let picture = recorded.folded.flame_graph(&caption);
         let picture = picture.map_err(CellError::failed)?;
         let folder = &self.settings.folder;
-        let flame_graph = files::put(folder, &format!("{name}.svg"), &picture)?;
+        let flame_graph = write_file(folder, format!("{name}.svg"), &picture)?;
         let stacks = recorded.folded.text().as_bytes();
-        let stacks = files::put(folder, &format!("{name}.folded"), stacks)?;
+        let stacks = write_file(folder, format!("{name}.folded"), stacks)?;
         Ok(samples(subject, &recorded, flame_graph, stacks))
     }
 
@@ -216,6 +216,23 @@ fn samples(
         flame_graph,
         stacks,
     }
+}
+
+/// Writes one file and returns its name.
+fn write_file(folder: &Path, name: String, bytes: &[u8]) -> Result<String, CellError> {
+    let file = folder.join(&name);
+    std::fs::write(&file, bytes)
+        .map_err(|error| CellError::failed(format!("cannot write {}: {error}", file.display())))?;
+    Ok(name)
+}
+
+/// What the files of a cell are called: `rust-tonic-C1-S100`.
+fn cell_name(cell: &CellId, names_instrument: bool) -> String {
+    let mut name = format!("{} {}", cell.subject, cell.case).replace('=', "");
+    if names_instrument {
+        name = format!("{name} via {}", cell.instrument);
+    }
+    name.replace([' ', '/'], "-")
 }
 
 #[cfg(test)]

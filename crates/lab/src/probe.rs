@@ -25,7 +25,7 @@ pub const CALL: [&str; 8] = [
 
 /// What a probe found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProbeReport {
+pub struct ProbeOutput {
     /// Calls that it made which the server has answered, and counts as served.
     pub calls: u64,
     /// Everything that it printed.
@@ -36,24 +36,24 @@ pub struct ProbeReport {
 ///
 /// # Errors
 /// The probe cannot be started, does not end, or says that the server answers wrongly.
-pub fn run(spawner: &Spawner, invocation: &Invocation<'_>) -> Result<ProbeReport, CellError> {
+pub fn run(spawner: &Spawner, invocation: &Invocation<'_>) -> Result<ProbeOutput, CellError> {
     let output = spawner.output(invocation, PROBE_TIMEOUT);
     let output = output.map_err(|error| error.into_cell_error(failed))?;
     if output.succeeded() {
-        Ok(ProbeReport::read(&output.text))
+        Ok(ProbeOutput::read(&output.text))
     } else {
         Err(failed(output.describe()))
     }
 }
 
-impl ProbeReport {
+impl ProbeOutput {
     /// A probe that does not say how many calls it made has made one.
-    fn read(text: &str) -> ProbeReport {
+    fn read(text: &str) -> ProbeOutput {
         let findings: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
         let calls = findings
             .pointer("/call/calls_made")
             .and_then(serde_json::Value::as_u64);
-        ProbeReport {
+        ProbeOutput {
             calls: calls.unwrap_or(1),
             findings,
         }
@@ -75,12 +75,12 @@ mod tests {
     #[test]
     fn a_probe_counts_its_calls_or_has_made_one() {
         assert_eq!(
-            ProbeReport::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
+            ProbeOutput::read("{\"call\": {\"calls_made\": 3, \"ok\": true}}").calls,
             3
         );
-        assert_eq!(ProbeReport::read("{}").calls, 1);
-        assert_eq!(ProbeReport::read("").calls, 1);
-        assert_eq!(ProbeReport::read("hello").findings, serde_json::Value::Null);
+        assert_eq!(ProbeOutput::read("{}").calls, 1);
+        assert_eq!(ProbeOutput::read("").calls, 1);
+        assert_eq!(ProbeOutput::read("hello").findings, serde_json::Value::Null);
     }
 
     #[test]

@@ -117,14 +117,14 @@ impl Process {
     ) -> Result<Process, StartError> {
         let folders = group.as_ref().map(ControlGroup::folders);
         let folders = folders.unwrap_or_default();
-        let orders = LaunchArguments {
+        let arguments = LaunchArguments {
             cpus: spec.cpus.clone(),
             groups: folders.clone(),
             parent: Some(std::process::id()),
             command: spec.command.clone(),
         };
         let token = tree::new_token();
-        let mut command = launcher.command(&orders);
+        let mut command = launcher.command(&arguments);
         remove_contract_variables(&mut command);
         let spawned = command
             .current_dir(&spec.folder)

@@ -3,20 +3,18 @@
 mod declared;
 pub mod template;
 
+pub use declared::SUBJECT_FILE;
 pub use template::TemplateError;
 
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::declaration::{DeclarationError, nearest_word, read_text};
+use bookend_results::declaration::nearest_word;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
-
-/// The file in a subject's folder that declares it.
-pub const SUBJECT_FILE: &str = "subject.toml";
 
 /// How long a server may take to say `ready`: ten seconds is what process supervisors commonly
 /// grant, and no compiled server here needs one.
@@ -185,48 +183,6 @@ impl Dependency {
 }
 
 impl Subject {
-    /// Reads and checks `FOLDER/subject.toml`.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is not TOML, has an unknown key, or declares something that
-    /// cannot be run; the error names file, line and remedy.
-    pub fn read(folder: &Path) -> Result<Self, DeclarationError> {
-        let file = folder.join(SUBJECT_FILE);
-        let text = read_text(&file)?;
-        Self::parse(folder, &text)
-    }
-
-    /// Checks the text of `FOLDER/subject.toml`. The folder's last name must be the subject's.
-    ///
-    /// # Errors
-    /// As [`Subject::read`].
-    pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
-        declared::parse(folder, text)
-    }
-
-    /// Reads every folder of `subjects` that has a `subject.toml`, in order of names. One bad
-    /// declaration does not hide the others.
-    ///
-    /// # Errors
-    /// When the folder itself cannot be listed.
-    pub fn read_all(
-        subjects: &Path,
-    ) -> Result<Vec<Result<Self, DeclarationError>>, DeclarationError> {
-        let unreadable = |error: std::io::Error| DeclarationError::Unreadable {
-            file: subjects.to_owned(),
-            reason: error.to_string(),
-        };
-        let mut folders = Vec::new();
-        for entry in std::fs::read_dir(subjects).map_err(unreadable)? {
-            let folder = entry.map_err(unreadable)?.path();
-            if folder.join(SUBJECT_FILE).is_file() {
-                folders.push(folder);
-            }
-        }
-        folders.sort();
-        Ok(folders.iter().map(|folder| Self::read(folder)).collect())
-    }
-
     /// The variant that runs when none is named.
     pub fn default_variant(&self) -> &Variant {
         // Parsing refuses a subject that cannot be run, so there is always a first.

@@ -153,12 +153,45 @@ fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
+    const RUST: &str = "name = \"rust-tonic\"\nlanguage = \"Rust\"\ndescription = \"a server\"\n\
+                        roles = [\"server\"]\nversion = [\"x\"]\nbuild = [[\"cargo\", \"build\"]]\n\
+                        run = [\"./target/release/rust-tonic\"]\n";
+
     #[test]
     fn the_hash_gives_the_published_test_values() {
         assert_eq!(fnv1a(FNV_OFFSET, b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(FNV_OFFSET, b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(fnv1a(FNV_OFFSET, b"foobar"), 0x8594_4171_f739_67e8);
     }
+
+    #[test]
+    fn a_build_is_stale_when_a_source_changes_and_fresh_when_a_product_does() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = home.path().join("subjects/rust-tonic");
+        std::fs::create_dir_all(folder.join("src")).expect("created");
+        std::fs::write(folder.join("src/main.rs"), "fn main() {}").expect("written");
+        let subject = Subject::parse(&folder, RUST).expect("well-formed");
+        let variant = subject.default_variant();
+        let state = || subject.build_state(variant).expect("readable");
+        assert_eq!(state(), BuildState::Stale("never built"));
+
+        subject.note_built(variant).expect("written");
+        assert_eq!(state(), BuildState::Stale("the program is gone"));
+
+        std::fs::create_dir_all(folder.join("target/release")).expect("created");
+        std::fs::write(folder.join("target/release/rust-tonic"), "1").expect("written");
+        assert_eq!(state(), BuildState::Fresh);
+
+        std::fs::write(folder.join("src/main.rs"), "fn main() { }").expect("written");
+        assert_eq!(state(), BuildState::Stale("sources changed"));
+
+        subject.note_built(variant).expect("written");
+        assert_eq!(state(), BuildState::Fresh);
+        std::fs::create_dir_all(home.path().join("proto")).expect("created");
+        std::fs::write(home.path().join("proto/a.proto"), "message A {}").expect("written");
+        assert_eq!(state(), BuildState::Stale("sources changed"));
+    }
+
     #[test]
     fn variants_that_are_built_alike_are_built_once() {
         let home = tempfile::tempdir().expect("a temporary folder");

@@ -1,6 +1,5 @@
 //! Which services the shared definitions have, and the message that is sent to each.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,21 +15,14 @@ pub struct Definition {
 }
 
 /// A definition cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
 pub struct DefinitionError {
     /// The file or folder.
     pub path: PathBuf,
     /// What the system says.
     pub error: io::Error,
 }
-
-impl fmt::Display for DefinitionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.error)
-    }
-}
-
-impl std::error::Error for DefinitionError {}
 
 impl Definition {
     /// Whether `pkg.Service/Method` is a call of one of its services.

@@ -3,7 +3,6 @@
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use inferno::flamegraph;
-use std::fmt;
 use std::io::{self, BufRead};
 
 /// The stacks of one recording.
@@ -30,8 +29,9 @@ pub struct Caption {
     pub subtitle: String,
 }
 
-/// The samples cannot be folded, or the picture not be drawn.
-#[derive(Debug)]
+/// The samples cannot be folded, or the picture cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[error("the samples of perf: {0}")]
 pub struct FoldError(io::Error);
 
 impl Folded {
@@ -84,11 +84,3 @@ impl Folded {
         Ok(picture)
     }
 }
-
-impl fmt::Display for FoldError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the samples of perf: {}", self.0)
-    }
-}
-
-impl std::error::Error for FoldError {}

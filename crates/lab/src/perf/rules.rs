@@ -9,7 +9,7 @@ use bookend_results::declaration::nearest_word;
 use bookend_results::profile::{Layer, Split};
 use regex::Regex;
 use std::collections::HashMap;
-use std::fmt;
+use thiserror::Error;
 
 /// The word before patterns of work that the handlers of all subjects share.
 const SHARED_WORK: &str = "shared-work";
@@ -47,19 +47,17 @@ const LANGUAGES: [(&str, &[&str]); 9] = [
     ("python", &["python", "cpp"]),
 ];
 
-/// A layer, or the rest.
-type Place = Option<Layer>;
-
 /// The rules for one subject.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    first: Vec<(Place, Regex)>,
-    otherwise: Vec<(Place, Regex)>,
+    first: Vec<(Option<Layer>, Regex)>,
+    otherwise: Vec<(Option<Layer>, Regex)>,
     shared_work: Vec<Regex>,
 }
 
-/// A line of a rule file that is no rule. Always the fault of whoever wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A line of a rule file that is no rule: always the fault of the file's author.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {kind}")]
 pub struct RuleError {
     /// Counted from 1.
     pub line: usize,
@@ -68,15 +66,19 @@ pub struct RuleError {
 }
 
 /// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RuleErrorKind {
     /// There is a word and no pattern after it.
+    #[error("a word and a pattern are needed")]
     NoPattern,
     /// The first word is no layer.
+    #[error("{}", unknown_layer(.0))]
     Layer(String),
     /// The pattern is no regular expression.
+    #[error("`{0}` is no regular expression")]
     Pattern(String),
     /// `otherwise` stands in a file twice.
+    #[error("`otherwise` stands here again")]
     OtherwiseTwice,
 }
 
@@ -165,14 +167,14 @@ impl Rules {
 #[derive(Debug)]
 pub struct Classifier<'a> {
     rules: &'a Rules,
-    known: HashMap<String, Named>,
+    known: HashMap<String, NameMatch>,
 }
 
 /// What the rules say of one name.
 #[derive(Clone, Copy, Debug)]
-struct Named {
-    first: Option<Place>,
-    otherwise: Option<Place>,
+struct NameMatch {
+    first: Option<Option<Layer>>,
+    otherwise: Option<Option<Layer>>,
     is_shared_work: bool,
 }
 
@@ -180,7 +182,7 @@ struct Named {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
     /// Its layer; `None` is the rest.
-    pub layer: Place,
+    pub layer: Option<Layer>,
     /// Whether it was taken in work that all handlers share.
     pub is_shared_work: bool,
 }
@@ -189,7 +191,7 @@ impl Classifier<'_> {
     /// Places a sample by its frames, the outermost first. The frame nearest to the leaf that any
     /// rule knows decides; of the rules that know it, the first.
     pub fn place(&mut self, frames: &[&str]) -> Classification {
-        let named: Vec<Named> = frames.iter().rev().map(|name| self.named(name)).collect();
+        let named: Vec<NameMatch> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);
         let otherwise = || named.iter().find_map(|frame| frame.otherwise);
         Classification {
@@ -198,18 +200,18 @@ impl Classifier<'_> {
         }
     }
 
-    fn named(&mut self, name: &str) -> Named {
+    fn named(&mut self, name: &str) -> NameMatch {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let of = |rules: &[(Place, Regex)]| {
+        let of = |rules: &[(Option<Layer>, Regex)]| {
             let mut rules = rules.iter();
             rules
                 .find(|(_, regex)| regex.is_match(name))
                 .map(|(place, _)| *place)
         };
         let shared_work = &self.rules.shared_work;
-        let named = Named {
+        let named = NameMatch {
             first: of(&self.rules.first),
             otherwise: of(&self.rules.otherwise),
             is_shared_work: shared_work.iter().any(|regex| regex.is_match(name)),
@@ -230,29 +232,12 @@ fn text_of(name: &str) -> Option<&'static str> {
     Some(text)
 }
 
-impl fmt::Display for RuleError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "line {}: ", self.line)?;
-        match &self.kind {
-            RuleErrorKind::NoPattern => out.write_str("a word and a pattern are needed"),
-            RuleErrorKind::Pattern(text) => write!(out, "`{text}` is no regular expression"),
-            RuleErrorKind::OtherwiseTwice => out.write_str("`otherwise` stands here again"),
-            RuleErrorKind::Layer(word) => {
-                let words = Layer::ALL
-                    .map(Layer::word)
-                    .into_iter()
-                    .chain([SHARED_WORK, REST]);
-                write!(out, "`{word}` is no layer")?;
-                match nearest_word(word, words) {
-                    Some(nearest) => write!(out, ", did you mean `{nearest}`?"),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
+fn unknown_layer(word: &str) -> String {
+    let layers = Layer::ALL.map(Layer::word).into_iter();
+    let near = nearest_word(word, layers.chain([SHARED_WORK, REST]));
+    let near = near.map(|near| format!(", did you mean `{near}`?"));
+    format!("`{word}` is no layer{}", near.unwrap_or_default())
 }
-
-impl std::error::Error for RuleError {}
 
 /// Counts `folded` by `rules`.
 pub fn split(folded: &Folded, rules: &Rules) -> Split {

@@ -5,7 +5,7 @@ use crate::build::PreparedSubject;
 use crate::cell_error::CellError;
 use crate::context::{ProcessLimits, RunContext};
 use crate::invocation::Invocation;
-use crate::probe::{self, ProbeReport};
+use crate::probe::{self, ProbeOutput};
 use crate::process::listening::listening_port;
 use crate::process::{Process, ProcessEvent};
 use crate::subject::{IdleStrategy, Protocol};
@@ -109,7 +109,7 @@ impl RunningServer {
         &self,
         context: &RunContext,
         command: &[String],
-    ) -> Result<ProbeReport, CellError> {
+    ) -> Result<ProbeOutput, CellError> {
         let mut invocation = Invocation {
             cpus: context.placement.generator.clone(),
             authority: Some(self.authority()),

@@ -1,21 +1,26 @@
-//! From the letters of `subject.toml` to a checked [`Subject`].
+//! From the text of `subject.toml` to a checked [`Subject`].
 
-mod dependency;
-
-use self::dependency::{DeclaredDependency, dependencies};
 use super::template::{self, TemplateError};
 use super::{
-    CommandTemplate, IdleStrategy, InstrumentOutput, Protocol, SUBJECT_FILE, Subject, Variant,
+    CommandTemplate, Dependency, IdleStrategy, InstrumentOutput, Protocol, Subject, Variant,
 };
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::declaration::{DeclarationError, Source, is_method, transports};
+use bookend_results::declaration::{DeclarationError, Source, is_method, read_text, transports};
+use regex::RegexBuilder;
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
 
+/// The file in a subject's folder that declares it.
+pub const SUBJECT_FILE: &str = "subject.toml";
+
 /// The name of the only variant of a subject that declares none.
 const DEFAULT_VARIANT: &str = "default";
+
+/// Bound of a compiled dependency pattern: a version pattern takes a few kilobytes, and a file
+/// from elsewhere must not make the lab compile an automaton of gigabytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,26 +64,73 @@ struct DeclaredVariant {
     wait: Option<IdleStrategy>,
 }
 
-pub(super) fn parse(folder: &Path, text: &str) -> Result<Subject, DeclarationError> {
-    let file = folder.join(SUBJECT_FILE);
-    let source = Source { file: &file, text };
-    let declared: DeclaredSubject = source.parse()?;
-    check_name(source, folder, &declared.name)?;
-    let variants = variants(source, &declared)?;
-    Ok(Subject {
-        roles: roles_of_all(&variants),
-        variants,
-        dependencies: dependencies(source, &declared.dependencies)?,
-        inputs: declared
-            .inputs
-            .iter()
-            .map(|input| folder.join(input))
-            .collect(),
-        name: declared.name.into_inner(),
-        language: declared.language,
-        description: declared.description,
-        folder: folder.to_owned(),
-    })
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclaredDependency {
+    command: Spanned<CommandTemplate>,
+    regex: Option<Spanned<String>>,
+    install: String,
+}
+
+impl Subject {
+    /// Reads and checks `FOLDER/subject.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not TOML, has an unknown key, or declares something that
+    /// cannot be run; the error names file, line and remedy.
+    pub fn read(folder: &Path) -> Result<Self, DeclarationError> {
+        let text = read_text(&folder.join(SUBJECT_FILE))?;
+        Self::parse(folder, &text)
+    }
+
+    /// Checks the text of `FOLDER/subject.toml`. The folder's last name must be the subject's.
+    ///
+    /// # Errors
+    /// As [`Subject::read`].
+    pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
+        let file = folder.join(SUBJECT_FILE);
+        let source = Source { file: &file, text };
+        let declared: DeclaredSubject = source.parse()?;
+        check_name(source, folder, &declared.name)?;
+        let variants = variants(source, &declared)?;
+        let dependencies = declared.dependencies.iter();
+        let inputs = declared.inputs.iter();
+        Ok(Subject {
+            roles: roles_of_all(&variants),
+            variants,
+            dependencies: dependencies
+                .map(|declared| dependency(source, declared))
+                .collect::<Result<_, _>>()?,
+            inputs: inputs.map(|input| folder.join(input)).collect(),
+            name: declared.name.into_inner(),
+            language: declared.language,
+            description: declared.description,
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Reads every folder of `subjects` that has a `subject.toml`, in order of names. One bad
+    /// declaration does not hide the others.
+    ///
+    /// # Errors
+    /// When the folder itself cannot be listed.
+    pub fn read_all(
+        subjects: &Path,
+    ) -> Result<Vec<Result<Self, DeclarationError>>, DeclarationError> {
+        let unreadable = |error: std::io::Error| DeclarationError::Unreadable {
+            file: subjects.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut folders = Vec::new();
+        for entry in std::fs::read_dir(subjects).map_err(unreadable)? {
+            let folder = entry.map_err(unreadable)?.path();
+            if folder.join(SUBJECT_FILE).is_file() {
+                folders.push(folder);
+            }
+        }
+        folders.sort();
+        Ok(folders.iter().map(|folder| Self::read(folder)).collect())
+    }
 }
 
 fn check_name(
@@ -87,34 +139,88 @@ fn check_name(
     name: &Spanned<String>,
 ) -> Result<(), DeclarationError> {
     check_word(source, name)?;
-    match folder.file_name().and_then(|folder| folder.to_str()) {
-        Some(folder) if folder != name.as_ref() => Err(source.invalid(
-            name.span(),
-            format!(
-                "the subject in the folder `{folder}` must be called so, not `{}`",
-                name.as_ref()
-            ),
-        )),
-        _ => Ok(()),
+    let name_of_folder = folder.file_name().and_then(|folder| folder.to_str());
+    match name_of_folder.filter(|folder| folder != name.as_ref()) {
+        None => Ok(()),
+        Some(folder) => {
+            let name_in_file = name.as_ref();
+            let message = format!(
+                "the subject in the folder `{folder}` must be called so, not `{name_in_file}`"
+            );
+            Err(source.invalid(name.span(), message))
+        }
     }
 }
 
 /// Names stand in rows, in file names and on command lines: no blanks, no slashes.
 fn check_word(source: Source<'_>, name: &Spanned<String>) -> Result<(), DeclarationError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._+".contains(c);
-    if !name.as_ref().is_empty() && name.as_ref().chars().all(fits) {
+    let word = name.as_ref();
+    if !word.is_empty() && word.chars().all(fits) {
         return Ok(());
     }
-    Err(source.invalid(
-        name.span(),
-        format!(
-            "`{}` is not a name: use lower-case letters, digits and - . _ +",
-            name.as_ref()
-        ),
-    ))
+    let message = format!("`{word}` is not a name: use lower-case letters, digits and - . _ +");
+    Err(source.invalid(name.span(), message))
 }
 
-/// A variant's own roles, else the subject's.
+fn variants(
+    source: Source<'_>,
+    declared: &DeclaredSubject,
+) -> Result<Vec<Variant>, DeclarationError> {
+    if declared.variants.is_empty() {
+        return Ok(vec![variant(source, declared, DEFAULT_VARIANT, None)?]);
+    }
+    let mut variants: Vec<Variant> = Vec::new();
+    for own in &declared.variants {
+        check_word(source, &own.name)?;
+        let name = own.name.as_ref();
+        if variants.iter().any(|variant| variant.name == *name) {
+            let message = format!("the variant `{name}` is declared twice");
+            return Err(source.invalid(own.name.span(), message));
+        }
+        variants.push(variant(source, declared, name, Some(own))?);
+    }
+    Ok(variants)
+}
+
+/// A variant takes what it does not say itself from the subject.
+fn variant(
+    source: Source<'_>,
+    subject: &DeclaredSubject,
+    name: &str,
+    own: Option<&DeclaredVariant>,
+) -> Result<Variant, DeclarationError> {
+    macro_rules! inherited {
+        ($key:ident) => {
+            own.and_then(|own| own.$key.as_ref())
+                .or(subject.$key.as_ref())
+        };
+    }
+    let run = required(source, inherited!(run), "run", name)?;
+    let roles = roles(source, inherited!(roles), name)?;
+    if roles.contains(&Role::Instrument) {
+        check_template(source, run)?;
+    }
+    Ok(Variant {
+        name: name.to_owned(),
+        version: required(source, inherited!(version), "version", name)?
+            .as_ref()
+            .clone(),
+        build: build_commands(source, inherited!(build))?,
+        run: run.as_ref().clone(),
+        run_calls: calls_command(source, inherited!(run_calls))?,
+        output: inherited!(output).copied().unwrap_or_default(),
+        roles,
+        methods: methods(source, inherited!(methods))?,
+        protocol: inherited!(protocol).copied().unwrap_or_default(),
+        needs_backend: needs_backend(source, inherited!(needs_backend))?,
+        // Plain text over TCP is what every program speaks that says nothing.
+        transports: inherited!(transports)
+            .map_or(Ok(vec![Transport::H2c]), |list| transports(source, list))?,
+        idle: inherited!(wait).copied().unwrap_or_default(),
+    })
+}
+
 fn roles(
     source: Source<'_>,
     declared: Option<&Spanned<Vec<Role>>>,
@@ -124,7 +230,16 @@ fn roles(
         let message = format!("neither the subject nor its variant `{variant}` has `roles`");
         return Err(source.incomplete(message));
     };
-    check_roles(source, roles)?;
+    let mut seen = roles.as_ref().clone();
+    seen.sort_unstable();
+    seen.dedup();
+    if seen.is_empty() {
+        let message = "give at least one role: server, client, backend or instrument";
+        return Err(source.invalid(roles.span(), message.to_owned()));
+    }
+    if seen.len() != roles.as_ref().len() {
+        return Err(source.invalid(roles.span(), "a role is named twice".to_owned()));
+    }
     Ok(roles.as_ref().clone())
 }
 
@@ -139,87 +254,8 @@ fn roles_of_all(variants: &[Variant]) -> Vec<Role> {
     all
 }
 
-fn check_roles(source: Source<'_>, roles: &Spanned<Vec<Role>>) -> Result<(), DeclarationError> {
-    let mut seen = roles.as_ref().clone();
-    seen.sort_unstable();
-    seen.dedup();
-    if seen.is_empty() {
-        let message = "give at least one role: server, client, backend or instrument";
-        return Err(source.invalid(roles.span(), message.to_owned()));
-    }
-    if seen.len() != roles.as_ref().len() {
-        return Err(source.invalid(roles.span(), "a role is named twice".to_owned()));
-    }
-    Ok(())
-}
-
-fn variants(
-    source: Source<'_>,
-    declared: &DeclaredSubject,
-) -> Result<Vec<Variant>, DeclarationError> {
-    if declared.variants.is_empty() {
-        let only = resolve(source, declared, DEFAULT_VARIANT, None)?;
-        return Ok(vec![only]);
-    }
-    let mut variants: Vec<Variant> = Vec::new();
-    for own in &declared.variants {
-        check_word(source, &own.name)?;
-        let name = own.name.as_ref();
-        if variants.iter().any(|variant| variant.name == *name) {
-            let message = format!("the variant `{name}` is declared twice");
-            return Err(source.invalid(own.name.span(), message));
-        }
-        variants.push(resolve(source, declared, name, Some(own))?);
-    }
-    Ok(variants)
-}
-
-/// A variant takes what it does not say itself from the subject.
-fn resolve(
-    source: Source<'_>,
-    subject: &DeclaredSubject,
-    name: &str,
-    own: Option<&DeclaredVariant>,
-) -> Result<Variant, DeclarationError> {
-    let version = own.and_then(|own| own.version.as_ref());
-    let version = version.or(subject.version.as_ref());
-    let build = own.and_then(|own| own.build.as_ref());
-    let build = build.or(subject.build.as_ref());
-    let run = own.and_then(|own| own.run.as_ref());
-    let run = run.or(subject.run.as_ref());
-    let run_calls = own.and_then(|own| own.run_calls.as_ref());
-    let run_calls = run_calls.or(subject.run_calls.as_ref());
-    let output = own.and_then(|own| own.output).or(subject.output);
-    let own_roles = own.and_then(|own| own.roles.as_ref());
-    let methods = own.and_then(|own| own.methods.as_ref());
-    let protocol = own.and_then(|own| own.protocol).or(subject.protocol);
-    let needs_backend = own.and_then(|own| own.needs_backend.as_ref());
-    let transports = own.and_then(|own| own.transports.as_ref());
-    let wait = own.and_then(|own| own.wait).or(subject.wait);
-    let run = required_command(source, run, "run", name)?;
-    let roles = roles(source, own_roles.or(subject.roles.as_ref()), name)?;
-    if roles.contains(&Role::Instrument) {
-        check_template(source, run)?;
-    }
-    Ok(Variant {
-        name: name.to_owned(),
-        version: required_command(source, version, "version", name)?
-            .as_ref()
-            .clone(),
-        build: build_commands(source, build)?,
-        run: run.as_ref().clone(),
-        run_calls: calls_command(source, run_calls)?,
-        output: output.unwrap_or_default(),
-        roles,
-        methods: methods_of(source, methods.or(subject.methods.as_ref()))?,
-        protocol: protocol.unwrap_or_default(),
-        needs_backend: backend(source, needs_backend.or(subject.needs_backend.as_ref()))?,
-        transports: transports_of(source, transports.or(subject.transports.as_ref()))?,
-        idle: wait.unwrap_or_default(),
-    })
-}
-
-/// Only a template has a second form: who reads variables learns from them what ends the window.
+/// Only a template has a second form: a program that reads variables learns from them what ends the
+/// window.
 fn calls_command(
     source: Source<'_>,
     declared: Option<&Spanned<CommandTemplate>>,
@@ -232,7 +268,7 @@ fn calls_command(
     Ok(Some(command.as_ref().clone()))
 }
 
-fn methods_of(
+fn methods(
     source: Source<'_>,
     declared: Option<&Spanned<Vec<String>>>,
 ) -> Result<Vec<String>, DeclarationError> {
@@ -240,24 +276,13 @@ fn methods_of(
         return Ok(Vec::new());
     };
     let odd = methods.as_ref().iter().find(|method| !is_method(method));
-    match odd {
-        Some(method) => {
-            let message = format!("`{method}` is not a method: write pkg.Service/Method");
-            Err(source.invalid(methods.span(), message))
-        }
-        None => Ok(methods.as_ref().clone()),
-    }
+    odd.map_or(Ok(methods.as_ref().clone()), |method| {
+        let message = format!("`{method}` is not a method: write pkg.Service/Method");
+        Err(source.invalid(methods.span(), message))
+    })
 }
 
-/// Who says nothing speaks plain text over TCP, as every program of before there were others.
-fn transports_of(
-    source: Source<'_>,
-    declared: Option<&Spanned<Vec<String>>>,
-) -> Result<Vec<Transport>, DeclarationError> {
-    declared.map_or(Ok(vec![Transport::H2c]), |list| transports(source, list))
-}
-
-fn backend(
+fn needs_backend(
     source: Source<'_>,
     declared: Option<&Spanned<String>>,
 ) -> Result<Option<String>, DeclarationError> {
@@ -270,7 +295,24 @@ fn backend(
     }
 }
 
-fn required_command<'a>(
+fn dependency(
+    source: Source<'_>,
+    declared: &DeclaredDependency,
+) -> Result<Dependency, DeclarationError> {
+    check_command(source, declared.command.as_ref(), &declared.command)?;
+    let compile = |pattern: &Spanned<String>| {
+        let mut builder = RegexBuilder::new(pattern.as_ref());
+        let compiled = builder.size_limit(PATTERN_BYTES_MAX).build();
+        compiled.map_err(|error| source.invalid(pattern.span(), error.to_string()))
+    };
+    Ok(Dependency {
+        command: declared.command.as_ref().clone(),
+        pattern: declared.regex.as_ref().map(compile).transpose()?,
+        install: declared.install.clone(),
+    })
+}
+
+fn required<'a>(
     source: Source<'_>,
     command: Option<&'a Spanned<CommandTemplate>>,
     key: &str,
@@ -311,10 +353,10 @@ fn check_command<T>(
 
 fn check_template(
     source: Source<'_>,
-    run: &Spanned<CommandTemplate>,
+    command: &Spanned<CommandTemplate>,
 ) -> Result<(), DeclarationError> {
-    let complain = |error: TemplateError| source.invalid(run.span(), error.to_string());
-    template::check(run.as_ref()).map_err(complain)
+    let invalid = |error: TemplateError| source.invalid(command.span(), error.to_string());
+    template::check(command.as_ref()).map_err(invalid)
 }
 
 #[cfg(test)]
@@ -338,10 +380,10 @@ install = "https://rustup.rs"
 "#;
 
     fn read(text: &str) -> Result<Subject, DeclarationError> {
-        parse(Path::new("subjects/rust-tonic"), text)
+        Subject::parse(Path::new("subjects/rust-tonic"), text)
     }
 
-    fn describe(text: &str) -> String {
+    fn refusal(text: &str) -> String {
         read(text).expect_err("must be refused").to_string()
     }
 
@@ -394,12 +436,12 @@ install = "https://rustup.rs"
     #[test]
     fn a_misspelt_key_is_named_with_its_line_and_the_right_word() {
         assert_eq!(
-            describe(&TONIC.replace("description", "desciption")),
+            refusal(&TONIC.replace("description", "desciption")),
             "subjects/rust-tonic/subject.toml:4: unknown key `desciption`, \
              did you mean `description`?"
         );
         assert_eq!(
-            describe(&TONIC.replace("run =", "start =")),
+            refusal(&TONIC.replace("run =", "start =")),
             "subjects/rust-tonic/subject.toml:10: unknown key `start`, expected one of: \
              name, version, build, run, run_calls, output, roles, methods, protocol, \
              needs_backend, transports, wait"
@@ -422,7 +464,7 @@ install = "https://rustup.rs"
             ("[\"tls\", \"tls\"]", "`tls` is named twice"),
             ("[\"quic\"]", "`quic`: a transport is h2c, tls or unix"),
         ] {
-            let said = describe(&with(list));
+            let said = refusal(&with(list));
             assert!(said.contains("subject.toml:6: "), "{said}");
             assert!(said.contains(part), "{said}");
         }
@@ -436,26 +478,26 @@ install = "https://rustup.rs"
             wait(&format!("wait = \"spin\"{TONIC}")),
             Ok(IdleStrategy::Spin)
         );
-        let said = describe(&format!("wait = \"yield\"{TONIC}"));
+        let said = refusal(&format!("wait = \"yield\"{TONIC}"));
         assert!(said.contains("`sleep` or `spin`"), "{said}");
     }
 
     #[test]
     fn what_cannot_be_run_is_refused() {
         assert_eq!(
-            describe(&TONIC.replace("run = [\"./target/release/rust-tonic\"]", "run = []")),
+            refusal(&TONIC.replace("run = [\"./target/release/rust-tonic\"]", "run = []")),
             "subjects/rust-tonic/subject.toml:10: a command is an array of strings, \
              the program first: [\"cargo\", \"build\"]"
         );
         assert_eq!(
-            describe(&TONIC.replace("name = \"rust-tonic\"", "name = \"tonic\"")),
+            refusal(&TONIC.replace("name = \"rust-tonic\"", "name = \"tonic\"")),
             "subjects/rust-tonic/subject.toml:2: the subject in the folder `rust-tonic` \
              must be called so, not `tonic`"
         );
-        assert!(describe(&TONIC.replace("[\"server\"]", "[]")).contains("at least one role"));
-        assert!(describe(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
-        assert!(describe(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
-        assert!(describe(&TONIC.replace("version =", "#")).contains("has no `version` command"));
+        assert!(refusal(&TONIC.replace("[\"server\"]", "[]")).contains("at least one role"));
+        assert!(refusal(&TONIC.replace("\"server\"", "\"servant\"")).contains("servant"));
+        assert!(refusal(&TONIC.replace("'cargo 1", "'(cargo 1")).contains(":13:"));
+        assert!(refusal(&TONIC.replace("version =", "#")).contains("has no `version` command"));
     }
 
     #[test]
@@ -487,7 +529,7 @@ install = "https://rustup.rs"
     fn roles_may_be_left_to_the_variants_but_not_to_nobody() {
         let none = TONIC.replace("roles = [\"server\"]\n", "");
         assert_eq!(
-            describe(&none),
+            refusal(&none),
             "subjects/rust-tonic/subject.toml: neither the subject nor its variant `default` has \
              `roles`"
         );
@@ -499,7 +541,7 @@ install = "https://rustup.rs"
     fn what_a_variant_says_of_itself_is_checked() {
         let with = |line: &str| {
             let text = TONIC.replace("[[dependencies]]", &format!("{line}[[dependencies]]"));
-            describe(&text)
+            refusal(&text)
         };
         assert!(with("methods = [\"B.C\"]\n").contains("`B.C` is not a method"));
         assert!(with("protocol = \"smtp\"\n").contains("expected `grpc` or `thrift`"));
@@ -538,7 +580,7 @@ install = "https://rustup.rs"
     fn the_template_of_an_instrument_is_checked_and_that_of_a_server_is_not() {
         let odd = TONIC.replace("run = [", "run = [\"--x={methd}\", ");
         assert!(read(&odd).is_ok());
-        assert!(describe(&odd.replace("server", "instrument")).contains("`{method}`"));
+        assert!(refusal(&odd.replace("server", "instrument")).contains("`{method}`"));
     }
 
     #[test]
@@ -547,34 +589,5 @@ install = "https://rustup.rs"
             let _outcome_is_either = read(&TONIC[..end]);
             let _outcome_is_either = read(&TONIC[end..]);
         }
-    }
-
-    #[test]
-    fn a_build_is_stale_when_a_source_changes_and_fresh_when_a_product_does() {
-        use crate::build::BuildState;
-        let home = tempfile::tempdir().expect("a temporary folder");
-        let folder = home.path().join("subjects/rust-tonic");
-        std::fs::create_dir_all(folder.join("src")).expect("created");
-        std::fs::write(folder.join("src/main.rs"), "fn main() {}").expect("written");
-        let subject = parse(&folder, TONIC).expect("well-formed");
-        let variant = subject.default_variant();
-        let state = || subject.build_state(variant).expect("readable");
-        assert_eq!(state(), BuildState::Stale("never built"));
-
-        subject.note_built(variant).expect("written");
-        assert_eq!(state(), BuildState::Stale("the program is gone"));
-
-        std::fs::create_dir_all(folder.join("target/release")).expect("created");
-        std::fs::write(folder.join("target/release/rust-tonic"), "1").expect("written");
-        assert_eq!(state(), BuildState::Fresh);
-
-        std::fs::write(folder.join("src/main.rs"), "fn main() { }").expect("written");
-        assert_eq!(state(), BuildState::Stale("sources changed"));
-
-        subject.note_built(variant).expect("written");
-        assert_eq!(state(), BuildState::Fresh);
-        std::fs::create_dir_all(home.path().join("proto")).expect("created");
-        std::fs::write(home.path().join("proto/a.proto"), "message A {}").expect("written");
-        assert_eq!(state(), BuildState::Stale("sources changed"));
     }
 }
