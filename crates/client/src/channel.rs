@@ -1,49 +1,55 @@
 //! Calls from any number of threads over one connection.
 
-mod back_off;
-mod caller;
-mod calls;
-mod heads;
-mod inbox;
-mod link;
+mod address_picker;
+mod backoff;
+mod call_handle;
+mod call_key;
+mod call_limit;
+mod call_table;
+mod connection;
 mod loss;
+mod message_reader;
 mod options;
+mod pending_call;
+mod request_heads;
 mod requests;
 mod resets;
 mod responses;
-mod server;
 mod shard;
 mod shared;
-mod stream_state;
+mod shared_stream;
 mod waiting;
 
-pub use caller::Canceller;
-pub use inbox::ReceivedMessage;
+pub use call_handle::Canceller;
+pub use message_reader::ReceivedMessage;
 pub use options::ChannelOptions;
 pub use requests::Requests;
 pub use responses::Responses;
-pub use stream_state::{CallEnd, SendError};
+pub use shared_stream::{CallEnd, SendError};
 
-use crate::answer::Answer;
 use crate::call::{StreamCall, UnaryCall};
 use crate::encoding::{Encoding, append_message, fits_in_prefix};
 use crate::error::ConnectError;
+use crate::response::Response;
 #[cfg(doc)]
 use crate::targets::Targets;
+use address_picker::AddressPicker;
 use bookend_io::tls::Secured;
 use bookend_io::{Epoll, Mailbox, Waker, clock_ns};
 use bookend_wire::grpc::{Code, Status};
-use caller::Caller;
-use calls::{Mail, OnAnswer, Pending, RequestHead, Work};
-use inbox::Inbox;
+use call_handle::CallHandle;
+use call_limit::CallLimit;
+use message_reader::MessageReader;
 use options::nanoseconds;
-use server::Server;
+use pending_call::{
+    CallKind, ChannelCommand, PendingCall, RequestHead, ResponseCallback, StreamGuard,
+};
 use shard::ChannelShard;
-use shared::{CallLimit, ChannelShared, ThreadGuard};
+use shared::{ChannelShared, ThreadGuard};
+use shared_stream::SharedStream;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use std::{fmt, thread};
-use stream_state::{OnEnd, StreamState};
 use waiting::{InsideCallback, enter_channel_thread, may_wait};
 
 /// Unwritten output beyond which the server's bytes are not read. No calls are sent long before
@@ -70,11 +76,11 @@ impl Channel {
     /// [`ConnectError::Unreachable`] where the certificate of no server could be for the target.
     /// A server that cannot be reached is no error here: its calls end with that.
     pub fn connect(target: &str, options: ChannelOptions) -> Result<Self, ConnectError> {
-        let server = Server::find(target)?;
-        let connectors = options.connectors(server.names())?;
+        let addresses = AddressPicker::find(target)?;
+        let connectors = options.connectors(addresses.names())?;
         let waker = Waker::new()?;
         let mailbox = Mailbox::new(waker.clone());
-        let limit = Arc::new(CallLimit::new(options.max_unanswered_calls));
+        let limit = Arc::new(CallLimit::new(options.max_pending_calls));
         let guard = ThreadGuard {
             mailbox: mailbox.clone(),
             limit: Arc::clone(&limit),
@@ -82,7 +88,7 @@ impl Channel {
         let epoll = Epoll::new(waker.clone(), driver_options(&options))?;
         let shared =
             ChannelShared::new(target, &options, waker, mailbox.clone(), Arc::clone(&limit));
-        let shard = ChannelShard::new(server, options, mailbox, limit);
+        let shard = ChannelShard::new(addresses, options, mailbox, limit);
         let run = move || {
             let _guard = guard;
             enter_channel_thread();
@@ -90,7 +96,7 @@ impl Channel {
             match connectors {
                 None => drop(epoll.run(shard)),
                 Some(connectors) => {
-                    let which = ChannelShard::name_number;
+                    let which = ChannelShard::name_index;
                     drop(epoll.run(Secured::connecting_each(shard, connectors, which)));
                 }
             }
@@ -105,41 +111,45 @@ impl Channel {
         &self.0.target
     }
 
-    /// Waits until there is a connection whose server has sent its SETTINGS. Calls need not do so:
-    /// they wait by themselves. Not inside a callback.
+    /// Waits until there is a connection whose server has sent its SETTINGS. Calls need no such
+    /// wait: they wait by themselves. Must not be used inside a callback.
     ///
     /// # Errors
     /// Why none could be made, once every address was tried. The channel tries on.
     pub fn wait_for_connection(&self) -> Result<(), ConnectError> {
         may_wait().map_err(|InsideCallback| ConnectError::InsideCallback)?;
         let (waiter, connected) = mpsc::sync_channel(1);
-        self.0.post(Mail::AwaitConnection(waiter));
+        self.0.post(ChannelCommand::AwaitConnection(waiter));
         connected.recv().unwrap_or(Err(ConnectError::ChannelEnded))
     }
 
-    /// Makes a call. `on_answer` is called exactly once, whatever happens.
+    /// Makes a call. `on_response` is called exactly once, whatever happens.
     ///
-    /// It runs on the channel's thread, which answers nobody else meanwhile, so it must not block.
-    /// It may make calls. If it panics, nothing else is lost. Only a call that is refused at once
+    /// It runs on the channel's thread, which does nothing else meanwhile, so it must not block. It
+    /// may make calls. A panic in it ends no other call. Only a call that is refused at once
     /// (`INVALID_ARGUMENT` for a path or message that cannot be sent, `RESOURCE_EXHAUSTED` beyond
-    /// [`ChannelOptions::max_unanswered_calls`]) is answered on the calling thread, before this
-    /// returns.
+    /// [`ChannelOptions::max_pending_calls`]) has its callback called on the calling thread, before
+    /// this returns.
     ///
-    /// Besides what servers answer, a call may end with
-    /// - `DEADLINE_EXCEEDED` when [`UnaryCall::timeout`] has passed; the server is told to stop;
+    /// Besides the statuses of servers, a call may end with
+    /// - `DEADLINE_EXCEEDED` when [`UnaryCall::timeout`] has passed; its stream is reset;
     /// - `UNAVAILABLE` when the server cannot be reached, or the connection was lost before the
-    ///   answer: the server may or may not have handled it. Calls that the server says it has not
-    ///   looked at are sent again once before they end so;
+    ///   response: the server may or may not have processed the call. A call that the server says
+    ///   it has not processed is first sent once more;
     /// - `CANCELLED` when the last clone of the channel is dropped.
-    pub fn call(&self, call: UnaryCall, on_answer: impl FnOnce(Answer) + Send + 'static) {
-        let on_answer = OnAnswer::new(on_answer);
+    pub fn call(&self, call: UnaryCall, on_response: impl FnOnce(Response) + Send + 'static) {
+        let callback = ResponseCallback::new(on_response);
         let sendable = check_sendable(&call.path, &call.message);
         if let Err(status) = sendable.and_then(|()| self.0.admit()) {
-            return on_answer.answer(Answer::without_response(status));
+            return callback.call(Response::without_messages(status));
         }
         let message = match call.encoding {
             Encoding::Identity => call.message,
-            Encoding::Gzip => compressed(&call.message),
+            Encoding::Gzip => {
+                let mut framed = Vec::new();
+                append_message(&call.message, Encoding::Gzip, &mut framed);
+                framed
+            }
         };
         let head = RequestHead {
             path: call.path,
@@ -147,24 +157,25 @@ impl Channel {
             encoding: call.encoding,
             waits_for_ready: call.waits_for_ready,
         };
-        let work = Work::Unary(message, on_answer);
-        self.0.call(Pending::new(head, work, due(call.timeout)));
+        let kind = CallKind::Unary(message, callback);
+        let deadline_ns = call.timeout.map(deadline_ns);
+        self.0.call(PendingCall::new(head, kind, deadline_ns));
     }
 
-    /// Makes a call and waits for its answer, from any thread and any number of threads. Not inside
-    /// a callback, which would wait for itself: that is answered with `FAILED_PRECONDITION`.
+    /// Makes a call and waits for its response, from any thread and any number of threads. Inside a
+    /// callback, which would wait for itself, the call ends with `FAILED_PRECONDITION`.
     ///
-    /// It ends as [`Channel::call`] says.
-    pub fn unary(&self, call: UnaryCall) -> Answer {
+    /// Otherwise it ends as [`Channel::call`] says.
+    pub fn unary(&self, call: UnaryCall) -> Response {
         if may_wait().is_err() {
             let text = "a callback of a channel must not wait for an answer: use Channel::call";
-            return Answer::without_response(Status::new(Code::FailedPrecondition, text));
+            return Response::without_messages(Status::new(Code::FailedPrecondition, text));
         }
-        let (tell, hear) = mpsc::sync_channel(1);
-        self.call(call, move |answer| drop(tell.send(answer)));
-        hear.recv().unwrap_or_else(|_| {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.call(call, move |response| drop(sender.send(response)));
+        receiver.recv().unwrap_or_else(|_| {
             let status = Status::new(Code::Unavailable, "the channel has ended");
-            Answer::without_response(status)
+            Response::without_messages(status)
         })
     }
 
@@ -173,44 +184,39 @@ impl Channel {
     ///
     /// Both halves keep the channel alive. The call ends as [`Channel::call`] says, and with
     /// `CANCELLED` when either half is dropped before its end. A call that the server says it has
-    /// not looked at is made again once, if no more than 64 KiB of it were sent.
+    /// not processed is sent once more, if no more than 64 KiB of it were sent.
     pub fn open(&self, call: StreamCall) -> (Requests, Responses) {
-        let stream = Arc::new(StreamState::default());
-        let caller = Caller {
+        let stream = Arc::new(SharedStream::default());
+        let handle = CallHandle {
             channel: Arc::clone(&self.0),
             stream: Arc::clone(&stream),
         };
-        let inbox = Inbox::new(self.0.max_message_bytes, self.0.stream_window_bytes);
-        let requests = Requests::new(caller.clone(), call.encoding);
-        let responses = Responses::new(caller.clone(), inbox);
+        let reader = MessageReader::new(self.0.max_message_bytes, self.0.stream_window_bytes);
+        let requests = Requests::new(handle.clone(), call.encoding);
+        let responses = Responses::new(handle.clone(), reader);
         match check_sendable(&call.path, &[]).and_then(|()| self.0.admit()) {
             Ok(()) => self.begin(call, stream),
-            Err(status) => caller.give_up(status),
+            Err(status) => handle.give_up(status),
         }
         (requests, responses)
     }
 
-    fn begin(&self, call: StreamCall, stream: Arc<StreamState>) {
+    fn begin(&self, call: StreamCall, stream: Arc<SharedStream>) {
         let head = RequestHead {
             path: call.path,
             metadata: call.metadata,
             encoding: call.encoding,
             waits_for_ready: call.waits_for_ready,
         };
-        let work = Work::Stream(OnEnd::new(stream));
-        self.0.call(Pending::new(head, work, due(call.timeout)));
+        let kind = CallKind::Stream(StreamGuard(stream));
+        let deadline_ns = call.timeout.map(deadline_ns);
+        self.0.call(PendingCall::new(head, kind, deadline_ns));
     }
 }
 
-/// When a call is given up, nanoseconds of the driver's clock.
-fn due(timeout: Option<Duration>) -> Option<u64> {
-    timeout.map(|time| clock_ns() + nanoseconds(time))
-}
-
-fn compressed(message: &[u8]) -> Vec<u8> {
-    let mut framed = Vec::new();
-    append_message(message, Encoding::Gzip, &mut framed);
-    framed
+/// When a call must have ended, nanoseconds of the driver's clock.
+fn deadline_ns(timeout: Duration) -> u64 {
+    clock_ns() + nanoseconds(timeout)
 }
 
 impl fmt::Debug for Channel {

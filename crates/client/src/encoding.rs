@@ -61,7 +61,7 @@ fn append_prefixed(compressed: bool, octets: &[u8], output: &mut Vec<u8>) {
 
 /// What the head of an answer says of the messages behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum AnswerEncoding {
+pub(crate) enum ResponseEncoding {
     /// None is compressed.
     #[default]
     Identity,
@@ -71,7 +71,7 @@ pub(crate) enum AnswerEncoding {
     Unknown(String),
 }
 
-impl AnswerEncoding {
+impl ResponseEncoding {
     pub fn of_head(fields: &HeaderList) -> Self {
         match fields.find(ENCODING) {
             None | Some(b"identity") => Self::Identity,
@@ -131,7 +131,7 @@ mod tests {
 
     fn opened(
         framed: &[u8],
-        encoding: &AnswerEncoding,
+        encoding: &ResponseEncoding,
         limit_bytes: usize,
     ) -> Result<Vec<u8>, Code> {
         let (message, rest) = split_first(framed, usize::MAX).unwrap().unwrap();
@@ -146,12 +146,12 @@ mod tests {
             let plain = framed(message, Encoding::Identity);
             assert_eq!((plain[0], plain.len()), (0, message.len() + 5));
             assert_eq!(
-                opened(&plain, &AnswerEncoding::Gzip, 0),
+                opened(&plain, &ResponseEncoding::Gzip, 0),
                 Ok(message.to_vec())
             );
             let compressed = framed(message, Encoding::Gzip);
             assert_eq!(compressed[0], 1);
-            let back = opened(&compressed, &AnswerEncoding::Gzip, message.len());
+            let back = opened(&compressed, &ResponseEncoding::Gzip, message.len());
             assert_eq!(back, Ok(message.to_vec()));
         }
     }
@@ -160,20 +160,20 @@ mod tests {
     fn what_inflates_to_more_than_the_limit_is_refused() {
         let bomb = framed(&[0; 100_000], Encoding::Gzip);
         assert!(bomb.len() < 1_000);
-        let refused = opened(&bomb, &AnswerEncoding::Gzip, 99_999);
+        let refused = opened(&bomb, &ResponseEncoding::Gzip, 99_999);
         assert_eq!(refused, Err(Code::ResourceExhausted));
     }
 
     #[test]
     fn a_flag_without_an_encoding_that_was_offered_is_the_servers_fault() {
         let compressed = framed(b"x", Encoding::Gzip);
-        let unknown = AnswerEncoding::Unknown("zstd".to_owned());
-        for encoding in [AnswerEncoding::Identity, unknown] {
+        let unknown = ResponseEncoding::Unknown("zstd".to_owned());
+        for encoding in [ResponseEncoding::Identity, unknown] {
             assert_eq!(opened(&compressed, &encoding, 100), Err(Code::Internal));
         }
         let damaged = [&[1, 0, 0, 0, 3][..], b"abc"].concat();
         assert_eq!(
-            opened(&damaged, &AnswerEncoding::Gzip, 100),
+            opened(&damaged, &ResponseEncoding::Gzip, 100),
             Err(Code::Internal)
         );
     }

@@ -46,16 +46,15 @@
 //! `docs/use/client.md` has the whole guide, with examples.
 #![forbid(unsafe_code)]
 
-mod answer;
 mod call;
 mod channel;
 mod encoding;
 mod error;
+mod partial_response;
 mod response;
+mod response_headers;
 pub mod targets;
-mod verdict;
 
-pub use answer::Answer;
 pub use bookend_io::tls;
 pub use bookend_wire::grpc::{Code, MalformedBinary, Metadata, MetadataError, Status};
 pub use call::{StreamCall, UnaryCall};
@@ -64,6 +63,7 @@ pub use channel::{
 };
 pub use encoding::Encoding;
 pub use error::ConnectError;
+pub use response::Response;
 pub use targets::{TargetError, TargetName, Targets};
 
 /// The examples of the guide, which are to compile.

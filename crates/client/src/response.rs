@@ -1,114 +1,69 @@
-//! The answer to a unary call while it is gathered.
+//! The response of a method that gives one message.
 
-use crate::answer::{Answer, no_message, several_messages};
-use crate::verdict::{Plain, Verdict};
-use bookend_wire::HeaderList;
-use bookend_wire::grpc::{Assembler, Code, MessageError, Status};
+use bookend_wire::grpc::{Code, Metadata, Status};
 
-/// What has come of an answer so far, its message and all.
-#[derive(Debug, Default)]
-pub(crate) struct Response {
-    verdict: Verdict,
-    assembler: Assembler,
-    messages: Vec<Vec<u8>>,
-    was_compressed: bool,
+/// How a call ended, and everything that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Metadata of the head.
+    pub head: Metadata,
+    /// The message, without its prefix and as it was before compression. May be there although the
+    /// call did not end with `OK`.
+    pub message: Option<Vec<u8>>,
+    /// Whether the message came compressed.
+    pub was_compressed: bool,
+    /// Metadata of the trailers.
+    pub trailers: Metadata,
+    /// How the call ended. Where the response breaks the rules of gRPC, or none came in time, this
+    /// is what gRPC prescribes for that case, and its message says what was wrong.
+    pub status: Status,
 }
 
 impl Response {
-    /// Whether the call is over.
-    #[inline]
-    pub fn has_ended(&self) -> bool {
-        self.verdict.has_ended()
-    }
-
-    /// Whether anything of it has come.
-    pub fn has_begun(&self) -> bool {
-        self.verdict.head().is_some()
-    }
-
-    /// The whole answer, once the call is over.
-    pub fn into_answer(self) -> Option<Answer> {
-        let ended = self.verdict.into_end()?;
-        Some(Answer {
-            status: ended.status,
-            head: ended.head,
-            messages: self.messages,
-            was_compressed: self.was_compressed,
-            trailers: ended.trailers,
-        })
-    }
-
-    /// A head, or trailers. Says whether they were of the plain kind.
-    pub fn headers(&mut self, fields: &HeaderList, end_stream: bool) -> Option<Plain> {
-        let plain = self.verdict.headers(fields, end_stream);
-        self.check_end();
-        plain
-    }
-
-    /// A header block like one for which [`Response::headers`] has returned `plain`.
-    #[inline]
-    pub fn plain(&mut self, plain: Plain, end_stream: bool) {
-        self.verdict.plain(plain, end_stream);
-        self.check_end();
-    }
-
-    /// Part of the body.
-    pub fn data(&mut self, data: &[u8], limit_bytes: usize, end_stream: bool) {
-        if self.verdict.has_messages() && !self.has_ended() {
-            self.gather(data, limit_bytes);
-        }
-        if end_stream {
-            self.verdict.end(None);
+    /// The message of a call that succeeded.
+    ///
+    /// # Errors
+    /// The status where it is not `OK`.
+    pub fn single_message(&self) -> Result<&[u8], Status> {
+        match &self.message {
+            _ if self.status.code != Code::Ok => Err(self.status.clone()),
+            Some(message) => Ok(message),
+            None => Err(no_message()),
         }
     }
 
-    #[inline]
-    fn gather(&mut self, data: &[u8], limit_bytes: usize) {
-        let mut fault = None;
-        let pushed = self.assembler.push(data, limit_bytes, |message| {
-            if fault.is_some() {
-                return;
-            }
-            if !self.messages.is_empty() {
-                fault = Some(several_messages());
-                return;
-            }
-            self.was_compressed |= message.compressed;
-            match self.verdict.encoding().open(message, limit_bytes) {
-                Ok(octets) => self.messages.push(octets),
-                Err(status) => fault = Some(status),
-            }
-        });
-        let unreadable = pushed.err().map(|error| unreadable(&error));
-        if let Some(status) = fault.or(unreadable) {
-            self.verdict.fail(status);
+    /// As [`Response::single_message`], without a copy.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn into_single_message(self) -> Result<Vec<u8>, Status> {
+        match self.message {
+            _ if self.status.code != Code::Ok => Err(self.status),
+            Some(message) => Ok(message),
+            None => Err(no_message()),
         }
     }
 
-    /// Whether an end that the server calls good is one.
-    #[inline]
-    fn check_end(&mut self) {
-        if !self.verdict.is_ok() {
-            return;
-        }
-        if !self.assembler.is_empty() {
-            self.verdict.fail(cut_off());
-        } else if self.messages.is_empty() {
-            self.verdict.fail(no_message());
+    /// The response of a call of which nothing came.
+    pub(crate) fn without_messages(status: Status) -> Self {
+        Self {
+            head: Metadata::new(),
+            message: None,
+            was_compressed: false,
+            trailers: Metadata::new(),
+            status,
         }
     }
 }
 
-/// Why a body cannot be read on.
-pub(crate) fn unreadable(error: &MessageError) -> Status {
-    let code = match error {
-        MessageError::TooLarge { .. } => Code::ResourceExhausted,
-        MessageError::BadFlag(_) => Code::Internal,
-    };
-    Status::new(code, format!("the server sent {error}"))
+/// The status of a call that ended with `OK` and without the one message.
+pub(crate) fn no_message() -> Status {
+    let text = "the server said OK and sent no message where one is due";
+    Status::new(Code::Unimplemented, text)
 }
 
-/// The body ended within a message.
-pub(crate) fn cut_off() -> Status {
-    Status::new(Code::Internal, "the server's last message is cut off")
+/// The status of a call to which more than the one message came.
+pub(crate) fn several_messages() -> Status {
+    let text = "the server sent several messages where one is due";
+    Status::new(Code::Unimplemented, text)
 }

@@ -252,6 +252,6 @@ fn streams_go_over_tls_as_well() {
     let (mut requests, responses) = channel.open(StreamCall::new(ECHO));
     requests.send(&vec![3; 1 << 20]).unwrap();
     requests.finish();
-    let answer = responses.into_answer();
+    let answer = responses.into_response();
     assert!(answer.single_message() == Ok(&vec![3; 1 << 20]));
 }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use bookend_client::{
-    Answer, Channel, Code, Encoding, Metadata, Requests, Responses, Status, StreamCall, UnaryCall,
+    Channel, Code, Encoding, Metadata, Requests, Response, Responses, Status, StreamCall, UnaryCall,
 };
 use bookend_conformance::connect::messages::client_compat_request::cancel::CancelTiming;
 use bookend_conformance::connect::messages::{
@@ -61,7 +61,7 @@ fn unary(channel: &Channel, call: StreamCall, message: Vec<u8>) -> ClientRespons
 }
 
 /// The result of a call that has one response message.
-fn of_answer(answer: Answer) -> ClientResponseResult {
+fn of_answer(answer: Response) -> ClientResponseResult {
     let (payloads, error) = match answer.single_message().and_then(payload) {
         Ok(payload) => (vec![payload], None),
         Err(status) => (Vec::new(), Some(status)),
@@ -113,7 +113,7 @@ fn streaming(
         canceller.cancel();
     }
     let mut result = match request.stream_type() {
-        StreamType::Unary | StreamType::ClientStream => of_answer(heard.responses.into_answer()),
+        StreamType::Unary | StreamType::ClientStream => of_answer(heard.responses.into_response()),
         _ => heard.end(),
     };
     result.num_unsent_requests = i32::try_from(unsent).unwrap_or(i32::MAX);
@@ -157,7 +157,7 @@ impl Heard {
     /// Waits for a message; false at the end.
     fn next(&mut self) -> bool {
         let message = match self.responses.next() {
-            Some(message) => message.and_then(|message| payload(&message.octets)),
+            Some(message) => message.and_then(|message| payload(&message.bytes)),
             None => return false,
         };
         match message {

@@ -6,7 +6,7 @@ use bookend_conformance::connect::messages::Header;
 use bookend_conformance::connect::messages::conformance_payload::RequestInfo;
 use bookend_server::prost::Name;
 use bookend_server::prost_types::Any;
-use bookend_server::{PoolContext, Context, Metadata};
+use bookend_server::{Context, Metadata, PoolContext};
 
 /// Of a call that is handled where it came in.
 pub fn of_context(context: &Context<'_>, requests: Vec<Any>) -> RequestInfo {

@@ -12,7 +12,7 @@ use bookend_conformance::connect::messages::{
     UnaryResponseDefinition, UnimplementedRequest, UnimplementedResponse,
 };
 use bookend_conformance::connect::{Details, STATUS_DETAILS};
-use bookend_server::{PoolContext, Code, Context, ReplySender, RequestReceiver, Responder, Status};
+use bookend_server::{Code, Context, PoolContext, ReplySender, RequestReceiver, Responder, Status};
 
 use crate::replying::{Replying, add_metadata, pairs, told};
 use crate::request_info::{any, of_call, of_context, of_requests};

@@ -1,7 +1,7 @@
 //! Messages under gzip. The server is asked first to refuse a request that did not come compressed
 //! and says that it did: one that does not look would pass all the rest.
 
-use bookend_client::{Answer, Code, Encoding};
+use bookend_client::{Code, Encoding, Response};
 use bookend_conformance::interop::messages::{
     BoolValue, ResponseParameters, SimpleRequest, SimpleResponse, StreamingInputCallRequest,
     StreamingInputCallResponse, StreamingOutputCallRequest, StreamingOutputCallResponse,
@@ -48,7 +48,7 @@ pub fn server_unary(service: &Service) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_large(answer: &Answer) -> Result<(), Failure> {
+fn check_large(answer: &Response) -> Result<(), Failure> {
     let response: SimpleResponse = single(answer)?;
     check_payload(response.payload, LARGE_RESPONSE_BYTES)
 }
@@ -68,14 +68,14 @@ pub fn client_streaming(service: &Service) -> Result<(), Failure> {
     let sent = requests.send_uncompressed(&request(27_182, YES).encode_to_vec());
     sent.map_err(|error| error.to_string())?;
     requests.finish();
-    check_code(&responses.into_answer().status, Code::InvalidArgument)?;
+    check_code(&responses.into_response().status, Code::InvalidArgument)?;
 
     let (mut requests, responses) = open();
     send(&mut requests, &request(27_182, YES))?;
     let sent = requests.send_uncompressed(&request(45_904, NO).encode_to_vec());
     sent.map_err(|error| error.to_string())?;
     requests.finish();
-    let response: StreamingInputCallResponse = single(&responses.into_answer())?;
+    let response: StreamingInputCallResponse = single(&responses.into_response())?;
     check_equal("the sum", response.aggregated_payload_size, 73_086)
 }
 
@@ -101,7 +101,7 @@ pub fn server_streaming(service: &Service) -> Result<(), Failure> {
             is_compressed,
             compressed.map(|flag| flag.value),
         )?;
-        let response: StreamingOutputCallResponse = decode(&message.octets)?;
+        let response: StreamingOutputCallResponse = decode(&message.bytes)?;
         check_payload(response.payload, bytes)?;
     }
     check_end(&mut responses)

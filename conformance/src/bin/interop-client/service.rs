@@ -1,7 +1,7 @@
 //! A server of `grpc.testing.TestService`, as its client sees it.
 
 use bookend_client::{
-    Answer, Channel, ChannelOptions, Code, Requests, Responses, Status, StreamCall, UnaryCall,
+    Channel, ChannelOptions, Code, Requests, Response, Responses, Status, StreamCall, UnaryCall,
 };
 use bookend_conformance::interop::messages::{EchoStatus, Payload, PayloadType};
 use bookend_server::prost::Message;
@@ -32,12 +32,12 @@ impl Service {
     }
 
     /// A unary call of this method.
-    pub fn unary(&self, method: &str, request: &impl Message) -> Answer {
+    pub fn unary(&self, method: &str, request: &impl Message) -> Response {
         self.channel.unary(unary_call(method, request))
     }
 
     /// A unary call with more to it.
-    pub fn unary_with(&self, call: UnaryCall) -> Answer {
+    pub fn unary_with(&self, call: UnaryCall) -> Response {
         self.channel.unary(call)
     }
 
@@ -86,7 +86,7 @@ pub fn echo_status(status: &Status) -> Option<EchoStatus> {
 }
 
 /// The message of a call that had to succeed with one.
-pub fn single<M: Message + Default>(answer: &Answer) -> Result<M, Failure> {
+pub fn single<M: Message + Default>(answer: &Response) -> Result<M, Failure> {
     let message = answer.single_message();
     decode(message.map_err(|status| format!("ended with {status}"))?)
 }

@@ -23,7 +23,7 @@ pub fn client(service: &Service) -> Result<(), Failure> {
         send(&mut requests, &request)?;
     }
     requests.finish();
-    let response: StreamingInputCallResponse = single(&responses.into_answer())?;
+    let response: StreamingInputCallResponse = single(&responses.into_response())?;
     check_equal("the sum", response.aggregated_payload_size, 74_922)
 }
 
@@ -73,7 +73,7 @@ pub fn send(requests: &mut Requests, request: &impl Message) -> Result<(), Failu
 
 /// The next response, of a call that still has one.
 pub fn next(responses: &mut Responses) -> Result<StreamingOutputCallResponse, Failure> {
-    decode(&received(responses)?.octets)
+    decode(&received(responses)?.bytes)
 }
 
 /// As [`next`], as it came.

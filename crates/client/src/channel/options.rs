@@ -1,6 +1,6 @@
 //! What a channel may do, and how long it waits.
 
-use super::heads::Origin;
+use super::request_heads::Origin;
 use crate::error::ConnectError;
 use crate::targets::{TargetName, TargetNames};
 use bookend_io::tls::{ClientConfig, Connector, Connectors};
@@ -17,12 +17,12 @@ const SETTINGS_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// The first wait before a connection that failed is made again: long enough that a dead server
 /// costs nothing, short enough that a restart goes unnoticed.
-const BACK_OFF_MIN: Duration = Duration::from_millis(100);
+const BACKOFF_MIN: Duration = Duration::from_millis(100);
 /// The longest such wait: each failure doubles it. A server that comes back is found within it.
-const BACK_OFF_MAX: Duration = Duration::from_secs(10);
+const BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// Calls without a response that a channel holds. As many as a trusted server lets one connection
 /// have in flight (2^20), at some 300 bytes each.
-const MAX_UNANSWERED_CALLS: usize = 1 << 20;
+const MAX_PENDING_CALLS: usize = 1 << 20;
 
 /// How a [`crate::Channel`] connects, and what it accepts.
 #[derive(Clone, Debug)]
@@ -42,12 +42,12 @@ pub struct ChannelOptions {
     pub http2: ConnectionConfig,
     /// The first wait before a connection that failed is made again. Each wait is drawn at random
     /// from within 20 % of its nominal length.
-    pub back_off_min: Duration,
+    pub backoff_min: Duration,
     /// The longest such wait: each failure doubles it.
-    pub back_off_max: Duration,
+    pub backoff_max: Duration,
     /// Calls without a response, waiting or in flight; a further one ends at once with
     /// `RESOURCE_EXHAUSTED`.
-    pub max_unanswered_calls: usize,
+    pub max_pending_calls: usize,
     /// How long a server may send nothing while calls wait for it before it is sent a PING, or up
     /// to half as much more; less than 10 s counts as 10 s, as in grpc-go. `None` means no PINGs.
     ///
@@ -71,9 +71,9 @@ impl Default for ChannelOptions {
             authority: None,
             tls: None,
             http2: ConnectionConfig::trusted(),
-            back_off_min: BACK_OFF_MIN,
-            back_off_max: BACK_OFF_MAX,
-            max_unanswered_calls: MAX_UNANSWERED_CALLS,
+            backoff_min: BACKOFF_MIN,
+            backoff_max: BACKOFF_MAX,
+            max_pending_calls: MAX_PENDING_CALLS,
             keepalive_time: None,
             keepalive_timeout: Duration::from_nanos(TIMEOUT_NS),
         }

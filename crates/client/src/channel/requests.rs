@@ -1,7 +1,7 @@
 //! The half of a streaming call that sends.
 
-use super::caller::{Caller, Canceller};
-use super::stream_state::SendError;
+use super::call_handle::{CallHandle, Canceller};
+use super::shared_stream::SendError;
 use crate::encoding::{Encoding, append_message, fits_in_prefix};
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use std::fmt;
@@ -12,15 +12,15 @@ use std::fmt;
 /// Ends with [`Requests::finish`]. Dropped without that, it cancels the call: the server would wait
 /// for ever.
 pub struct Requests {
-    caller: Caller,
+    call: CallHandle,
     encoding: Encoding,
     finished: bool,
 }
 
 impl Requests {
-    pub(crate) fn new(caller: Caller, encoding: Encoding) -> Self {
+    pub(crate) fn new(call: CallHandle, encoding: Encoding) -> Self {
         Self {
-            caller,
+            call,
             encoding,
             finished: false,
         }
@@ -67,32 +67,32 @@ impl Requests {
     }
 
     fn put(&self, bytes: usize, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), SendError> {
-        let notice = self.caller.stream.send(bytes, append)?;
-        self.caller.notify(notice);
+        let notification = self.call.stream.send(bytes, append)?;
+        self.call.notify(notification);
         Ok(())
     }
 
     /// Says that no further message will come. What was sent still goes out.
     pub fn finish(mut self) {
         self.finished = true;
-        self.caller.notify(self.caller.stream.finish());
+        self.call.notify(self.call.stream.finish());
     }
 
     /// Ends the call with `CANCELLED`, unless it is over; as [`Canceller::cancel`].
     pub fn cancel(&self) {
-        self.caller.cancel();
+        self.call.cancel();
     }
 
     /// What cancels the call from elsewhere.
     pub fn canceller(&self) -> Canceller {
-        Canceller::new(self.caller.clone())
+        Canceller::new(self.call.clone())
     }
 }
 
 impl Drop for Requests {
     fn drop(&mut self) {
         if !self.finished {
-            self.caller.cancel();
+            self.call.cancel();
         }
     }
 }

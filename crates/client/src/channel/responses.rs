@@ -1,45 +1,44 @@
 //! The half of a streaming call that receives.
 
-use super::caller::{Caller, Canceller};
-use super::inbox::{Inbox, ReceivedMessage};
-use super::stream_state::{Arrived, CallEnd};
+use super::call_handle::{CallHandle, Canceller};
+use super::message_reader::{MessageReader, ReceivedMessage};
+use super::shared_stream::{CallEnd, ReadOutcome};
 use super::waiting::InsideCallback;
-use crate::answer::{Answer, no_message, several_messages};
-use crate::encoding::AnswerEncoding;
-use crate::response::cut_off;
-use bookend_wire::grpc::Metadata;
-use bookend_wire::grpc::{Code, Status};
+use crate::encoding::ResponseEncoding;
+use crate::partial_response::cut_off;
+use crate::response::{Response, no_message, several_messages};
+use bookend_wire::grpc::{Code, Metadata, Status};
 use std::fmt;
 
-/// Receives the answer of one call: metadata of the head, messages one by one, then the end. The
+/// Receives the response of one call: metadata of the head, messages one by one, then the end. The
 /// other half is [`crate::Requests`]; each may be used by its own thread.
 ///
-/// It is an iterator that waits. It gives every message, then, where the call has not ended with
+/// This is an iterator that waits. It gives every message, then, where the call has not ended with
 /// `OK`, the status as an error, then nothing.
 ///
-/// Messages that nobody takes keep the server from sending more: at most the window of a stream
+/// Messages that are not taken keep the server from sending more: at most the window of a stream
 /// ([`bookend_wire::ConnectionConfig`]) and one message of the largest size are kept here.
 ///
 /// Dropped before the end, it cancels the call.
 pub struct Responses {
-    caller: Caller,
-    inbox: Inbox,
-    head: Option<(Metadata, AnswerEncoding)>,
+    call: CallHandle,
+    reader: MessageReader,
+    head: Option<(Metadata, ResponseEncoding)>,
     end: Option<CallEnd>,
 }
 
 impl Responses {
-    pub(crate) fn new(caller: Caller, inbox: Inbox) -> Self {
+    pub(crate) fn new(call: CallHandle, reader: MessageReader) -> Self {
         Self {
-            caller,
-            inbox,
+            call,
+            reader,
             head: None,
             end: None,
         }
     }
 
-    /// Waits for the metadata of the answer's head. It is empty where there is none: an answer
-    /// without messages may consist of trailers only.
+    /// Waits for the metadata of the head. It is empty where there is no head: a response without
+    /// messages may consist of trailers only.
     pub fn head(&mut self) -> &Metadata {
         let head = match self.head.take() {
             Some(head) => head,
@@ -48,8 +47,8 @@ impl Responses {
         &self.head.insert(head).0
     }
 
-    fn wait_for_head(&mut self) -> (Metadata, AnswerEncoding) {
-        self.caller.stream.head().unwrap_or_else(|refused| {
+    fn wait_for_head(&mut self) -> (Metadata, ResponseEncoding) {
+        self.call.stream.head().unwrap_or_else(|refused| {
             self.give_up(must_not_wait(refused));
             Default::default()
         })
@@ -59,35 +58,35 @@ impl Responses {
     pub fn end(&mut self) -> &CallEnd {
         self.by_ref().for_each(drop);
         self.end.get_or_insert_with(|| {
-            let text = "an answer ended without a status";
+            let text = "a response ended without a status";
             CallEnd::without_trailers(Status::new(Code::Internal, text))
         })
     }
 
-    /// Waits for the whole answer of a method that gives one message: a unary or a client-streaming
-    /// one. Where it gives none, or more, the status is `UNIMPLEMENTED`.
-    pub fn into_answer(mut self) -> Answer {
-        let mut messages = Vec::new();
-        let mut was_compressed = false;
+    /// Waits for the whole response of a method that gives one message: a unary or a
+    /// client-streaming one. Where it gives none, or more, the status is `UNIMPLEMENTED`.
+    pub fn into_response(mut self) -> Response {
+        let mut received: Option<ReceivedMessage> = None;
         while let Some(Ok(message)) = self.next() {
-            if !messages.is_empty() {
+            if received.is_some() {
                 self.give_up(several_messages());
                 break;
             }
-            was_compressed = message.was_compressed;
-            messages.push(message.octets);
+            received = Some(message);
         }
         let CallEnd {
             mut status,
             trailers,
         } = self.end().clone();
-        if status.code == Code::Ok && messages.is_empty() {
+        if status.code == Code::Ok && received.is_none() {
             status = no_message();
         }
-        Answer {
+        Response {
             head: self.head().clone(),
-            messages,
-            was_compressed,
+            was_compressed: received
+                .as_ref()
+                .is_some_and(|message| message.was_compressed),
+            message: received.map(|message| message.bytes),
             trailers,
             status,
         }
@@ -95,25 +94,24 @@ impl Responses {
 
     /// Ends the call with `CANCELLED`, unless it is over; as [`Canceller::cancel`].
     pub fn cancel(&self) {
-        self.caller.cancel();
+        self.call.cancel();
     }
 
     /// What cancels the call from elsewhere, also while this waits.
     pub fn canceller(&self) -> Canceller {
-        Canceller::new(self.caller.clone())
+        Canceller::new(self.call.clone())
     }
 
     /// The next message; `None` at an end that is good.
     fn read(&mut self) -> Result<Option<ReceivedMessage>, Status> {
         loop {
-            if self.caller.stream.is_given_up() {
-                self.inbox.clear();
+            if self.call.stream.is_cancelled() {
+                self.reader.clear();
             }
-            let encoding = self.head.as_ref().map(|(_, encoding)| encoding);
-            let message = self
-                .inbox
-                .next(encoding.unwrap_or(&AnswerEncoding::Identity))?;
-            self.tell_what_was_read(message.is_none());
+            let head = self.head.as_ref();
+            let encoding = head.map_or(&ResponseEncoding::Identity, |(_, encoding)| encoding);
+            let message = self.reader.next(encoding)?;
+            self.give_credit(message.is_none());
             if message.is_some() {
                 return Ok(message);
             }
@@ -123,45 +121,41 @@ impl Responses {
         }
     }
 
-    fn tell_what_was_read(&mut self, waits: bool) {
-        if let Some(bytes) = self.inbox.take_notice(waits) {
-            self.caller.notify(self.caller.stream.has_read(bytes));
+    fn give_credit(&mut self, waits: bool) {
+        if let Some(bytes) = self.reader.take_credit(waits) {
+            self.call.notify(self.call.stream.has_read(bytes));
         }
     }
 
     /// Waits for more of the body, or for the end.
     fn fetch(&mut self) -> Result<Option<CallEnd>, Status> {
-        let stream = &self.caller.stream;
-        let wanted_bytes = self.inbox.wanted_bytes();
-        let arrived = self
-            .inbox
-            .fetch(|octets| stream.receive(wanted_bytes, octets))
-            .map_err(must_not_wait)?;
-        match arrived {
-            Arrived::Body => {
+        let stream = &self.call.stream;
+        let wanted_bytes = self.reader.wanted_bytes();
+        let outcome = self
+            .reader
+            .fetch(|buffer| stream.receive(wanted_bytes, buffer));
+        match outcome.map_err(must_not_wait)? {
+            ReadOutcome::Body => {
                 self.head();
                 Ok(None)
             }
-            Arrived::End(end) => Ok(Some(end)),
+            ReadOutcome::End(end) => Ok(Some(end)),
         }
     }
 
     fn conclude(&mut self, end: CallEnd) -> Result<Option<ReceivedMessage>, Status> {
-        let is_good = end.status.code == Code::Ok;
-        if is_good && self.inbox.is_cut_off() {
+        let is_ok = end.status.code == Code::Ok;
+        if is_ok && self.reader.is_cut_off() {
             return Err(cut_off());
         }
         let status = end.status.clone();
         self.end = Some(end);
-        match is_good {
-            true => Ok(None),
-            false => Err(status),
-        }
+        if is_ok { Ok(None) } else { Err(status) }
     }
 
     /// The call cannot be read on.
     fn give_up(&mut self, status: Status) {
-        self.caller.give_up(status.clone());
+        self.call.give_up(status.clone());
         self.end = Some(CallEnd::without_trailers(status));
     }
 }
@@ -191,7 +185,7 @@ fn must_not_wait(_: InsideCallback) -> Status {
 impl Drop for Responses {
     fn drop(&mut self) {
         if self.end.is_none() {
-            self.caller.cancel();
+            self.call.cancel();
         }
     }
 }

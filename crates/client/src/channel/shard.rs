@@ -1,16 +1,17 @@
-//! What the thread of a channel owns: its connections and its calls.
+//! What the thread of a channel does: it owns the connections and the calls.
 
 #[cfg(test)]
 mod stories;
 
-use super::back_off::BackOff;
-use super::calls::{Calls, Mail, Pending, Place};
-use super::link::Link;
+use super::address_picker::AddressPicker;
+use super::backoff::Backoff;
+use super::call_limit::CallLimit;
+use super::call_table::CallTable;
+use super::connection::ChannelConnection;
 use super::loss::{DEADLINE_PASSED, Loss, is_tls_alert, not_connected};
 use super::options::{ChannelOptions, nanoseconds};
-use super::server::Server;
-use super::shared::CallLimit;
-use super::stream_state::StreamState;
+use super::pending_call::{CallState, ChannelCommand, PendingCall};
+use super::shared_stream::SharedStream;
 use crate::error::ConnectError;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Mailbox, Opened, Received, Shard};
 use bookend_wire::Keepalive;
@@ -22,20 +23,20 @@ use std::time::Duration;
 
 /// The thread's part of a channel.
 pub(crate) struct ChannelShard {
-    server: Server,
+    addresses: AddressPicker,
     options: ChannelOptions,
-    mailbox: Mailbox<Mail>,
-    inbox: Vec<Mail>,
-    calls: Calls,
-    /// Where calls are sent, once it is greeted.
-    current: Option<Link>,
-    /// Connections that take no more calls and still have some in flight.
-    leaving: Vec<Link>,
-    back_off: BackOff,
+    mailbox: Mailbox<ChannelCommand>,
+    commands: Vec<ChannelCommand>,
+    calls: CallTable,
+    /// Where calls are sent, once its server has sent SETTINGS.
+    current: Option<ChannelConnection>,
+    /// Connections that take no more calls, until those in flight have ended.
+    draining: Vec<ChannelConnection>,
+    backoff: Backoff,
     keepalive: Option<Keepalive>,
-    /// When the next connection is to be asked for; `None` while there is one.
-    dial_at_ns: Option<u64>,
-    /// Why the server could not be reached at the last try.
+    /// When the next connection is to be made; `None` while there is one.
+    connect_at_ns: Option<u64>,
+    /// Why the last attempt at every address has failed.
     unreachable: Option<ConnectError>,
     /// Threads that wait for a connection.
     waiters: Vec<SyncSender<Result<(), ConnectError>>>,
@@ -43,59 +44,60 @@ pub(crate) struct ChannelShard {
 
 impl ChannelShard {
     pub fn new(
-        server: Server,
+        addresses: AddressPicker,
         options: ChannelOptions,
-        mailbox: Mailbox<Mail>,
+        mailbox: Mailbox<ChannelCommand>,
         limit: Arc<CallLimit>,
     ) -> Self {
-        let back_off = BackOff::new(options.back_off_min, options.back_off_max);
+        let backoff = Backoff::new(options.backoff_min, options.backoff_max);
         let keepalive = options.keepalive();
         Self {
-            server,
+            addresses,
             options,
             mailbox,
-            inbox: Vec::new(),
-            calls: Calls::new(limit),
+            commands: Vec::new(),
+            calls: CallTable::new(limit),
             current: None,
-            leaving: Vec::new(),
-            back_off,
+            draining: Vec::new(),
+            backoff,
             keepalive,
-            dial_at_ns: Some(0),
+            connect_at_ns: Some(0),
             unreachable: None,
             waiters: Vec::new(),
         }
     }
 
     /// Which of the server's names a connection is for.
-    pub fn name_number(&self, token: u64) -> usize {
+    pub fn name_index(&self, token: u64) -> usize {
         token as usize
     }
 
-    fn take_mail(&mut self, io: &mut IoContext) {
-        let mut inbox = mem::take(&mut self.inbox);
-        self.mailbox.drain_into(&mut inbox);
-        for mail in inbox.drain(..) {
-            match mail {
-                Mail::Call(pending) => self.take(pending),
-                Mail::Attend(stream) => self.attend(&stream, io),
-                Mail::AwaitConnection(waiter) => self.await_connection(waiter),
+    fn take_commands(&mut self, io: &mut IoContext) {
+        let mut commands = mem::take(&mut self.commands);
+        self.mailbox.drain_into(&mut commands);
+        for command in commands.drain(..) {
+            match command {
+                ChannelCommand::Call(call) => self.add_call(call),
+                ChannelCommand::StreamChanged(stream) => self.update_stream(&stream, io),
+                ChannelCommand::AwaitConnection(waiter) => self.await_connection(waiter),
             }
         }
-        self.inbox = inbox;
+        self.commands = commands;
     }
 
-    fn take(&mut self, pending: Pending) {
+    fn add_call(&mut self, call: PendingCall) {
         match &self.unreachable {
-            Some(error) if !pending.head.waits_for_ready => {
-                self.calls.refuse(pending, error.to_string());
+            Some(error) if !call.head.waits_for_ready => {
+                self.calls.refuse(call, error.to_string());
             }
-            _ => self.calls.add(pending),
+            _ => self.calls.add(call),
         }
     }
 
     fn await_connection(&mut self, waiter: SyncSender<Result<(), ConnectError>>) {
         self.waiters.push(waiter);
-        if self.current.as_ref().is_some_and(Link::is_greeted) {
+        let current = self.current.as_ref();
+        if current.is_some_and(ChannelConnection::has_settings) {
             self.notify_waiters(&Ok(()));
         } else if let Some(error) = self.unreachable.clone() {
             self.notify_waiters(&Err(error));
@@ -109,24 +111,25 @@ impl ChannelShard {
         }
     }
 
-    /// Does what the callers of a stream want, unless it is over.
-    fn attend(&mut self, stream: &StreamState, io: &mut IoContext) {
-        let wishes = stream.take_wishes();
-        let Some(ticket) = wishes.ticket else { return };
-        let Some(place) = self.calls.place(ticket) else {
+    /// Passes on what the callers of a stream have done, unless the call has ended.
+    fn update_stream(&mut self, stream: &SharedStream, io: &mut IoContext) {
+        let update = stream.take_update();
+        let Some(key) = update.key else { return };
+        let Some(state) = self.calls.state(key) else {
             return;
         };
-        if let Place::Sent(id, stream) = place
-            && let Some(link) = find(&mut self.current, &mut self.leaving, id)
+        if let CallState::Sent(id, stream) = state
+            && let Some(connection) = find(&mut self.current, &mut self.draining, id)
         {
-            match wishes.cancelled {
-                true => link.cancel(stream, io),
-                false => link.attend(stream, wishes.read_bytes, io),
+            if update.cancelled {
+                connection.cancel(stream, io);
+            } else {
+                connection.update_stream(stream, update.read_bytes, io);
             }
         }
-        if wishes.cancelled {
-            // The callers have ended it themselves; here it only leaves the books.
-            self.calls.fail(ticket, Code::Cancelled, "");
+        if update.cancelled {
+            // The callers have their status already; here the call only leaves the table.
+            self.calls.fail(key, Code::Cancelled, "");
         }
     }
 
@@ -138,29 +141,32 @@ impl ChannelShard {
         if due_ns > io.now_ns() {
             return;
         }
-        while let Some((ticket, place)) = self.calls.take_due(io.now_ns()) {
-            let text = match place {
-                Place::Waiting => "the deadline passed before the call could be sent",
-                Place::Sent(..) => DEADLINE_PASSED,
+        while let Some((key, state)) = self.calls.pop_due(io.now_ns()) {
+            let text = match state {
+                CallState::Queued => "the deadline passed before the call could be sent",
+                CallState::Sent(..) => DEADLINE_PASSED,
             };
-            if let Place::Sent(id, stream) = place
-                && let Some(link) = find(&mut self.current, &mut self.leaving, id)
+            if let CallState::Sent(id, stream) = state
+                && let Some(connection) = find(&mut self.current, &mut self.draining, id)
             {
-                link.cancel(stream, io);
+                connection.cancel(stream, io);
             }
-            self.calls.fail(ticket, Code::DeadlineExceeded, text);
+            self.calls.fail(key, Code::DeadlineExceeded, text);
         }
     }
 
-    /// Gives up a connection whose server does not greet.
-    fn give_up_on_silent(&mut self, io: &mut IoContext) {
+    /// Gives up a connection whose server has sent no SETTINGS in time.
+    fn give_up_silent(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
-        let is_silent = |link: &mut Link| link.greet_by_ns().is_some_and(|by_ns| by_ns <= now_ns);
-        if let Some(link) = self.current.take_if(is_silent) {
-            io.abort(link.id);
-            let address = self.server.name().to_string();
+        let is_silent = |connection: &mut ChannelConnection| {
+            let due_ns = connection.settings_due_ns();
+            due_ns.is_some_and(|due_ns| due_ns <= now_ns)
+        };
+        if let Some(connection) = self.current.take_if(is_silent) {
+            io.abort(connection.id);
+            let address = self.addresses.name().to_string();
             let waited = self.options.settings_timeout;
-            self.not_reached(match link.unread_bytes {
+            self.not_reached(match connection.unread_bytes {
                 0 => ConnectError::Silent { address, waited },
                 received_bytes => ConnectError::NoSettings {
                     address,
@@ -171,14 +177,14 @@ impl ChannelShard {
         }
     }
 
-    /// Gives up connections whose server gives no sign of life.
+    /// Sends the PINGs that are due, and gives up connections whose server has not answered one.
     #[cold]
     fn keep_alive(&mut self, how: Keepalive, io: &mut IoContext) {
-        let links = self.current.iter_mut().chain(&mut self.leaving);
+        let connections = self.current.iter_mut().chain(&mut self.draining);
         let mut vanished = Vec::new();
-        for link in links {
-            if link.has_vanished(how, io) {
-                vanished.push(link.id);
+        for connection in connections {
+            if connection.has_vanished(how, io) {
+                vanished.push(connection.id);
             }
         }
         for id in vanished {
@@ -189,105 +195,105 @@ impl ChannelShard {
         }
     }
 
-    /// The server of a connection may have had too many PINGs.
+    /// Sends fewer PINGs if the server of a connection has complained about them.
     #[cold]
-    fn mind_pings(&mut self, id: ConnectionId) {
-        if let Some(link) = find(&mut self.current, &mut self.leaving, id)
-            && link.take_asked_too_often()
+    fn slow_keepalive(&mut self, id: ConnectionId) {
+        if let Some(connection) = find(&mut self.current, &mut self.draining, id)
+            && connection.take_too_many_pings()
         {
             self.keepalive = self.keepalive.map(Keepalive::calmed);
         }
     }
 
-    /// Does what has become possible: sends calls, replaces a spent connection, closes old ones.
-    fn go_on(&mut self, io: &mut IoContext) {
-        if let Some(link) = &mut self.current {
-            link.send_waiting(&mut self.calls, io);
-            if link.is_spent() {
-                self.leaving.extend(self.current.take());
-                self.dial_at_ns = Some(self.back_off.lost());
+    /// Does what has become possible: sends calls, replaces an exhausted connection, closes those
+    /// that are drained.
+    fn make_progress(&mut self, io: &mut IoContext) {
+        if let Some(connection) = &mut self.current {
+            connection.send_queued(&mut self.calls, io);
+            if connection.is_exhausted() {
+                self.draining.extend(self.current.take());
+                self.connect_at_ns = Some(self.backoff.lost());
             }
         }
-        for link in &mut self.leaving {
-            link.send_crowded(io);
-            if link.is_idle() {
-                io.close(link.id);
+        for connection in &mut self.draining {
+            connection.send_delayed(io);
+            if connection.is_empty() {
+                io.close(connection.id);
             }
         }
         if let Some(how) = self.keepalive {
             self.keep_alive(how, io);
         }
-        if self.dial_at_ns.is_some_and(|at_ns| at_ns <= io.now_ns()) {
-            self.dial(io);
+        if self.connect_at_ns.is_some_and(|at_ns| at_ns <= io.now_ns()) {
+            self.connect(io);
         }
     }
 
-    fn dial(&mut self, io: &mut IoContext) {
-        self.dial_at_ns = None;
-        self.back_off.asked(io.now_ns());
-        let target = self.server.dial();
-        let id = io.connect(target, self.server.name_number() as u64);
+    fn connect(&mut self, io: &mut IoContext) {
+        self.connect_at_ns = None;
+        self.backoff.asked(io.now_ns());
+        let target = self.addresses.next();
+        let id = io.connect(target, self.addresses.name_index() as u64);
         let options = &self.options;
-        let origin = options.origin(self.server.name());
-        self.current = Some(Link::new(id, options, origin, io));
+        let origin = options.origin(self.addresses.name());
+        self.current = Some(ChannelConnection::new(id, options, origin, io));
     }
 
-    /// Takes notice of what the current connection has heard.
-    fn note(&mut self) {
-        let Some(link) = &mut self.current else {
+    /// Takes note of what came on the current connection.
+    fn take_note(&mut self) {
+        let Some(connection) = &mut self.current else {
             return;
         };
-        if link.take_answered() {
-            self.back_off.succeeded();
+        if connection.take_was_answered() {
+            self.backoff.succeeded();
         }
-        if link.is_greeted() {
+        if connection.has_settings() {
             self.unreachable = None;
-            self.server.was_reached();
+            self.addresses.succeeded();
             if !self.waiters.is_empty() {
                 self.notify_waiters(&Ok(()));
             }
         }
     }
 
-    /// There is no connection, and there was none that worked.
+    /// A connection was not made, or was lost before its server had sent SETTINGS.
     fn not_reached(&mut self, error: ConnectError) {
-        if !self.server.has_failed() {
-            self.dial_at_ns = Some(0);
+        if !self.addresses.failed() {
+            self.connect_at_ns = Some(0);
             return;
         }
-        self.dial_at_ns = Some(self.back_off.lost());
-        self.calls.fail_impatient(&error.to_string());
+        self.connect_at_ns = Some(self.backoff.lost());
+        self.calls.fail_queued(&error.to_string());
         self.notify_waiters(&Err(error.clone()));
         self.unreachable = Some(error);
     }
 
     /// A connection is of no use any more.
     fn lost(&mut self, id: ConnectionId, loss: Loss<'_>) {
-        let address = self.server.name().to_string();
-        let is_lost = |link: &mut Link| link.id == id;
-        if let Some(link) = self.current.take_if(is_lost) {
-            if link.is_greeted() {
-                self.dial_at_ns = Some(self.back_off.lost());
-                link.fail_all(&mut self.calls, loss, address);
+        let address = self.addresses.name().to_string();
+        let is_lost = |connection: &mut ChannelConnection| connection.id == id;
+        if let Some(connection) = self.current.take_if(is_lost) {
+            if connection.has_settings() {
+                self.connect_at_ns = Some(self.backoff.lost());
+                connection.fail_all(&mut self.calls, loss, address);
             } else {
                 self.not_reached(loss.before_settings(address));
             }
-        } else if let Some(at) = self.leaving.iter().position(|link| link.id == id) {
-            let link = self.leaving.swap_remove(at);
-            link.fail_all(&mut self.calls, loss, address);
+            return;
+        }
+        let mut draining = self.draining.iter();
+        if let Some(index) = draining.position(|connection| connection.id == id) {
+            let connection = self.draining.swap_remove(index);
+            connection.fail_all(&mut self.calls, loss, address);
         }
     }
 
-    /// Nobody has the channel any more.
-    fn end(&mut self, io: &mut IoContext) {
-        self.dial_at_ns = None;
-        for link in self
-            .current
-            .take()
-            .into_iter()
-            .chain(self.leaving.drain(..))
-        {
-            io.close(link.id);
+    /// The last clone of the channel was dropped.
+    fn close_all(&mut self, io: &mut IoContext) {
+        self.connect_at_ns = None;
+        self.draining.extend(self.current.take());
+        for connection in self.draining.drain(..) {
+            io.close(connection.id);
         }
         self.calls
             .fail_all(Code::Cancelled, "the channel was dropped");
@@ -297,8 +303,8 @@ impl ChannelShard {
 impl Shard for ChannelShard {
     fn opened(&mut self, id: ConnectionId, _: Opened, io: &mut IoContext) {
         let timeout = self.options.settings_timeout;
-        if let Some(link) = find(&mut self.current, &mut self.leaving, id) {
-            link.opened(io.now_ns() + nanoseconds(timeout));
+        if let Some(connection) = find(&mut self.current, &mut self.draining, id) {
+            connection.opened(io.now_ns() + nanoseconds(timeout));
         }
     }
 
@@ -307,21 +313,21 @@ impl Shard for ChannelShard {
             consumed: bytes.len(),
             after: AfterRead::Close,
         };
-        let Some(link) = find(&mut self.current, &mut self.leaving, id) else {
+        let Some(connection) = find(&mut self.current, &mut self.draining, id) else {
             return hang_up;
         };
-        if !link.is_greeted() {
-            link.unread_bytes = bytes.len();
+        if !connection.has_settings() {
+            connection.unread_bytes = bytes.len();
             if is_tls_alert(bytes) {
                 // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
                 self.lost(id, Loss::NotHttp2(bytes));
-                self.go_on(io);
+                self.make_progress(io);
                 return hang_up;
             }
         }
-        let received = match link.receive(bytes, &mut self.calls, io) {
+        let received = match connection.receive(bytes, &mut self.calls, io) {
             Ok((consumed, has_more)) => {
-                self.note();
+                self.take_note();
                 let after = if has_more {
                     AfterRead::Again
                 } else {
@@ -335,14 +341,14 @@ impl Shard for ChannelShard {
             }
         };
         if self.keepalive.is_some() {
-            self.mind_pings(id);
+            self.slow_keepalive(id);
         }
-        self.go_on(io);
+        self.make_progress(io);
         received
     }
 
     fn writable(&mut self, _: ConnectionId, io: &mut IoContext) {
-        self.go_on(io);
+        self.make_progress(io);
     }
 
     fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
@@ -351,9 +357,9 @@ impl Shard for ChannelShard {
         }
         match why {
             Closed::NotConnected(_, error) => {
-                let is_lost = |link: &mut Link| link.id == id;
+                let is_lost = |connection: &mut ChannelConnection| connection.id == id;
                 if self.current.take_if(is_lost).is_some() {
-                    let address = self.server.name().to_string();
+                    let address = self.addresses.name().to_string();
                     let timeout = self.options.connect_timeout;
                     self.not_reached(not_connected(address, &error, timeout));
                 }
@@ -361,39 +367,42 @@ impl Shard for ChannelShard {
             Closed::Failed(error) => self.lost(id, Loss::of(&error)),
             _ => self.lost(id, Loss::Closed),
         }
-        self.go_on(io);
+        self.make_progress(io);
     }
 
     fn woken(&mut self, io: &mut IoContext) {
-        self.take_mail(io);
+        self.take_commands(io);
         if io.stopping() {
-            return self.end(io);
+            return self.close_all(io);
         }
         self.expire(io);
-        for link in self.current.iter_mut().chain(&mut self.leaving) {
-            link.send_resets(io);
+        for connection in self.current.iter_mut().chain(&mut self.draining) {
+            connection.send_resets(io);
         }
-        self.give_up_on_silent(io);
-        self.go_on(io);
+        self.give_up_silent(io);
+        self.make_progress(io);
     }
 
     fn next_deadline(&self) -> Option<u64> {
+        let current = self.current.as_ref();
+        let settings_due_ns = current.and_then(ChannelConnection::settings_due_ns);
         let own = [
             self.calls.next_deadline(),
-            self.dial_at_ns,
-            self.current.as_ref().and_then(Link::greet_by_ns),
+            self.connect_at_ns,
+            settings_due_ns,
         ];
-        let links = self.current.iter().chain(&self.leaving);
-        let theirs = links.flat_map(|link| [link.next_reset_ns(), link.next_look_ns()]);
+        let connections = current.into_iter().chain(&self.draining);
+        let theirs = connections
+            .flat_map(|connection| [connection.next_reset_ns(), connection.next_look_ns()]);
         own.into_iter().chain(theirs).flatten().min()
     }
 }
 
 fn find<'a>(
-    current: &'a mut Option<Link>,
-    leaving: &'a mut [Link],
+    current: &'a mut Option<ChannelConnection>,
+    draining: &'a mut [ChannelConnection],
     id: ConnectionId,
-) -> Option<&'a mut Link> {
-    let mut links = current.iter_mut().chain(leaving);
-    links.find(|link| link.id == id)
+) -> Option<&'a mut ChannelConnection> {
+    let mut connections = current.iter_mut().chain(draining);
+    connections.find(|connection| connection.id == id)
 }

@@ -6,7 +6,7 @@ mod raw;
 mod service;
 
 use bookend_client::{
-    Answer, Channel, ChannelOptions, Code, Encoding, Metadata, StreamCall, UnaryCall,
+    Channel, ChannelOptions, Code, Encoding, Metadata, Response, StreamCall, UnaryCall,
 };
 use bookend_wire::{ConnectionConfig, ErrorCode};
 use raw::Raw;
@@ -26,21 +26,21 @@ fn number(number: usize) -> Vec<u8> {
     number.to_be_bytes().to_vec()
 }
 
-/// Makes a call whose answer is to be received. Receiving twice fails, as does receiving what was
+/// Makes a call whose answer is to be received. IncomingResponse twice fails, as does receiving what was
 /// never answered.
-fn ask(channel: &Channel, call: UnaryCall) -> Receiver<Answer> {
+fn ask(channel: &Channel, call: UnaryCall) -> Receiver<Response> {
     let (tell, hear) = mpsc::channel();
     // A test that does not listen has gone on.
     channel.call(call, move |answer| drop(tell.send(answer)));
     hear
 }
 
-fn answer_to(channel: &Channel, call: UnaryCall) -> Answer {
+fn answer_to(channel: &Channel, call: UnaryCall) -> Response {
     ask(channel, call).recv().unwrap()
 }
 
 /// Makes so many calls of `path`, numbered; their answers come with their numbers.
-fn ask_many(channel: &Channel, path: &'static str, calls: usize) -> Receiver<(usize, Answer)> {
+fn ask_many(channel: &Channel, path: &'static str, calls: usize) -> Receiver<(usize, Response)> {
     let (tell, hear) = mpsc::channel();
     for index in 0..calls {
         let tell = tell.clone();
@@ -61,7 +61,7 @@ fn assert_all_once(mut numbers: Vec<usize>, calls: usize) {
     );
 }
 
-fn codes(hear: &Receiver<(usize, Answer)>, calls: usize) -> Vec<Code> {
+fn codes(hear: &Receiver<(usize, Response)>, calls: usize) -> Vec<Code> {
     let answers: Vec<_> = hear.iter().take(calls).collect();
     let codes = answers
         .iter()
@@ -141,7 +141,7 @@ fn streams_go_beside_unary_calls() {
         thread::spawn(move || {
             for (index, message) in responses.by_ref().enumerate() {
                 let message = message.unwrap();
-                assert_eq!(message.octets, number(index / 2));
+                assert_eq!(message.bytes, number(index / 2));
                 assert_eq!(message.was_compressed, is_compressed);
             }
             sending.join().unwrap();
@@ -160,7 +160,7 @@ fn streams_go_beside_unary_calls() {
     requests.send(b"echo").unwrap();
     requests.finish();
     // It says everything twice, and a method of one message does not.
-    assert_eq!(responses.into_answer().status.code, Code::Unimplemented);
+    assert_eq!(responses.into_response().status.code, Code::Unimplemented);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn calls_beyond_what_the_server_takes_at_once_wait_their_turn() {
 
 fn codes_until_dropped(
     channel: Channel,
-    hear: &Receiver<(usize, Answer)>,
+    hear: &Receiver<(usize, Response)>,
     calls: usize,
 ) -> Vec<Code> {
     let answers: Vec<_> = hear.iter().take(calls).collect();
@@ -499,7 +499,7 @@ fn a_panic_in_an_answer_costs_no_other_call() {
 fn calls_beyond_the_limit_and_calls_that_cannot_be_sent_are_refused_at_once() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let options = ChannelOptions {
-        max_unanswered_calls: 2,
+        max_pending_calls: 2,
         ..ChannelOptions::default()
     };
     let address = listener.local_addr().unwrap().to_string();

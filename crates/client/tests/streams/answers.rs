@@ -2,7 +2,7 @@
 
 use crate::peer::{Peer, body_of, connected};
 use crate::{PATH, careful};
-use bookend_client::{Answer, Code, StreamCall, UnaryCall};
+use bookend_client::{Code, Response, StreamCall, UnaryCall};
 use bookend_wire::frame::kind;
 use bookend_wire::{ConnectionConfig, StreamKey};
 use std::sync::mpsc;
@@ -19,7 +19,7 @@ fn code_of(answer: impl Fn(&mut Peer, StreamKey)) -> Code {
     let stream = peer.stream(1);
     peer.whole(stream);
     answer(&mut peer, stream);
-    let gathered: Answer = hear.recv().unwrap();
+    let gathered: Response = hear.recv().unwrap();
 
     let (mut requests, responses) = channel.open(StreamCall::new(PATH));
     requests.send(b"").unwrap();
@@ -27,7 +27,7 @@ fn code_of(answer: impl Fn(&mut Peer, StreamKey)) -> Code {
     let stream = peer.stream(2);
     peer.whole(stream);
     answer(&mut peer, stream);
-    let streamed = responses.into_answer();
+    let streamed = responses.into_response();
     assert_eq!(gathered.status, streamed.status);
     assert_eq!(gathered.trailers, streamed.trailers);
     gathered.status.code

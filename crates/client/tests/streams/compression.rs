@@ -80,9 +80,9 @@ fn answered(encoding: &str, body: &[u8], max_message_bytes: usize) -> (Responses
     (responses, peer, stream)
 }
 
-fn message(octets: &[u8], was_compressed: bool) -> ReceivedMessage {
+fn message(bytes: &[u8], was_compressed: bool) -> ReceivedMessage {
     ReceivedMessage {
-        octets: octets.to_vec(),
+        bytes: bytes.to_vec(),
         was_compressed,
     }
 }

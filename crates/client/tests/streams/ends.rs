@@ -47,7 +47,7 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
         let stream = peer.stream(1);
         peer.head(stream, &[]);
         peer.data(stream, &body_of(&[b"first", b"unread"]), false);
-        assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
+        assert_eq!(responses.next().unwrap().unwrap().bytes, b"first");
         let elsewhere = responses.canceller();
         // A third one keeps the channel, and with it the connection, to the end.
         let _last = responses.canceller();
@@ -115,7 +115,7 @@ fn what_came_before_a_deadline_can_be_read_after_it() {
     peer.message(stream, b"in time");
     peer.settle();
     while requests.send(&[0; 10_000]).is_ok() {}
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"in time");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"in time");
     let late = responses.next().unwrap().unwrap_err();
     assert_eq!(late.code, Code::DeadlineExceeded);
 }
@@ -127,7 +127,7 @@ fn a_server_may_answer_before_it_was_asked_everything() {
     requests.send(b"the first of many").unwrap();
     peer.hear(|heard| heard.has_body(22));
     peer.answer(stream, b"enough");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"enough");
     assert_eq!(responses.end().status.code, Code::Ok);
     while requests.send(b"more").is_ok() {}
     // Servers count resets, and an end will do.
@@ -142,7 +142,7 @@ fn a_server_that_answers_in_the_middle_of_a_message_is_not_sent_the_rest() {
     requests.send(&[0; 100_000]).unwrap();
     peer.hear(|heard| heard.has_body(65_535));
     peer.answer(stream, b"enough");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"enough");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"enough");
     assert_eq!(responses.end().status.code, Code::Ok);
     cancelled(&mut peer, stream);
 }
@@ -184,7 +184,7 @@ fn a_reset_without_error_after_a_whole_answer_leaves_it_good() {
     peer.answer(stream, b"whole");
     peer.reset(stream, ErrorCode::NO_ERROR);
     peer.settle();
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"whole");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"whole");
     assert_eq!(responses.end().status.code, Code::Ok);
     drop(requests);
 }
@@ -220,7 +220,7 @@ fn what_a_reset_means_is_what_the_specification_says() {
 #[test]
 fn paths_that_cannot_be_sent_and_calls_beyond_the_limit_end_at_once() {
     let mut options = careful();
-    options.max_unanswered_calls = 1;
+    options.max_pending_calls = 1;
     let (channel, mut peer, _listener) = connected(options, &ConnectionConfig::internet());
     let (_requests, responses) = channel.open(StreamCall::new("no slash"));
     assert_eq!(code_of(responses), Code::InvalidArgument);
@@ -243,7 +243,7 @@ fn the_halves_keep_the_channel_alive() {
     requests.finish();
     let stream = peer.stream(1);
     peer.answer(stream, b"still there");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"still there");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"still there");
     drop(responses);
     peer.hear_all();
 }

@@ -34,7 +34,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
     responses.next();
     assert_eq!(window_updates(&mut peer, stream), 0);
     for _ in 1..200 {
-        assert_eq!(responses.next().unwrap().unwrap().octets, [7; 1_019]);
+        assert_eq!(responses.next().unwrap().unwrap().bytes, [7; 1_019]);
         peer.settle();
     }
     assert_eq!(peer.blocked_bytes(stream), 0);
@@ -76,8 +76,8 @@ fn a_message_larger_than_any_window_comes_to_who_waits_for_it() {
     peer.settle();
     // Somebody must come for it: until then it waits at the server's.
     assert!(peer.blocked_bytes(stream) >= message.len() - WINDOW_BYTES);
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"first");
-    let reading = thread::spawn(move || responses.next().unwrap().unwrap().octets);
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"first");
+    let reading = thread::spawn(move || responses.next().unwrap().unwrap().bytes);
     while peer.blocked_bytes(stream) > 0 {
         peer.settle();
     }

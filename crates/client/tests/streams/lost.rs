@@ -22,7 +22,7 @@ fn a_call_whose_connection_is_lost_is_told_after_what_it_has_got() {
     peer.message(stream, b"the last word");
     peer.settle();
     drop(peer);
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"the last word");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"the last word");
     let lost = responses.next().unwrap().unwrap_err();
     assert_eq!(lost.code, Code::Unavailable);
     assert!(lost.message.contains("closed the connection"), "{lost}");
@@ -56,15 +56,15 @@ fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
     let stream = peer.stream(1);
     peer.hear(|heard| heard.has_body(13));
     peer.answer(stream, b"is rewarded");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"is rewarded");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"is rewarded");
 }
 
 #[test]
 fn a_lost_connection_is_made_again_when_its_time_has_come_and_not_before() {
     let (listener, address) = listen();
     let mut options = careful();
-    options.back_off_min = Duration::from_secs(3_600);
-    options.back_off_max = options.back_off_min;
+    options.backoff_min = Duration::from_secs(3_600);
+    options.backoff_max = options.backoff_min;
     let channel = Channel::connect(&address, options).unwrap();
     let mut peer = accept(&listener);
     peer.settle();
@@ -107,9 +107,9 @@ fn a_call_that_a_goaway_leaves_out_is_made_again_with_all_that_was_sent() {
     assert_eq!(new.whole(stream).body, body_of(&[b"before", b"after"]));
     new.answer(stream, b"new");
     old.answer(kept_stream, b"old");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"new");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"new");
     assert_eq!(
-        kept.next().unwrap().unwrap().octets,
+        kept.next().unwrap().unwrap().bytes,
         b"old",
         "what was begun is ended"
     );

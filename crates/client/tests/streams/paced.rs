@@ -112,7 +112,7 @@ fn where_many_are_given_up_the_connection_is_replaced_and_closed_when_its_last_c
     kept_requests.finish();
     old.whole(kept_stream);
     old.answer(kept_stream, b"to its end");
-    assert_eq!(kept.next().unwrap().unwrap().octets, b"to its end");
+    assert_eq!(kept.next().unwrap().unwrap().bytes, b"to its end");
     assert_eq!(kept.end().status.code, Code::Ok);
     let heard = old.hear_all();
     assert!(

@@ -100,8 +100,8 @@ fn whatever_is_done_to_a_call_it_ends_once_for_everybody() {
     const CALLS: usize = 40;
     for seed in 1..=4_u64 {
         let mut options = careful();
-        options.back_off_min = std::time::Duration::from_micros(100);
-        options.back_off_max = options.back_off_min;
+        options.backoff_min = std::time::Duration::from_micros(100);
+        options.backoff_max = options.backoff_min;
         let (channel, peer, listener) = connected(options, &ConnectionConfig::internet());
         let address = listener.local_addr().unwrap();
         let serving = thread::spawn(move || serve(peer, &listener, Random(seed << 32 | 7)));

@@ -13,11 +13,11 @@ fn either_side_may_speak_first_and_go_on_when_it_likes() {
     let stream = peer.stream(1);
     peer.head(stream, &[]);
     peer.message(stream, b"welcome");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"welcome");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"welcome");
     requests.send(b"thanks").unwrap();
     peer.hear(|heard| heard.has_body(11));
     peer.message(stream, b"");
-    assert_eq!(responses.next().unwrap().unwrap().octets, b"");
+    assert_eq!(responses.next().unwrap().unwrap().bytes, b"");
     requests.send(b"").unwrap();
     requests.finish();
     let request = peer.whole(stream);
@@ -40,7 +40,7 @@ fn two_threads_may_use_the_two_halves() {
     });
     let receiving = thread::spawn(move || {
         for (number, message) in responses.enumerate() {
-            assert_eq!(message.unwrap().octets, number.to_be_bytes());
+            assert_eq!(message.unwrap().bytes, number.to_be_bytes());
         }
     });
     // Sends back whatever comes, as it comes.
@@ -157,7 +157,7 @@ fn a_method_of_one_message_is_answered_whole() {
     peer.head(stream, &[("x-head", "there")]);
     peer.message(stream, b"42");
     peer.trailers(stream, "0", &[("x-tail", "too")]);
-    let answer = responses.into_answer();
+    let answer = responses.into_response();
     assert_eq!(answer.single_message(), Ok(&b"42"[..]));
     assert_eq!(answer.head.text("x-head"), Some("there"));
     assert_eq!(answer.trailers.text("x-tail"), Some("too"));

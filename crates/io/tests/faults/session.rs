@@ -256,7 +256,7 @@ fn call(
 ) -> Vec<Code> {
     let target = address.to_string();
     let options = ChannelOptions {
-        back_off_min: Duration::from_millis(1),
+        backoff_min: Duration::from_millis(1),
         ..ChannelOptions::default()
     };
     let channel = match Channel::connect(&target, options.clone()) {

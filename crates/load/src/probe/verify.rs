@@ -1,4 +1,4 @@
-//! One call, and whether its answer is what the method promises.
+//! One call, and whether its response is what the method promises.
 
 use super::request::ProbeRequest;
 use crate::channel;
@@ -82,15 +82,15 @@ fn verify(channel: &Channel, request: &ProbeRequest) -> Result<VerifiedReply, Ve
 }
 
 fn unary(channel: &Channel, request: &ProbeRequest, message: &[u8]) -> (Vec<Vec<u8>>, Status) {
-    let answer = channel.unary(UnaryCall {
+    let response = channel.unary(UnaryCall {
         metadata: channel::metadata(&request.metadata),
         timeout: request.timeout,
         ..UnaryCall::new(request.method.path.clone(), message.to_vec())
     });
-    (answer.messages, answer.status)
+    (response.message.into_iter().collect(), response.status)
 }
 
-/// Sends and receives at once: a server may answer each message before it reads the next.
+/// Sends and receives at once: a server may response each message before it reads the next.
 fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status) {
     let (mut requests, responses) = channel.open(StreamCall {
         metadata: channel::metadata(&request.metadata),
@@ -111,10 +111,10 @@ fn streaming(channel: &Channel, request: &ProbeRequest) -> (Vec<Vec<u8>>, Status
 
 fn receive(mut responses: Responses, any_number: bool) -> (Vec<Vec<u8>>, Status) {
     if !any_number {
-        let answer = responses.into_answer();
-        return (answer.messages, answer.status);
+        let response = responses.into_response();
+        return (response.message.into_iter().collect(), response.status);
     }
     let received = responses.by_ref().filter_map(Result::ok);
-    let messages = received.map(|message| message.octets).collect();
+    let messages = received.map(|message| message.bytes).collect();
     (messages, responses.end().status.clone())
 }

@@ -3,7 +3,7 @@
 use super::behaviour::Behaviour;
 use super::cases::{BAD, Case, GOOD, Tally};
 use super::server::{bind, unused_address};
-use bookend_client::{Answer, Channel, ChannelOptions, Code, UnaryCall};
+use bookend_client::{Channel, ChannelOptions, Code, Response, UnaryCall};
 use bookend_wire::ConnectionConfig;
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -19,8 +19,8 @@ pub fn channel_to(address: SocketAddr) -> Channel {
 /// Calls in flight on a channel.
 struct Calls {
     channel: Channel,
-    tell: mpsc::Sender<Answer>,
-    hear: mpsc::Receiver<Answer>,
+    tell: mpsc::Sender<Response>,
+    hear: mpsc::Receiver<Response>,
     left: u64,
 }
 

@@ -26,7 +26,7 @@ fn call(channel: &Channel) -> Got {
     let _ = requests.send(b"ping");
     requests.finish();
     let read = responses.by_ref().map_while(Result::ok);
-    let messages = read.map(|message| message.octets.len()).collect();
+    let messages = read.map(|message| message.bytes.len()).collect();
     let status = responses.end().status.clone();
     Got {
         messages,

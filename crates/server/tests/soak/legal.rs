@@ -154,7 +154,7 @@ fn both_ways(customer: &mut Customer) -> Vec<Result<(), String>> {
             break;
         }
         let echo = match responses.next() {
-            Some(Ok(echo)) => Ok(echo.octets),
+            Some(Ok(echo)) => Ok(echo.bytes),
             Some(Err(status)) => Err(status.to_string()),
             None => Err("the answer ended early".to_owned()),
         };
@@ -176,7 +176,7 @@ fn cancelled(customer: &mut Customer) -> Vec<Result<(), String>> {
     let message = customer.source.octets(1000);
     let _ = requests.send(&message);
     let echo = match responses.next() {
-        Some(Ok(echo)) => Ok(echo.octets),
+        Some(Ok(echo)) => Ok(echo.bytes),
         other => Err(format!("{other:?}")),
     };
     drop((requests, responses));
@@ -192,7 +192,7 @@ fn much_to_read(customer: &mut Customer) -> Vec<Result<(), String>> {
     let whole = |message: &Result<bookend_client::ReceivedMessage, _>| {
         message
             .as_ref()
-            .is_ok_and(|message| message.octets.len() == FILL_MESSAGE_BYTES)
+            .is_ok_and(|message| message.bytes.len() == FILL_MESSAGE_BYTES)
     };
     let read = (&mut responses).filter(whole).count();
     let status = responses.end().status.clone();

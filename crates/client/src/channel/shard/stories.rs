@@ -1,14 +1,14 @@
 //! A channel's shard in virtual time, before a server that is made by hand.
 
-use super::{ChannelShard, Server};
+use super::{AddressPicker, ChannelShard};
 use crate::channel::ChannelOptions;
-use crate::channel::calls::{Mail, OnAnswer, Pending, RequestHead, Work};
-use crate::channel::shared::CallLimit;
-use crate::encoding::Encoding;
+use crate::channel::call_limit::CallLimit;
+use crate::channel::pending_call::{
+    CallKind, ChannelCommand, PendingCall, RequestHead, ResponseCallback,
+};
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Mailbox, Waker};
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind, write_frame};
-use bookend_wire::grpc::Metadata;
 use bookend_wire::grpc::{Code, Status};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -18,7 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 struct Story {
     channel: Simulated<ChannelShard>,
-    mailbox: Mailbox<Mail>,
+    mailbox: Mailbox<ChannelCommand>,
     id: ConnectionId,
     has_greeted: bool,
 }
@@ -27,13 +27,13 @@ impl Story {
     /// A channel that has connected, to a server that has greeted.
     fn with(keepalive_time: Option<Duration>) -> Self {
         let mailbox = Mailbox::new(Waker::new().expect("a descriptor"));
-        let server = Server::find("127.0.0.1:1").expect("an address");
+        let addresses = AddressPicker::find("127.0.0.1:1").expect("an address");
         let options = ChannelOptions {
             keepalive_time,
             ..ChannelOptions::default()
         };
         let limit = Arc::new(CallLimit::new(9));
-        let shard = ChannelShard::new(server, options, mailbox.clone(), limit);
+        let shard = ChannelShard::new(addresses, options, mailbox.clone(), limit);
         let mut channel = Simulated::new(shard, SECOND_NS);
         let id = channel.connect().expect("it connects at once");
         let mut story = Story {
@@ -53,32 +53,27 @@ impl Story {
     }
 
     fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let mut octets = Vec::new();
-        write_frame(&mut octets, kind, flags, stream, payload);
-        self.channel.give(self.id, &octets);
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, kind, flags, stream, payload);
+        self.channel.give(self.id, &bytes);
     }
 
     fn call(&mut self) -> Receiver<Status> {
         let (tell, told) = channel();
-        let head = RequestHead {
-            path: "/a/b".into(),
-            metadata: Metadata::new(),
-            encoding: Encoding::Identity,
-            waits_for_ready: false,
-        };
-        let on_answer = OnAnswer::new(move |answer| tell.send(answer.status).unwrap());
-        let pending = Pending::new(head, Work::Unary(Vec::new(), on_answer), None);
-        self.mailbox.push(Mail::Call(pending));
+        let callback = ResponseCallback::new(move |response| tell.send(response.status).unwrap());
+        let kind = CallKind::Unary(Vec::new(), callback);
+        let pending = PendingCall::new(RequestHead::of_test(), kind, None);
+        self.mailbox.push(ChannelCommand::Call(pending));
         self.channel.wake();
         told
     }
 
     /// The types of the frames that have come from the channel, without acknowledgements.
     fn heard(&mut self) -> Vec<u8> {
-        let octets = self.channel.take(self.id, usize::MAX);
+        let bytes = self.channel.take(self.id, usize::MAX);
         let mut rest = match self.has_greeted {
-            true => &octets[..],
-            false => &octets[PREFACE.len()..],
+            true => &bytes[..],
+            false => &bytes[PREFACE.len()..],
         };
         self.has_greeted = true;
         let mut kinds = Vec::new();
@@ -136,7 +131,7 @@ fn a_server_that_vanishes_while_a_call_waits_is_given_up() {
 }
 
 #[test]
-fn who_answers_is_kept_and_asked_again() {
+fn a_server_that_answers_pings_is_kept_and_sent_more() {
     let mut story = Story::with(keepalive(60));
     let told = story.call();
     let pings = story.pings_in(3_600);
@@ -145,7 +140,7 @@ fn who_answers_is_kept_and_asked_again() {
 }
 
 #[test]
-fn without_a_call_nobody_is_asked_and_without_the_option_neither() {
+fn without_a_call_there_are_no_pings_and_without_the_option_none_either() {
     for (keepalive, calls) in [(keepalive(60), false), (None, true)] {
         let mut story = Story::with(keepalive);
         let _told = calls.then(|| story.call());
@@ -154,14 +149,14 @@ fn without_a_call_nobody_is_asked_and_without_the_option_neither() {
 }
 
 #[test]
-fn nobody_asks_more_often_than_every_ten_seconds() {
+fn pings_come_no_more_often_than_every_ten_seconds() {
     let mut story = Story::with(keepalive(1));
     let _told = story.call();
     assert!(story.pings_in(1_000) <= 100);
 }
 
 #[test]
-fn who_was_asked_too_often_is_asked_half_as_often_from_then_on() {
+fn a_server_that_had_too_many_pings_is_sent_half_as_many_from_then_on() {
     for (debug, slower) in [("too_many_pings", true), ("calm down", false)] {
         let mut story = Story::with(keepalive(60));
         story.go_away(debug);

@@ -1,22 +1,22 @@
 //! A caller of a streaming call, and its way to the thread of the channel.
 
 use super::shared::ChannelShared;
-use super::stream_state::{Notice, StreamState};
+use super::shared_stream::{Notification, SharedStream};
 use bookend_wire::grpc::{Code, Status};
 use std::fmt;
 use std::sync::Arc;
 
 /// What both halves of a call have. It keeps the channel alive.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub(crate) struct CallHandle {
     pub channel: Arc<ChannelShared>,
-    pub stream: Arc<StreamState>,
+    pub stream: Arc<SharedStream>,
 }
 
-impl Caller {
+impl CallHandle {
     /// Has the thread of the channel look at the stream, if it does not know.
-    pub fn notify(&self, notice: Notice) {
-        self.channel.notify(notice, &self.stream);
+    pub fn notify(&self, notification: Notification) {
+        self.channel.notify(notification, &self.stream);
     }
 
     /// Ends the call with a status of our own; the server learns that it may stop.
@@ -35,11 +35,11 @@ impl Caller {
 /// Cancels one streaming call, from any thread. Dropping it does nothing. It keeps the channel
 /// alive, as the halves of the call do.
 #[derive(Clone)]
-pub struct Canceller(Caller);
+pub struct Canceller(CallHandle);
 
 impl Canceller {
-    pub(crate) fn new(caller: Caller) -> Self {
-        Self(caller)
+    pub(crate) fn new(call: CallHandle) -> Self {
+        Self(call)
     }
 
     /// Ends the call with `CANCELLED`, unless it is over; the server learns that it may stop. Both

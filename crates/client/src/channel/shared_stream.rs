@@ -1,24 +1,23 @@
 //! What the two halves of a streaming call share with the thread of their channel.
 
-use super::calls::Ticket;
+use super::call_key::CallKey;
 use super::waiting::{InsideCallback, may_wait};
-use crate::encoding::AnswerEncoding;
-use bookend_wire::grpc::Metadata;
-use bookend_wire::grpc::{Code, Status};
+use crate::encoding::ResponseEncoding;
+use bookend_wire::grpc::{Metadata, Status};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 
 /// Request messages, with their prefixes, that wait for the thread of the channel; one message that
 /// is larger waits alone. As much again may wait for the server's window. It is HTTP/2's default
 /// window: more would only wait elsewhere.
-pub(crate) const OUTBOX_BYTES: usize = 65_535;
+pub(crate) const SEND_BUFFER_BYTES: usize = 65_535;
 
 /// How a streaming call ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEnd {
-    /// What the server said, or why it could not.
+    /// The server's status, or one of the channel's.
     pub status: Status,
     /// Metadata of the trailers.
     pub trailers: Metadata,
@@ -48,40 +47,42 @@ impl From<InsideCallback> for SendError {
 
 /// A streaming call between its callers and the thread of its channel.
 #[derive(Debug, Default)]
-pub(crate) struct StreamState {
+pub(crate) struct SharedStream {
     state: Mutex<State>,
     may_send: Condvar,
     may_read: Condvar,
-    /// As in `state`: a reader that has fetched messages asks before each of them.
-    given_up: AtomicBool,
+    /// As `State::cancelled`: a reader that has fetched messages asks before each of them.
+    cancelled: AtomicBool,
 }
 
-/// Whether the thread of the channel is to be told. It is not where it knows already.
+/// Whether the thread of the channel has to be notified of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Notice {
-    Due,
-    Needless,
+pub(crate) enum Notification {
+    Needed,
+    /// The thread will look at the stream anyway.
+    Redundant,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    ticket: Option<Ticket>,
+    /// What the channel knows the call by, once it does.
+    key: Option<CallKey>,
     /// Request messages with their prefixes.
-    outbox: Vec<u8>,
+    send_buffer: Vec<u8>,
     /// No further request message will come.
     finished: bool,
     cancelled: bool,
-    /// Octets of the answer that were read, and that the server does not know of.
+    /// Bytes of the response that were read, and that no WINDOW_UPDATE has covered.
     read_bytes: usize,
-    /// The thread of the channel has been told and has not looked yet.
-    noticed: bool,
+    /// The thread of the channel was notified and has not looked yet.
+    notified: bool,
     /// The thread of the channel comes by itself as soon as more can be sent.
-    held_up: bool,
+    blocked: bool,
     sender_waits: bool,
 
-    head: Option<(Metadata, AnswerEncoding)>,
-    /// The answer's body: messages with their prefixes, in order.
+    head: Option<(Metadata, ResponseEncoding)>,
+    /// The body of the response: messages with their prefixes, in order.
     body: Vec<u8>,
     /// How much of the body the reader waits for, if it does.
     awaited_bytes: Option<usize>,
@@ -89,41 +90,44 @@ struct State {
 }
 
 impl State {
-    fn notice(&mut self) -> Notice {
-        match mem::replace(&mut self.noticed, true) {
-            true => Notice::Needless,
-            false => Notice::Due,
+    fn notify(&mut self) -> Notification {
+        if mem::replace(&mut self.notified, true) {
+            Notification::Redundant
+        } else {
+            Notification::Needed
         }
     }
 
-    fn notice_of_outbox(&mut self) -> Notice {
-        match self.held_up {
-            true => Notice::Needless,
-            false => self.notice(),
+    fn notify_of_send_buffer(&mut self) -> Notification {
+        if self.blocked {
+            Notification::Redundant
+        } else {
+            self.notify()
         }
     }
 
     fn has_room_for(&self, bytes: usize) -> bool {
-        self.outbox.is_empty() || self.outbox.len().saturating_add(bytes) <= OUTBOX_BYTES
+        let buffered_bytes = self.send_buffer.len();
+        buffered_bytes == 0 || buffered_bytes.saturating_add(bytes) <= SEND_BUFFER_BYTES
     }
 }
 
 /// What a reader gets when it asks for more.
-pub(crate) enum Arrived {
-    /// The body goes on.
+pub(crate) enum ReadOutcome {
+    /// More of the body.
     Body,
-    /// All of the body was given out before.
+    /// The end: all of the body was fetched before.
     End(CallEnd),
 }
 
 /// The callers' side.
-impl StreamState {
-    /// Puts a message in the outbox, once there is room for `bytes`.
+impl SharedStream {
+    /// Puts a message in the send buffer, once there is room for `bytes`.
     pub fn send(
         &self,
         bytes: usize,
         append: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<Notice, SendError> {
+    ) -> Result<Notification, SendError> {
         let mut state = self.lock();
         while state.end.is_none() && !state.has_room_for(bytes) {
             may_wait()?;
@@ -133,38 +137,38 @@ impl StreamState {
         if state.end.is_some() {
             return Err(SendError::Ended);
         }
-        append(&mut state.outbox);
-        Ok(state.notice_of_outbox())
+        append(&mut state.send_buffer);
+        Ok(state.notify_of_send_buffer())
     }
 
     /// No further message will be sent.
-    pub fn finish(&self) -> Notice {
+    pub fn finish(&self) -> Notification {
         let mut state = self.lock();
         state.finished = true;
-        state.notice_of_outbox()
+        state.notify_of_send_buffer()
     }
 
-    /// Ends the call for another reason than the server's. Nobody reads what has come.
-    pub fn give_up(&self, status: Status) -> Notice {
+    /// Ends the call with a status of our own. What has come and was not read is dropped.
+    pub fn give_up(&self, status: Status) -> Notification {
         let mut state = self.lock();
         if state.end.is_some() {
-            return Notice::Needless;
+            return Notification::Redundant;
         }
         state.cancelled = true;
-        self.given_up.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
         state.body = Vec::new();
-        state.outbox = Vec::new();
+        state.send_buffer = Vec::new();
         self.end_locked(&mut state, CallEnd::without_trailers(status));
-        state.notice()
+        state.notify()
     }
 
-    /// Whether the callers have ended the call: nobody wants what has come of it.
-    pub fn is_given_up(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed)
+    /// Whether the callers have ended the call, and want nothing of what has come.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 
     /// Waits until there is a head, or none will come.
-    pub fn head(&self) -> Result<(Metadata, AnswerEncoding), InsideCallback> {
+    pub fn head(&self) -> Result<(Metadata, ResponseEncoding), InsideCallback> {
         let mut state = self.lock();
         while state.head.is_none() && state.end.is_none() {
             may_wait()?;
@@ -178,7 +182,7 @@ impl StreamState {
         &self,
         wanted_bytes: usize,
         into: &mut Vec<u8>,
-    ) -> Result<Arrived, InsideCallback> {
+    ) -> Result<ReadOutcome, InsideCallback> {
         let mut state = self.lock();
         while state.body.len() < wanted_bytes && state.end.is_none() {
             may_wait()?;
@@ -187,71 +191,71 @@ impl StreamState {
         }
         state.awaited_bytes = None;
         match &state.end {
-            Some(end) if state.body.is_empty() => Ok(Arrived::End(end.clone())),
+            Some(end) if state.body.is_empty() => Ok(ReadOutcome::End(end.clone())),
             _ => {
                 move_all(&mut state.body, into);
-                Ok(Arrived::Body)
+                Ok(ReadOutcome::Body)
             }
         }
     }
 
     /// So much of the body was read: the server may send as much again.
-    pub fn has_read(&self, bytes: usize) -> Notice {
+    pub fn has_read(&self, bytes: usize) -> Notification {
         let mut state = self.lock();
         state.read_bytes += bytes;
-        state.notice()
+        state.notify()
     }
 }
 
-/// What the callers want of the thread of the channel.
-pub(crate) struct Wishes {
-    pub ticket: Option<Ticket>,
+/// What the callers have done since the thread of the channel last looked.
+pub(crate) struct CallerUpdate {
+    pub key: Option<CallKey>,
     pub cancelled: bool,
     pub read_bytes: usize,
 }
 
 /// The side of the channel's thread.
-impl StreamState {
-    pub fn enter(&self, ticket: Ticket) {
-        self.lock().ticket = Some(ticket);
+impl SharedStream {
+    pub fn enter(&self, key: CallKey) {
+        self.lock().key = Some(key);
     }
 
-    /// Looks at what the callers want, which are to tell again of anything that comes later.
-    pub fn take_wishes(&self) -> Wishes {
+    /// Takes what the callers have done. They notify the thread again of anything later.
+    pub fn take_update(&self) -> CallerUpdate {
         let mut state = self.lock();
-        state.noticed = false;
-        Wishes {
-            ticket: state.ticket,
+        state.notified = false;
+        CallerUpdate {
+            key: state.key,
             cancelled: state.cancelled,
             read_bytes: mem::take(&mut state.read_bytes),
         }
     }
 
-    /// Moves the outbox to `into`, which is empty. True: nothing will follow it.
-    pub fn take_outbox(&self, into: &mut Vec<u8>) -> bool {
+    /// Moves the send buffer to `into`, which is empty. True: nothing will follow it.
+    pub fn take_sent(&self, into: &mut Vec<u8>) -> bool {
         let mut state = self.lock();
-        mem::swap(&mut state.outbox, into);
-        state.held_up = false;
+        mem::swap(&mut state.send_buffer, into);
+        state.blocked = false;
         if mem::take(&mut state.sender_waits) {
             self.may_send.notify_one();
         }
         state.finished
     }
 
-    /// No more can be sent now; whoever holds this comes back without being told.
-    pub fn hold_up(&self) {
-        self.lock().held_up = true;
+    /// No more can be sent now; the thread of the channel comes back without a notification.
+    pub fn set_blocked(&self) {
+        self.lock().blocked = true;
     }
 
-    /// The server has looked at nothing of what was sent: it is to be sent again.
+    /// The server has processed nothing of what was sent: it is to be sent again.
     pub fn put_back(&self, mut sent: Vec<u8>) {
         let mut state = self.lock();
-        sent.append(&mut state.outbox);
-        state.outbox = sent;
-        state.held_up = false;
+        sent.append(&mut state.send_buffer);
+        state.send_buffer = sent;
+        state.blocked = false;
     }
 
-    pub fn put_head(&self, metadata: Metadata, encoding: AnswerEncoding) {
+    pub fn put_head(&self, metadata: Metadata, encoding: ResponseEncoding) {
         let mut state = self.lock();
         state.head = Some((metadata, encoding));
         self.may_read.notify_one();
@@ -294,7 +298,7 @@ impl StreamState {
 }
 
 impl CallEnd {
-    /// An end of which the server said nothing.
+    /// An end with a status of our own.
     pub(crate) fn without_trailers(status: Status) -> Self {
         Self {
             status,
@@ -311,29 +315,9 @@ fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a,
 
 /// As [`Vec::append`], without a copy where there is nothing to append to.
 fn move_all(from: &mut Vec<u8>, into: &mut Vec<u8>) {
-    match into.is_empty() {
-        true => mem::swap(from, into),
-        false => into.append(from),
-    }
-}
-
-/// The right of a streaming call to an end, kept whatever becomes of the channel.
-#[derive(Debug)]
-pub(crate) struct OnEnd(Arc<StreamState>);
-
-impl OnEnd {
-    pub fn new(stream: Arc<StreamState>) -> Self {
-        Self(stream)
-    }
-
-    pub fn stream(&self) -> &Arc<StreamState> {
-        &self.0
-    }
-}
-
-impl Drop for OnEnd {
-    fn drop(&mut self) {
-        let status = Status::new(Code::Unavailable, "the channel has ended");
-        self.0.end(CallEnd::without_trailers(status));
+    if into.is_empty() {
+        mem::swap(from, into);
+    } else {
+        into.append(from);
     }
 }

@@ -3,7 +3,7 @@
 use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
 use bookend_wire::HeaderBlock;
 
-/// Heads that are kept: an application calls a few methods of a server. More cost encoding anew,
+/// RequestHeads that are kept: an application calls a few methods of a server. More cost encoding anew,
 /// not correctness.
 const HEADS_MAX: usize = 16;
 
@@ -35,13 +35,13 @@ impl Origin {
 
 /// The heads of the methods that were called last.
 #[derive(Debug)]
-pub(crate) struct Heads {
+pub(crate) struct RequestHeads {
     origin: Origin,
     known: Vec<(String, HeaderBlock)>,
     oldest: usize,
 }
 
-impl Heads {
+impl RequestHeads {
     pub fn new(origin: Origin) -> Self {
         Self {
             origin,
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn any_number_of_paths_takes_bounded_room() {
-        let mut heads = Heads::new(Origin {
+        let mut heads = RequestHeads::new(Origin {
             scheme: "http",
             authority: "host:1".to_owned(),
         });

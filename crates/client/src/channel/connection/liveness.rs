@@ -1,6 +1,6 @@
 //! Whether the server is still there while calls wait for it.
 
-use super::Link;
+use super::ChannelConnection;
 use bookend_io::IoContext;
 use bookend_wire::Keepalive;
 use bookend_wire::keepalive::{Silence, Vigil};
@@ -22,7 +22,7 @@ impl Liveness {
     }
 }
 
-impl Link {
+impl ChannelConnection {
     /// Asks a silent server for a sign of life, if calls wait for it. True if it has given none.
     #[cold]
     pub fn has_vanished(&mut self, how: Keepalive, io: &mut IoContext) -> bool {
@@ -31,7 +31,7 @@ impl Link {
             vigil,
             look_at_ns,
         } = &mut self.liveness;
-        if self.talk.is_idle() {
+        if self.in_flight.is_empty() {
             vigil.rest();
             *look_at_ns = None;
             return false;
@@ -43,7 +43,7 @@ impl Link {
         let silence = vigil.look(*heard_bytes, how, now_ns);
         *look_at_ns = Some(vigil.next_ns(how, now_ns));
         if silence == Some(Silence::Ask) {
-            self.with_output(io, |link, _| link.connection.sender.ping([0; 8]));
+            self.with_output(io, |connection, _| connection.http2.sender.ping([0; 8]));
         }
         silence == Some(Silence::Unanswered)
     }
@@ -54,7 +54,7 @@ impl Link {
     }
 
     /// Whether the server has said that it was asked too often, since this was last asked.
-    pub fn take_asked_too_often(&mut self) -> bool {
-        std::mem::take(&mut self.talk.asked_too_often)
+    pub fn take_too_many_pings(&mut self) -> bool {
+        std::mem::take(&mut self.in_flight.too_many_pings)
     }
 }

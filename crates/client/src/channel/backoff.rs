@@ -1,29 +1,29 @@
 //! When the next connection is made.
 
 use super::options::nanoseconds;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::time::Duration;
 
-/// A wait is drawn from within a fifth of its nominal length on either side, as gRPC's document on
-/// connection back-off has it: the clients of a server that went away shall not all come back at
-/// the same moments.
+/// A wait is drawn from within a fifth of its nominal length on either side, as in gRPC's document
+/// on connection backoff: the clients of a server that went away should not all come back at the
+/// same moments.
 const JITTER_DIVISOR: u64 = 5;
 
 /// Doubling waits between connections that came to nothing, each counted from when the connection
-/// was asked for: one that has lived long enough is replaced at once.
+/// was asked for: one that has lived longer is replaced at once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BackOff {
+pub(crate) struct Backoff {
     min_ns: u64,
     max_ns: u64,
     wait_ns: u64,
     asked_at_ns: u64,
-    random: SplitMix64,
+    random: u64,
 }
 
-impl BackOff {
-    /// Every one has waits of its own.
+impl Backoff {
+    /// Each has random waits of its own.
     pub fn new(min: Duration, max: Duration) -> Self {
-        Self::seeded(min, max, random_seed())
+        Self::seeded(min, max, RandomState::new().hash_one(()))
     }
 
     /// The same `seed` gives the same waits.
@@ -34,7 +34,7 @@ impl BackOff {
             max_ns,
             wait_ns: min_ns,
             asked_at_ns: 0,
-            random: SplitMix64(seed),
+            random: seed,
         }
     }
 
@@ -43,12 +43,12 @@ impl BackOff {
         self.asked_at_ns = now_ns;
     }
 
-    /// The connection has answered a call: it was good for something.
+    /// The connection has brought the response of a call.
     pub fn succeeded(&mut self) {
         self.wait_ns = self.min_ns;
     }
 
-    /// The connection is gone. When the next one is to be asked for.
+    /// The connection is gone. Returns when the next one is to be asked for.
     pub fn lost(&mut self) -> u64 {
         let at_ns = self.asked_at_ns.saturating_add(self.jittered_ns());
         self.wait_ns = self.wait_ns.saturating_mul(2).min(self.max_ns);
@@ -56,26 +56,9 @@ impl BackOff {
     }
 
     fn jittered_ns(&mut self) -> u64 {
+        self.random = BuildHasherDefault::<DefaultHasher>::new().hash_one(self.random);
         let spread_ns = self.wait_ns / JITTER_DIVISOR;
-        self.wait_ns - spread_ns + self.random.next() % (2 * spread_ns + 1)
-    }
-}
-
-/// Another one each time, from what the standard library draws for its tables.
-fn random_seed() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
-/// Steele, Lea and Flood's generator, whose whole state is one number.
-#[derive(Clone, Copy, Debug)]
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.wait_ns - spread_ns + self.random % (2 * spread_ns + 1)
     }
 }
 
@@ -89,9 +72,9 @@ mod tests {
 
     /// The first waits after a connection that was asked for at 7.
     fn waits(seed: u64) -> [u64; 5] {
-        let mut back_off = BackOff::seeded(MIN, MAX, seed);
-        back_off.asked(7);
-        [(); 5].map(|()| back_off.lost() - 7)
+        let mut backoff = Backoff::seeded(MIN, MAX, seed);
+        backoff.asked(7);
+        [(); 5].map(|()| backoff.lost() - 7)
     }
 
     #[test]
@@ -103,13 +86,13 @@ mod tests {
                 assert!(around.contains(&wait), "{wait} for {nominal}");
             }
         }
-        let mut back_off = BackOff::seeded(MIN, MAX, 7);
+        let mut backoff = Backoff::seeded(MIN, MAX, 7);
         for _ in 0..5 {
-            back_off.lost();
+            backoff.lost();
         }
-        back_off.succeeded();
-        back_off.asked(1_000_000);
-        assert!((1_000_800..=1_001_200).contains(&back_off.lost()));
+        backoff.succeeded();
+        backoff.asked(1_000_000);
+        assert!((1_000_800..=1_001_200).contains(&backoff.lost()));
     }
 
     #[test]
@@ -118,15 +101,16 @@ mod tests {
         assert!(first.len() > 300, "{} moments", first.len());
         assert!(first.first() < Some(&810) && first.last() > Some(&1_190));
         assert_eq!(waits(42), waits(42), "a seed brings them back");
-        assert_ne!(random_seed(), random_seed());
+        let unseeded = || Backoff::new(MIN, MAX).random;
+        assert_ne!(unseeded(), unseeded());
     }
 
     #[test]
     fn no_wait_is_too_short_or_too_long_to_be_drawn() {
-        let mut none = BackOff::new(Duration::ZERO, Duration::ZERO);
+        let mut none = Backoff::new(Duration::ZERO, Duration::ZERO);
         none.asked(3);
         assert_eq!([none.lost(), none.lost()], [3, 3]);
-        let mut endless = BackOff::new(Duration::MAX, Duration::MAX);
+        let mut endless = Backoff::new(Duration::MAX, Duration::MAX);
         endless.asked(u64::MAX / 2);
         assert!((0..100).all(|_| endless.lost() > u64::MAX / 2));
     }

@@ -1,0 +1,8 @@
+//! What stands for a call.
+
+/// Stands for a call; stale once the call has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallKey {
+    pub index: u32,
+    pub generation: u32,
+}

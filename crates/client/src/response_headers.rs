@@ -1,0 +1,153 @@
+//! What the header blocks of a response say: its head, and how the call ended.
+
+use crate::encoding::ResponseEncoding;
+use bookend_wire::HeaderList;
+use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
+use bookend_wire::grpc::{Code, Metadata, Status};
+
+/// The head and the trailers of one response. The body between them is handled elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct ResponseHeaders {
+    head: Option<Metadata>,
+    encoding: ResponseEncoding,
+    trailers: Metadata,
+    /// What was wrong with the head. Decides the status, unless the trailers state a worse one.
+    fault: Option<Status>,
+    status: Option<Status>,
+}
+
+/// A header block that says nothing but what it is: the connection's header-block cache may stand
+/// in for reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CachedBlock {
+    /// A good head without metadata, of messages that are not compressed.
+    Head,
+    /// `grpc-status: 0` and nothing else.
+    TrailersOk,
+}
+
+impl CachedBlock {
+    /// The token by which the header-block cache knows it.
+    pub fn token(self) -> u32 {
+        self as u32
+    }
+
+    /// The block of a token that [`CachedBlock::token`] has given.
+    #[inline]
+    pub fn of_token(token: u32) -> Self {
+        if token == Self::Head as u32 {
+            Self::Head
+        } else {
+            Self::TrailersOk
+        }
+    }
+}
+
+/// How a call ended, and the metadata of its header blocks.
+#[derive(Debug)]
+pub(crate) struct ResponseEnd {
+    pub head: Metadata,
+    pub trailers: Metadata,
+    pub status: Status,
+}
+
+impl ResponseHeaders {
+    /// Whether the call is over.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.status.is_some()
+    }
+
+    /// Whether it ended with `OK`.
+    #[inline]
+    pub fn is_ok(&self) -> bool {
+        self.status
+            .as_ref()
+            .is_some_and(|status| status.code == Code::Ok)
+    }
+
+    /// Whether the head is one of gRPC. Otherwise the body is a page for people.
+    #[inline]
+    pub fn is_grpc(&self) -> bool {
+        self.fault.is_none()
+    }
+
+    /// The head, once it has come; empty in a response that consists of trailers only.
+    pub fn head(&self) -> Option<&Metadata> {
+        self.head.as_ref()
+    }
+
+    /// How the messages are compressed.
+    #[inline]
+    pub fn encoding(&self) -> &ResponseEncoding {
+        &self.encoding
+    }
+
+    /// Everything, once the call is over.
+    pub fn into_end(self) -> Option<ResponseEnd> {
+        Some(ResponseEnd {
+            status: self.status?,
+            head: self.head.unwrap_or_default(),
+            trailers: self.trailers,
+        })
+    }
+
+    /// Reads a head, or trailers. Returns which one the cache may stand in for next time, if any.
+    pub fn read(&mut self, fields: &HeaderList, end_stream: bool) -> Option<CachedBlock> {
+        if self.head.is_some() {
+            return self.read_trailers(fields, end_stream);
+        }
+        self.fault = fault_of_head(fields);
+        // A response without messages may consist of its trailers only.
+        if end_stream {
+            self.head = Some(Metadata::new());
+            self.read_trailers(fields, end_stream);
+            return None;
+        }
+        let metadata = Metadata::of_response(fields);
+        self.encoding = ResponseEncoding::of_head(fields);
+        let says_nothing_else = metadata.is_empty()
+            && self.fault.is_none()
+            && self.encoding == ResponseEncoding::Identity;
+        self.head = Some(metadata);
+        says_nothing_else.then_some(CachedBlock::Head)
+    }
+
+    fn read_trailers(&mut self, fields: &HeaderList, end_stream: bool) -> Option<CachedBlock> {
+        if !end_stream {
+            return None;
+        }
+        self.trailers = Metadata::of_response(fields);
+        let stated = stated_status(fields);
+        let is_ok = |status: &Status| status.code == Code::Ok && status.message.is_empty();
+        let says_nothing_else = stated.as_ref().is_some_and(is_ok) && self.trailers.is_empty();
+        self.end(stated);
+        says_nothing_else.then_some(CachedBlock::TrailersOk)
+    }
+
+    /// Does what [`ResponseHeaders::read`] did for a block of the same bytes.
+    #[inline]
+    pub fn read_cached(&mut self, block: CachedBlock, end_stream: bool) {
+        match block {
+            CachedBlock::Head => {
+                self.head = Some(Metadata::new());
+                if end_stream {
+                    self.end(None);
+                }
+            }
+            CachedBlock::TrailersOk => self.end(Some(Status::new(Code::Ok, ""))),
+        }
+    }
+
+    /// The response has ended; `stated` is the status in the trailers.
+    pub fn end(&mut self, stated: Option<Status>) {
+        if self.status.is_none() {
+            self.status = Some(final_status(stated, self.fault.take()));
+        }
+    }
+
+    /// The response cannot be read on: the call ends with a status of our own.
+    pub fn fail(&mut self, status: Status) {
+        self.status = Some(status);
+    }
+}
