@@ -64,8 +64,8 @@ impl CallInFlight {
         self.fault.is_none()
     }
 
-    /// Part of the body has come. True where the server's windows are to be opened again: once every
-    /// [`RELEASE_BYTES`].
+    /// Part of the body has come. True where the server's windows are to be opened again: once
+    /// every [`RELEASE_BYTES`].
     #[inline]
     pub fn body(&mut self, data: &[u8]) -> bool {
         let before = self.body_bytes;

@@ -23,7 +23,8 @@ enum Allowance {
 }
 
 impl Pace {
-    /// The pace of worker `worker`, which makes no calls yet. The numbers of two workers never meet.
+    /// The pace of worker `worker`, which makes no calls yet. The numbers of two workers never
+    /// meet.
     pub fn new(worker: u32) -> Self {
         Self {
             allowance: Allowance::Nothing,

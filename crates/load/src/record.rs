@@ -1,6 +1,6 @@
-//! What is recorded of a run. Calls are counted in a [`CallSink`] as they end, into the [`Recorder`]
-//! of the phase; the [`Timeline`] shows whether the rate was steady; [`WorkerMeasurements`] is what a
-//! worker hands over when it ends.
+//! What is recorded of a run. Calls are counted in a `CallSink` as they end, into the [`Recorder`]
+//! of the phase; the [`Timeline`] shows whether the rate was steady; [`WorkerMeasurements`] is what
+//! a worker hands over when it ends.
 
 mod call_sink;
 mod errors;

@@ -1,14 +1,14 @@
-//! One thread of a run. A worker is a [`bookend_io::Shard`] with connections of its own; the run adds
-//! up what each has measured.
+//! One thread of a run. A worker is a [`bookend_io::Shard`] with connections of its own; the run
+//! adds up what each has measured.
 //!
 //! - `state`: what every worker has: its phase, the pace, where calls are counted.
 //! - `lifecycle`: what it does where a phase begins or ends.
 //! - `load_shard`, `load_connection`: connections are kept, and many calls go over each.
 //! - `one_shot`: each call has a connection of its own.
-//! - `connection_manager`, `connect`: when connections are made, and made again.
+//! - `connect_schedule`, `connect`: when connections are made, and made again.
 
 mod connect;
-mod connection_manager;
+mod connect_schedule;
 mod direct_output;
 mod lifecycle;
 mod load_connection;

@@ -5,8 +5,8 @@ use bookend_wire::flow::Window;
 use bookend_wire::grpc::{Assembler, Code, percent};
 use bookend_wire::{ErrorCode, HeaderList};
 
-/// The largest message that is assembled: the default limit of gRPC clients, and more than an echo of
-/// our own request.
+/// The largest message that is assembled: the default limit of gRPC clients, and more than an echo
+/// of our own request.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
 /// How the server ended a call.
@@ -81,8 +81,8 @@ impl CheckReply {
         }
     }
 
-    /// Supported if the call succeeded as gRPC demands: status OK, whole messages, at least one. Else
-    /// what came instead, in a few words.
+    /// Supported if the call succeeded as gRPC demands: status OK, whole messages, at least one.
+    /// Else what came instead, in a few words.
     pub fn outcome(&self) -> CheckOutcome {
         self.check_success()
             .map_or_else(CheckOutcome::Unsupported, |()| CheckOutcome::Supported)

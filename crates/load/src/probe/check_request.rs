@@ -22,8 +22,8 @@ pub(super) enum BodyFraming {
     Whole,
     /// DATA frames with padding.
     Padded,
-    /// The first bytes, prefix included, in DATA frames of one byte each, and END_STREAM on an empty
-    /// frame.
+    /// The first bytes, prefix included, in DATA frames of one byte each, and END_STREAM on an
+    /// empty frame.
     Cut,
 }
 

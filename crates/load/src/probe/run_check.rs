@@ -1,5 +1,5 @@
-//! How each check is made. Every check has a connection of its own, so that a server that closes it,
-//! or loses count on it, fails that check and no other.
+//! How each check is made. Every check has a connection of its own, so that a server that closes
+//! it, or loses count on it, fails that check and no other.
 
 use super::check::{CheckOutcome, SemanticsCheck};
 use super::check_context::CheckContext;

@@ -3,8 +3,8 @@
 use bookend_wire::grpc::Code;
 use std::collections::BTreeMap;
 
-/// Error texts that are counted one by one. A server can put anything into `grpc-message`, and nothing here
-/// may grow with the run.
+/// Error texts that are counted one by one. A server can put anything into `grpc-message`, and
+/// nothing here may grow with the run.
 const ERROR_TEXTS_MAX: usize = 100;
 /// The text under which all others are counted.
 const OTHER_TEXTS: &str = "other messages";

@@ -2,8 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-/// The longest latency that the histogram distinguishes, nanoseconds: one hour. Longer ones count as
-/// that.
+/// The longest latency that the histogram distinguishes, nanoseconds: one hour. Longer ones count
+/// as that.
 pub(super) const LATENCY_MAX_NS: u64 = 3_600_000_000_000;
 /// Digits that the histogram keeps: a latency is known to one in a thousand.
 const LATENCY_DIGITS: u8 = 3;

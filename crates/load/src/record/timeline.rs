@@ -11,8 +11,8 @@ pub const INTERVALS_MAX: usize = 6_000;
 
 const NANOSECONDS_A_MILLISECOND: u64 = 1_000_000;
 
-/// Counts of one worker, or of all. An interval begins at the window's start, and the others join it
-/// on both sides; the part of the warm-up before the first whole interval is dropped.
+/// Counts of one worker, or of all. An interval begins at the window's start, and the others join
+/// it on both sides; the part of the warm-up before the first whole interval is dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     width_ns: u64,

@@ -93,8 +93,8 @@ fn drive_plain<S: Shard>(shard: S, plan: &LoadPlan, waker: Waker) -> io::Result<
     ended.map(|(shard, _)| shard)
 }
 
-/// Wakes the run, however a worker ends. A worker that fails or panics never arrives at the barrier:
-/// the others must not wait for it.
+/// Wakes the run, however a worker ends. A worker that fails or panics never arrives at the
+/// barrier: the others must not wait for it.
 struct WorkerEnd {
     barrier: Arc<StartBarrier>,
     run: Thread,
@@ -102,7 +102,8 @@ struct WorkerEnd {
 }
 
 impl WorkerEnd {
-    /// The worker has ended without an error. A method, so that its thread captures the whole value.
+    /// The worker has ended without an error. A method, so that its thread captures the whole
+    /// value.
     fn set_orderly(&mut self) {
         self.is_orderly = true;
     }

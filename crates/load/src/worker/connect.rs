@@ -15,7 +15,8 @@ impl WorkerState {
         io.connect(target, token.to_number())
     }
 
-    /// Requests a connection again that failed, if it can come from another address of this machine.
+    /// Requests a connection again that failed, if it can come from another address of this
+    /// machine.
     pub fn connect_from_elsewhere(
         &mut self,
         connection: usize,

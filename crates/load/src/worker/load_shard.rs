@@ -1,15 +1,16 @@
 //! A worker whose connections are kept: many calls go over each. Driven by `bookend-io`.
 //!
 //! The way of a call: [`LoadConnection::make_calls`] writes its request into the driver's buffer as
-//! far as the pace allows, the driver moves bytes, `received` hands those that came to the connection,
-//! which checks the response and counts the call, and the next one is made in its place.
+//! far as the pace allows, the driver moves bytes, `received` hands those that came to the
+//! connection, which checks the response and counts the call, and the next one is made in its
+//! place.
 
 mod connections;
 mod keepalive;
 #[cfg(test)]
 mod stories;
 
-use super::connection_manager::{CONNECTING_MAX, ConnectionManager};
+use super::connect_schedule::{CONNECTING_MAX, ConnectSchedule};
 use super::direct_output::DirectOutput;
 use super::lifecycle::WorkerLifecycle;
 use super::load_connection::{LoadConnection, LoadConnectionState};
@@ -39,7 +40,7 @@ pub(crate) struct LoadShard {
     heads: Vec<HeaderBlock>,
     /// Calls in flight, by connection of this worker.
     concurrency: Vec<u32>,
-    manager: ConnectionManager,
+    schedule: ConnectSchedule,
     /// By the index of their id.
     connections: Vec<Option<LoadConnection>>,
     keepalive: KeepaliveSweep,
@@ -52,7 +53,7 @@ impl LoadShard {
     pub fn new(plan: Arc<LoadPlan>, barrier: Arc<StartBarrier>, worker: u32) -> Self {
         let share = plan.share(worker);
         Self {
-            manager: ConnectionManager::new(share.streams.len(), CONNECTING_MAX),
+            schedule: ConnectSchedule::new(share.streams.len(), CONNECTING_MAX),
             keepalive: KeepaliveSweep::new(plan.keepalive),
             state: WorkerState::new(plan, barrier, worker, &share),
             concurrency: share.streams,
@@ -153,7 +154,7 @@ impl WorkerLifecycle for LoadShard {
         let now_ns = io.now_ns();
         if self.state.plan.connecting == Connecting::InRun {
             self.state.arrive(self.concurrency.len() as u32, now_ns);
-        } else if self.manager.are_settled() && !self.state.has_arrived() {
+        } else if self.schedule.are_settled() && !self.state.has_arrived() {
             self.state.arrive(self.open_connections(), now_ns);
         }
     }

@@ -1,5 +1,5 @@
-//! A worker whose calls have a connection each: made, used for one call and closed inside the call's
-//! clock. Driven by `bookend-io`.
+//! A worker whose calls have a connection each: made, used for one call and closed inside the
+//! call's clock. Driven by `bookend-io`.
 //!
 //! The client closes first. So it is this machine that keeps each connection's port for a minute
 //! (TIME_WAIT): see `source_addresses`.
@@ -7,7 +7,7 @@
 mod call;
 mod request_template;
 
-use super::connection_manager::{ConnectionEnd, ConnectionManager};
+use super::connect_schedule::{ConnectSchedule, ConnectionEnd};
 use super::lifecycle::WorkerLifecycle;
 use super::received_goaway::ReceivedGoAway;
 use super::source_addresses::ConnectToken;
@@ -35,7 +35,7 @@ pub(crate) struct OneShotShard {
     /// As many as there may be calls in flight.
     calls: Vec<OneShotCall>,
     /// When each of them is made again.
-    manager: ConnectionManager,
+    schedule: ConnectSchedule,
     /// The call, by the index of its connection's id.
     by_connection: Vec<u32>,
     preflight: Option<ConnectionId>,
@@ -51,7 +51,7 @@ impl OneShotShard {
         Self {
             templates: Vec::new(),
             calls: (0..calls).map(|_| OneShotCall::new(&plan)).collect(),
-            manager: ConnectionManager::new(calls, calls),
+            schedule: ConnectSchedule::new(calls, calls),
             by_connection: Vec::new(),
             preflight: None,
             next_call_ns: u64::MAX,
@@ -164,7 +164,7 @@ impl OneShotShard {
         if let Some(goaway) = goaway {
             state.measured.note_goaway(&goaway.text);
         }
-        self.manager.closed(number, end_ns, end);
+        self.schedule.closed(number, end_ns, end);
     }
 
     fn expire(&mut self, io: &mut IoContext) {
@@ -212,7 +212,7 @@ impl WorkerLifecycle for OneShotShard {
         }
         let start_ns = io.clock_ns();
         while self.state.pace.allowed(start_ns) > 0
-            && let Some(number) = self.manager.next(start_ns)
+            && let Some(number) = self.schedule.next(start_ns)
         {
             self.calls[number as usize].begin(start_ns, self.state.calls.by_number());
             self.state.calls.began(1);
@@ -221,7 +221,7 @@ impl WorkerLifecycle for OneShotShard {
             self.calls[number as usize].connection = Some(id);
         }
         self.next_call_ns = if self.state.pace.allowed(start_ns) > 0 {
-            self.manager.due_at_ns()
+            self.schedule.due_at_ns()
         } else {
             u64::MAX
         };

@@ -1,5 +1,5 @@
-//! What a worker is about, whatever its connections are used for: its phase, when calls may be made,
-//! and where those that end are counted.
+//! What a worker is about, whatever its connections are used for: its phase, when calls may be
+//! made, and where those that end are counted.
 
 use super::phases::{PhaseTimes, RunPhase};
 use super::source_addresses::SourceAddresses;

@@ -13,8 +13,8 @@ pub enum Behaviour {
         after: Part,
         code: u32,
     },
-    /// Sends GOAWAY in the call of that number on each connection, and processes no later one; with 0
-    /// it does so in the first and does not process that either.
+    /// Sends GOAWAY in the call of that number on each connection, and processes no later one; with
+    /// 0 it does so in the first and does not process that either.
     GoesAway {
         at_call: u64,
         code: u32,

@@ -1,5 +1,5 @@
-//! The eight misbehaving servers of the gRPC project, some similar ones, and a good one: what each end
-//! must make of them.
+//! The eight misbehaving servers of the gRPC project, some similar ones, and a good one: what each
+//! end must make of them.
 
 use super::behaviour::{AfterGoAway, Behaviour, LARGE_MESSAGE_BYTES, PIECE_BYTES, Part};
 use super::frames::{ENHANCE_YOUR_CALM, NO_ERROR};

@@ -1,8 +1,8 @@
-//! The limits of other servers that a fast client exceeds, and that our clients stay below. h2 closes
-//! the connection of a client that resets 20 streams before they are accepted, netty at 200 in 30
-//! seconds, nghttp2 at 1,000 and then 33 a second. grpc-go and grpc-java do so for PINGs more often
-//! than every five minutes, h2 for thousands of tiny DATA frames. Many servers reject a header list
-//! above 8 KiB.
+//! The limits of other servers that a fast client exceeds, and that our clients stay below. h2
+//! closes the connection of a client that resets 20 streams before they are accepted, netty at 200
+//! in 30 seconds, nghttp2 at 1,000 and then 33 a second. grpc-go and grpc-java do so for PINGs more
+//! often than every five minutes, h2 for thousands of tiny DATA frames. Many servers reject a
+//! header list above 8 KiB.
 
 use super::behaviour::Behaviour;
 use super::channel::channel_to;

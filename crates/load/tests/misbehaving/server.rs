@@ -60,8 +60,8 @@ fn accept(
 }
 
 impl Server {
-    /// Waits until the clients have closed their connections; gives what was observed on each, in the
-    /// order in which they were made.
+    /// Waits until the clients have closed their connections; gives what was observed on each, in
+    /// the order in which they were made.
     pub fn finish(self) -> Vec<Observed> {
         self.is_over.store(true, Ordering::SeqCst);
         drop(TcpStream::connect(self.address));

@@ -11,7 +11,8 @@ use bookend_wire::frame::{flag, kind, write_frame};
 const PAD_BYTES: u8 = 100;
 
 impl RawConnection {
-    /// Sends a whole request on a new stream, as fast as the windows allow. Returns the stream's id.
+    /// Sends a whole request on a new stream, as fast as the windows allow. Returns the stream's
+    /// id.
     pub fn call(&mut self, request: &CheckRequest) -> Result<u32, CheckError> {
         let (stream_id, head) = self.head(request);
         self.body(stream_id, head, request)?;

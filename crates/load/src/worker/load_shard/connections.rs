@@ -1,7 +1,7 @@
 //! Connections of a worker: made, made again, lost.
 
 use super::LoadShard;
-use crate::worker::connection_manager::ConnectionEnd;
+use crate::worker::connect_schedule::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::load_connection::{LoadConnection, LoadConnectionState};
 use crate::worker::phases::RunPhase;
@@ -17,8 +17,8 @@ impl LoadShard {
         self.state.measured.peers.name(number as usize)
     }
 
-    /// Makes the connections whose time has come, gives up those whose server takes too long to send
-    /// SETTINGS, and sends PINGs to silent servers.
+    /// Makes the connections whose time has come, gives up those whose server takes too long to
+    /// send SETTINGS, and sends PINGs to silent servers.
     pub(super) fn attend_to_connections(&mut self, io: &mut IoContext) {
         let now_ns = io.now_ns();
         if now_ns < self.connections_due_ns {
@@ -26,11 +26,11 @@ impl LoadShard {
         }
         self.keep_alive(io);
         if self.state.will_make_calls() {
-            while let Some(number) = self.manager.next(now_ns) {
+            while let Some(number) = self.schedule.next(now_ns) {
                 self.state.connect(number as usize, number, io);
             }
         }
-        while let Some(id) = self.manager.next_overdue(now_ns) {
+        while let Some(id) = self.schedule.next_overdue(now_ns) {
             let text = "the server accepted the connection and sent no SETTINGS";
             self.lost(id, text, io);
             io.abort(id);
@@ -40,7 +40,7 @@ impl LoadShard {
 
     fn update_due_time(&mut self) {
         self.connections_due_ns = if self.state.will_make_calls() {
-            self.manager.due_at_ns().min(self.keepalive.at_ns)
+            self.schedule.due_at_ns().min(self.keepalive.at_ns)
         } else {
             u64::MAX
         };
@@ -75,7 +75,7 @@ impl LoadShard {
         let now_ns = io.now_ns();
         self.keepalive.begin(now_ns);
         let by_ns = now_ns.saturating_add(state.plan.connect_timeout_ns);
-        self.manager.opened(number, id, by_ns);
+        self.schedule.opened(number, id, by_ns);
         self.update_due_time();
     }
 
@@ -92,7 +92,7 @@ impl LoadShard {
         state.lose_target(connection);
         state.count_failed_connection(connection, &text);
         let end = ConnectionEnd::Unanswered;
-        self.manager.closed(token.number, io.now_ns(), end);
+        self.schedule.closed(token.number, io.now_ns(), end);
         self.update_due_time();
     }
 
@@ -102,7 +102,7 @@ impl LoadShard {
         if let Some(connection) = &self.connections[index]
             && connection.state == LoadConnectionState::Open
         {
-            self.manager.established(connection.number);
+            self.schedule.established(connection.number);
             self.update_due_time();
             self.attend_to_connections(io);
         }
@@ -133,7 +133,7 @@ impl LoadShard {
             let status = Status::new(Code::Unavailable, text);
             connection.fail_all(&status, now_ns, &mut state.calls);
         }
-        self.manager.closed(connection.number, now_ns, end);
+        self.schedule.closed(connection.number, now_ns, end);
         self.update_due_time();
     }
 }

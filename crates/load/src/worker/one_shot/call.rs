@@ -4,7 +4,7 @@ use super::request_template::RequestTemplate;
 use crate::call::CallInFlight;
 use crate::plan::LoadPlan;
 use crate::record::SetupTimes;
-use crate::worker::connection_manager::ConnectionEnd;
+use crate::worker::connect_schedule::ConnectionEnd;
 use crate::worker::direct_output::DirectOutput;
 use crate::worker::received_goaway::ReceivedGoAway;
 use crate::worker::state::WorkerState;

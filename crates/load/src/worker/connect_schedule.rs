@@ -17,7 +17,7 @@ pub(crate) const CONNECTING_MAX: usize = 64;
 
 /// The connections of one worker, by number.
 #[derive(Debug)]
-pub(crate) struct ConnectionManager {
+pub(crate) struct ConnectSchedule {
     slots: Vec<ConnectionSlot>,
     /// Connections that have neither been established nor failed: the run waits for them before it
     /// begins.
@@ -80,7 +80,7 @@ pub(crate) enum ConnectionEnd {
     Unanswered,
 }
 
-impl ConnectionManager {
+impl ConnectSchedule {
     /// So many connections, all of them to be made, at most `connecting_max` at a time.
     pub fn new(count: usize, connecting_max: usize) -> Self {
         let slot = ConnectionSlot {
@@ -224,82 +224,82 @@ mod tests {
 
     #[test]
     fn waits_double_until_a_call_is_answered() {
-        let mut manager = ConnectionManager::new(1, 1);
+        let mut schedule = ConnectSchedule::new(1, 1);
         let mut now_ns = 0;
         let mut waits_ns = Vec::new();
         for _ in 0..7 {
-            assert_eq!(manager.next(now_ns), Some(0));
-            manager.established(0);
-            manager.closed(0, now_ns, ConnectionEnd::Unanswered);
-            assert_eq!(manager.next(manager.due_at_ns() - 1), None);
-            waits_ns.push(manager.due_at_ns() - now_ns);
-            now_ns = manager.due_at_ns();
+            assert_eq!(schedule.next(now_ns), Some(0));
+            schedule.established(0);
+            schedule.closed(0, now_ns, ConnectionEnd::Unanswered);
+            assert_eq!(schedule.next(schedule.due_at_ns() - 1), None);
+            waits_ns.push(schedule.due_at_ns() - now_ns);
+            now_ns = schedule.due_at_ns();
         }
         let expected_ms = [100, 200, 400, 800, 1_600, 2_000, 2_000];
         assert_eq!(waits_ns, expected_ms.map(|wait_ms| wait_ms * 1_000_000));
-        manager.next(now_ns);
-        manager.established(0);
-        manager.closed(0, 0, ConnectionEnd::Broken);
-        assert_eq!(manager.due_at_ns(), BACKOFF_MIN_NS);
+        schedule.next(now_ns);
+        schedule.established(0);
+        schedule.closed(0, 0, ConnectionEnd::Broken);
+        assert_eq!(schedule.due_at_ns(), BACKOFF_MIN_NS);
     }
 
     #[test]
     fn a_connection_that_has_done_its_work_is_replaced_at_once() {
-        let mut manager = ConnectionManager::new(1, 1);
-        manager.next(5);
-        manager.established(0);
-        manager.closed(0, 9, ConnectionEnd::Finished);
-        assert_eq!((manager.due_at_ns(), manager.next(9)), (0, Some(0)));
+        let mut schedule = ConnectSchedule::new(1, 1);
+        schedule.next(5);
+        schedule.established(0);
+        schedule.closed(0, 9, ConnectionEnd::Finished);
+        assert_eq!((schedule.due_at_ns(), schedule.next(9)), (0, Some(0)));
     }
 
     #[test]
     fn only_so_many_are_made_at_a_time_and_each_that_ends_makes_room() {
-        let mut manager = ConnectionManager::new(10, 3);
-        let made = |manager: &mut ConnectionManager| {
-            std::iter::from_fn(|| manager.next(0)).collect::<Vec<_>>()
+        let mut schedule = ConnectSchedule::new(10, 3);
+        let made = |schedule: &mut ConnectSchedule| {
+            std::iter::from_fn(|| schedule.next(0)).collect::<Vec<_>>()
         };
-        assert_eq!(made(&mut manager), [0, 1, 2]);
-        assert_eq!(manager.due_at_ns(), u64::MAX, "there is no room");
-        manager.established(1);
-        manager.closed(2, 0, ConnectionEnd::Unanswered);
-        assert_eq!(made(&mut manager), [3, 4]);
-        manager.closed(1, 0, ConnectionEnd::Finished);
+        assert_eq!(made(&mut schedule), [0, 1, 2]);
+        assert_eq!(schedule.due_at_ns(), u64::MAX, "there is no room");
+        schedule.established(1);
+        schedule.closed(2, 0, ConnectionEnd::Unanswered);
+        assert_eq!(made(&mut schedule), [3, 4]);
+        schedule.closed(1, 0, ConnectionEnd::Finished);
         assert_eq!(
-            made(&mut manager),
+            made(&mut schedule),
             [] as [u32; 0],
             "it had its place given back already"
         );
-        assert!(!manager.are_settled());
+        assert!(!schedule.are_settled());
     }
 
     #[test]
     fn the_run_waits_until_each_has_been_established_or_has_failed_once() {
-        let mut manager = ConnectionManager::new(2, 2);
-        while manager.next(0).is_some() {}
-        manager.established(0);
-        manager.closed(0, 0, ConnectionEnd::Finished);
-        assert!(!manager.are_settled());
-        manager.closed(1, 0, ConnectionEnd::Unanswered);
-        assert!(manager.are_settled());
+        let mut schedule = ConnectSchedule::new(2, 2);
+        while schedule.next(0).is_some() {}
+        schedule.established(0);
+        schedule.closed(0, 0, ConnectionEnd::Finished);
+        assert!(!schedule.are_settled());
+        schedule.closed(1, 0, ConnectionEnd::Unanswered);
+        assert!(schedule.are_settled());
     }
 
     #[test]
     fn a_server_that_sends_no_settings_in_time_is_overdue_and_one_that_did_is_not() {
-        let mut manager = ConnectionManager::new(3, 3);
+        let mut schedule = ConnectSchedule::new(3, 3);
         for number in 0..3 {
-            assert_eq!(manager.next(0), Some(number));
-            manager.opened(number, id(number), u64::from(number) + 10);
+            assert_eq!(schedule.next(0), Some(number));
+            schedule.opened(number, id(number), u64::from(number) + 10);
         }
-        manager.established(0);
-        manager.closed(2, 0, ConnectionEnd::Finished);
-        manager.next(0);
-        assert_eq!(manager.due_at_ns(), 11);
+        schedule.established(0);
+        schedule.closed(2, 0, ConnectionEnd::Finished);
+        schedule.next(0);
+        assert_eq!(schedule.due_at_ns(), 11);
         assert_eq!(
-            (manager.next_overdue(10), manager.next_overdue(11)),
+            (schedule.next_overdue(10), schedule.next_overdue(11)),
             (None, Some(id(1)))
         );
         assert_eq!(
-            manager.next_overdue(1_000),
+            schedule.next_overdue(1_000),
             None,
             "the third has been made again"
         );
