@@ -6,7 +6,6 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The largest count that is believed: a hundred million calls a second for almost three years. Up
 /// to it every count is exact in JSON (RFC 8259, section 6) and in a floating-point number, and the
@@ -14,7 +13,8 @@ use std::fmt;
 pub const COUNT_MAX: u64 = 1 << 53;
 
 /// A count above [`COUNT_MAX`]. It is the fault of the process that told it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no program makes more than 2^53 ({COUNT_MAX}) calls: it counts wrongly")]
 pub struct TooMany;
 
 /// The count, if it can be believed.
@@ -70,17 +70,6 @@ fn total<'a>(counts: impl Iterator<Item = &'a u64>) -> Result<u64, TooMany> {
     let mut counts = counts;
     counts.try_fold(0, |total, count| sum(total, *count))
 }
-
-impl fmt::Display for TooMany {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "no program makes more than 2^53 ({COUNT_MAX}) calls: it counts wrongly"
-        )
-    }
-}
-
-impl std::error::Error for TooMany {}
 
 #[cfg(test)]
 mod tests {

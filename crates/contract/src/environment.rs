@@ -113,7 +113,8 @@ pub struct Environment {
 }
 
 /// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{variable} {kind}")]
 pub struct VariableError {
     /// The variable's name.
     pub variable: &'static str,
@@ -122,13 +123,16 @@ pub struct VariableError {
 }
 
 /// What is wrong with a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableErrorKind {
     /// It is not set, and the contract needs it.
+    #[error("is not set")]
     Missing,
     /// It is not UTF-8.
+    #[error("is not UTF-8")]
     NotUtf8,
     /// It is set to something else than what the contract says.
+    #[error("is {value:?}, but must be {expected}")]
     Unexpected {
         /// The value as found.
         value: String,
@@ -136,6 +140,7 @@ pub enum VariableErrorKind {
         expected: &'static str,
     },
     /// It contradicts this other variable; only one of them may be set.
+    #[error("and {0} are both set: set one of them")]
     Contradicts(&'static str),
 }
 
@@ -369,16 +374,9 @@ impl fmt::Display for Role {
 }
 
 /// The word is none of the four roles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a role is server, client, backend or instrument")]
 pub struct UnknownRole;
-
-impl fmt::Display for UnknownRole {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a role is server, client, backend or instrument")
-    }
-}
-
-impl std::error::Error for UnknownRole {}
 
 impl FromStr for Role {
     type Err = UnknownRole;
@@ -402,24 +400,6 @@ impl VariableErrorKind {
         }
     }
 }
-
-impl fmt::Display for VariableError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.variable;
-        match &self.kind {
-            VariableErrorKind::Missing => write!(out, "{name} is not set"),
-            VariableErrorKind::NotUtf8 => write!(out, "{name} is not UTF-8"),
-            VariableErrorKind::Unexpected { value, expected } => {
-                write!(out, "{name} is {value:?}, but must be {expected}")
-            }
-            VariableErrorKind::Contradicts(other) => {
-                write!(out, "{name} and {other} are both set: set one of them")
-            }
-        }
-    }
-}
-
-impl std::error::Error for VariableError {}
 
 #[cfg(test)]
 mod tests {

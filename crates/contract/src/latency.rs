@@ -5,7 +5,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use std::fmt;
 
 /// Significant decimal digits that are kept: a latency is off by at most 0.1 %.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
@@ -13,12 +12,14 @@ pub const SIGNIFICANT_DIGITS: u8 = 3;
 /// Latencies above this are recorded as this: ten minutes, longer than any deadline of a suite.
 pub const HIGHEST_NS: u64 = 600_000_000_000;
 
-/// Why a text is no histogram. It is the fault of the process that printed it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a text is not a histogram: the fault of the process that printed it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HistogramError {
     /// The text is not base64.
+    #[error("the latency histogram is not base64")]
     NotBase64,
     /// The bytes are not an HdrHistogram in V2 encoding.
+    #[error("the latency histogram is not an HdrHistogram V2")]
     NotHistogram,
 }
 
@@ -54,17 +55,6 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
         .deserialize(&mut bytes.as_slice())
         .map_err(|_| HistogramError::NotHistogram)
 }
-
-impl fmt::Display for HistogramError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            HistogramError::NotBase64 => "the latency histogram is not base64",
-            HistogramError::NotHistogram => "the latency histogram is not an HdrHistogram V2",
-        })
-    }
-}
-
-impl std::error::Error for HistogramError {}
 
 #[cfg(test)]
 mod tests {

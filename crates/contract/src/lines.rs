@@ -67,7 +67,8 @@ pub enum Line {
 }
 
 /// A line that is none of the contract's. It is the fault of the process that printed it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("standard output is not of the contract: {line:?}: {kind}")]
 pub struct LineError {
     /// The line, cut after 80 characters.
     pub line: String,
@@ -76,21 +77,28 @@ pub struct LineError {
 }
 
 /// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineErrorKind {
     /// It begins like none of the contract's lines.
+    #[error("no line begins like this")]
     UnknownWord,
     /// A number is missing, is not written in digits, or is too large.
+    #[error("a number is missing, too large or not written in digits")]
     BadNumber,
     /// A count of calls is above [`count::COUNT_MAX`].
+    #[error("{TooMany}")]
     TooMany,
     /// The code after `error` is no gRPC status code's name, or it is `OK`.
+    #[error("no such gRPC error code")]
     UnknownCode,
     /// The name after `note` is not made of lower-case words joined by `_`.
+    #[error("a note's name is lower-case words joined by _, as gc_pause_max_ns")]
     BadName,
     /// There is more on the line than the contract allows.
+    #[error("too many words")]
     TooManyWords,
     /// The JSON after `report` cannot be read; the text is the JSON reader's.
+    #[error("the report cannot be read: {0}")]
     BadReport(String),
 }
 
@@ -234,31 +242,6 @@ fn shortened(text: &str) -> String {
     }
     shown
 }
-
-impl fmt::Display for LineError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "standard output is not of the contract: {:?}: ",
-            self.line
-        )?;
-        match &self.kind {
-            LineErrorKind::UnknownWord => out.write_str("no line begins like this"),
-            LineErrorKind::BadNumber => {
-                out.write_str("a number is missing, too large or not written in digits")
-            }
-            LineErrorKind::TooMany => TooMany.fmt(out),
-            LineErrorKind::UnknownCode => out.write_str("no such gRPC error code"),
-            LineErrorKind::BadName => {
-                out.write_str("a note's name is lower-case words joined by _, as gc_pause_max_ns")
-            }
-            LineErrorKind::TooManyWords => out.write_str("too many words"),
-            LineErrorKind::BadReport(why) => write!(out, "the report cannot be read: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for LineError {}
 
 #[cfg(test)]
 mod tests {

@@ -38,16 +38,9 @@ impl fmt::Display for Transport {
 }
 
 /// The word is none of the three transports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a transport is h2c, tls or unix")]
 pub struct UnknownTransport;
-
-impl fmt::Display for UnknownTransport {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a transport is h2c, tls or unix")
-    }
-}
-
-impl std::error::Error for UnknownTransport {}
 
 impl FromStr for Transport {
     type Err = UnknownTransport;
