@@ -1,14 +1,14 @@
-//! Whom to connect to: the targets that a user names, and the addresses that they stand for.
+//! What to connect to: the targets that a user names, and the addresses that they stand for.
 
-mod directory;
 mod name;
 mod names;
+mod resolver;
 
 pub use name::{TargetError, TargetName};
-pub use names::{Strategy, TargetNames};
+pub use names::{LoadBalancingPolicy, TargetNames};
 
 use bookend_io::{Address, ByteStream, Target};
-use directory::Directory;
+use resolver::Resolver;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ pub struct Endpoint {
     pub name: usize,
 }
 
-/// The targets of many connections, at least one: connection i of n targets goes to number i modulo
-/// n. Clones are one.
+/// The targets of many connections, at least one: connection i goes to target i modulo their number.
+/// Clones share what is resolved.
 #[derive(Clone, Debug)]
 pub struct Targets {
     list: List,
-    /// By name: what calls there have as their `:authority`. Empty where that is not ours to say.
+    /// By name: the `:authority` of calls to it. Empty where the caller sets it.
     authorities: Arc<[String]>,
 }
 
@@ -35,8 +35,8 @@ pub struct Targets {
 enum List {
     /// Addresses that stay as they are.
     Fixed(Arc<[Endpoint]>),
-    /// Those of names, which may move.
-    Found(Arc<Directory>),
+    /// Those of names, which may change.
+    Resolved(Arc<Resolver>),
 }
 
 impl Targets {
@@ -46,34 +46,34 @@ impl Targets {
         (!endpoints.is_empty()).then_some(Self::of_list(List::Fixed(endpoints)))
     }
 
-    /// Finds the addresses of names. With no `strategy`, `dns:` names stand for all of theirs and
-    /// others for the first that accepts a connection within `patience`, or the first of all.
+    /// Resolves names. Without a `policy`, `dns:` names stand for all of their addresses and others
+    /// for the first that accepts a connection within `timeout`, or the first of all.
     ///
     /// # Errors
     /// [`TargetError::Unresolved`] when a name has no address.
-    pub fn find(
+    pub fn resolve(
         names: &TargetNames,
-        strategy: Option<Strategy>,
-        patience: Duration,
+        policy: Option<LoadBalancingPolicy>,
+        timeout: Duration,
     ) -> Result<Self, TargetError> {
-        Self::find_by(names, move |name| {
-            Ok(choose(name.resolve()?, name, strategy, patience))
+        Self::resolve_with(names, move |name| {
+            Ok(choose(name.resolve()?, name, policy, timeout))
         })
     }
 
-    /// The same, with another way to get from a name to the addresses that are meant, of which
-    /// there is at least one.
+    /// Resolves names by a function that returns the addresses that are meant, at least one.
     ///
     /// # Errors
-    /// As `find` says at first. What it says later leaves the addresses as they were.
-    pub fn find_by(
+    /// The first error of `resolve`. Later ones leave the addresses as they were.
+    pub fn resolve_with(
         names: &TargetNames,
-        find: impl Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync + 'static,
+        resolve: impl Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync + 'static,
     ) -> Result<Self, TargetError> {
-        let directory = Directory::open(names, Box::new(find))?;
-        let list = match directory.may_change() {
-            true => List::Found(Arc::new(directory)),
-            false => List::Fixed(directory.endpoints().into()),
+        let resolver = Resolver::new(names, Box::new(resolve))?;
+        let list = if resolver.may_change() {
+            List::Resolved(Arc::new(resolver))
+        } else {
+            List::Fixed(resolver.endpoints().into())
         };
         Ok(Self {
             list,
@@ -88,44 +88,44 @@ impl Targets {
         }
     }
 
-    /// The same targets, whose calls have an `:authority` that somebody else knows.
+    /// The same targets, where the caller sets the `:authority`.
     pub fn without_authorities(self) -> Self {
         Self::of_list(self.list)
     }
 
-    /// The `:authority` of calls to a name; `None` where it is not the targets' to say.
+    /// The `:authority` of calls to a name; `None` where the caller sets it.
     pub fn authority(&self, name: usize) -> Option<&str> {
         self.authorities.get(name).map(String::as_str)
     }
 
-    /// How many there are now.
+    /// How many addresses there are now.
     pub fn count(&self) -> usize {
         match &self.list {
             List::Fixed(endpoints) => endpoints.len(),
-            List::Found(directory) => directory.count(),
+            List::Resolved(resolver) => resolver.count(),
         }
     }
 
-    /// That of a connection. Of a name with several addresses, those that were [`Targets::lost`]
+    /// The address of a connection. Of a name with several, those that were reported as unreachable
     /// are left out until the name is resolved again, as long as there are others.
     pub fn endpoint(&self, connection: usize) -> Endpoint {
         match &self.list {
             List::Fixed(endpoints) => endpoints[connection % endpoints.len()].clone(),
-            List::Found(directory) => directory.endpoint(connection),
+            List::Resolved(resolver) => resolver.endpoint(connection),
         }
     }
 
-    /// The same without its name.
+    /// As [`Targets::endpoint`], without the name.
     pub fn of(&self, connection: usize) -> Target {
         self.endpoint(connection).target
     }
 
     /// An address cannot be reached any more: its name is resolved again, on a thread of its own,
-    /// at once for the first time and then after a wait that doubles from 1 to 30 s. What has been
-    /// found is what the next connections get.
-    pub fn lost(&self, address: &Address) {
-        if let List::Found(directory) = &self.list {
-            Directory::lost(directory, address);
+    /// at once for the first time and then after a wait that doubles from 1 to 30 s. The next
+    /// connections get the new addresses.
+    pub fn report_unreachable(&self, address: &Address) {
+        if let List::Resolved(resolver) = &self.list {
+            Resolver::report_unreachable(resolver, address);
         }
     }
 }
@@ -138,15 +138,17 @@ fn nameless(target: Target) -> Endpoint {
 fn choose(
     addresses: Vec<Address>,
     name: &TargetName,
-    strategy: Option<Strategy>,
-    patience: Duration,
+    policy: Option<LoadBalancingPolicy>,
+    timeout: Duration,
 ) -> Vec<Address> {
-    let all = strategy.map_or(name.means_all(), |chosen| chosen == Strategy::RoundRobin);
-    // Nobody is disturbed where there is no choice.
+    let all = policy.map_or(name.means_all(), |policy| {
+        policy == LoadBalancingPolicy::RoundRobin
+    });
+    // Where there is no choice, no connection need be tried.
     if all || addresses.len() == 1 {
         return addresses;
     }
-    let accepts = |address: &&Address| ByteStream::connect(address, patience).is_ok();
+    let accepts = |address: &&Address| ByteStream::connect(address, timeout).is_ok();
     let first = addresses.iter().find(accepts).or(addresses.first());
     first.cloned().into_iter().collect()
 }
@@ -192,26 +194,26 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_chooses_among_the_addresses_of_a_name() {
+    fn a_policy_chooses_among_the_addresses_of_a_name() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let answering = Address::Tcp(listener.local_addr().unwrap());
         let nobody = target(1).address;
         let both = || vec![nobody.clone(), answering.clone()];
-        let chosen = |name: &str, strategy| {
+        let chosen = |name: &str, policy| {
             let name = name.parse().unwrap();
-            choose(both(), &name, strategy, Duration::from_secs(5))
+            choose(both(), &name, policy, Duration::from_secs(5))
         };
         let all = both();
         let first_that_answers = vec![answering.clone()];
         assert_eq!(chosen("dns:a:1", None), all);
         assert_eq!(chosen("a:1", None), first_that_answers);
-        assert_eq!(chosen("a:1", Some(Strategy::RoundRobin)), all);
-        let picked = chosen("dns:a:1", Some(Strategy::PickFirst));
+        assert_eq!(chosen("a:1", Some(LoadBalancingPolicy::RoundRobin)), all);
+        let picked = chosen("dns:a:1", Some(LoadBalancingPolicy::PickFirst));
         assert_eq!(picked, first_that_answers);
     }
 
     #[test]
-    fn where_nobody_answers_the_first_address_is_as_good_as_any() {
+    fn where_no_address_answers_the_first_is_as_good_as_any() {
         let (first, second) = (target(1).address, target(2).address);
         let name = "a:1".parse().unwrap();
         let chosen = choose(

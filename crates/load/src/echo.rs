@@ -5,7 +5,7 @@ use crate::flags::LoadFlags;
 use crate::options::{CallOptions, SchemaSource, nanoseconds};
 use crate::payload::DataSource;
 use crate::plan::{Connecting, LoadPlan};
-use crate::targets::Strategy;
+use crate::targets::LoadBalancingPolicy;
 use bookend_io::Wait;
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,7 @@ fn echo_tls(flags: &LoadFlags) -> Value {
 
 fn echo_load(flags: &LoadFlags, plan: &LoadPlan) -> Value {
     json!({
-        "lb-strategy": flags.lb_strategy.map(Strategy::name),
+        "lb-strategy": flags.lb_strategy.map(LoadBalancingPolicy::name),
         "load-schedule": "const",
         "concurrency-schedule": "const",
         "concurrency": plan.concurrency,

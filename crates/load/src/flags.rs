@@ -6,7 +6,7 @@ use crate::contract::duration;
 use crate::error_text::choose;
 use crate::output::OutputFormat;
 use crate::plan::DurationStop;
-use crate::targets::Strategy;
+use crate::targets::LoadBalancingPolicy;
 use bookend_io::{Io, Wait};
 use clap::{Args, Command};
 use std::path::PathBuf;
@@ -96,7 +96,7 @@ pub struct LoadFlags {
     /// Addresses of a name: round_robin is all of them, pick_first the first that answers
     /// [default: round_robin for dns:]
     #[arg(long, value_name = "STRATEGY")]
-    pub lb_strategy: Option<Strategy>,
+    pub lb_strategy: Option<LoadBalancingPolicy>,
 
     /// Calls in flight over all connections
     #[arg(
@@ -290,7 +290,7 @@ mod tests {
         every_spelling("cert", None, "file", |flags| flags.call.cert = file());
         every_spelling("key", None, "file", |flags| flags.call.key = file());
         every_spelling("lb-strategy", None, "round_robin", |flags| {
-            flags.lb_strategy = Some(Strategy::RoundRobin);
+            flags.lb_strategy = Some(LoadBalancingPolicy::RoundRobin);
         });
         let folders = vec!["a,b".to_owned()];
         every_spelling("import-paths", Some("i"), "a,b", |flags| {

@@ -9,7 +9,7 @@ use crate::error_text::reason;
 use crate::flags::CallFlags;
 use crate::metadata::CallMetadata;
 use crate::payload::{DataSource, Templates};
-use crate::targets::{Strategy, TargetNames, Targets};
+use crate::targets::{LoadBalancingPolicy, TargetNames, Targets};
 use bookend_io::tls::{Authorities, ClientConfig, Connectors, Identity, Trust};
 use std::fs;
 use std::path::PathBuf;
@@ -99,9 +99,12 @@ impl CallOptions {
     ///
     /// # Errors
     /// [`FlagsError::Target`] when a name has no address.
-    pub fn find_targets(&self, strategy: Option<Strategy>) -> Result<Targets, FlagsError> {
+    pub fn find_targets(
+        &self,
+        strategy: Option<LoadBalancingPolicy>,
+    ) -> Result<Targets, FlagsError> {
         let patience = self.connect_timeout.unwrap_or(ADDRESS_TRIAL_MAX);
-        let found = Targets::find(&self.targets, strategy, patience)?;
+        let found = Targets::resolve(&self.targets, strategy, patience)?;
         Ok(match &self.authority {
             Some(_) => found.without_authorities(),
             None => found,

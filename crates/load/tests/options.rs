@@ -6,7 +6,7 @@ use bookend_load::options::{CallOptions, SchemaSource};
 use bookend_load::output::OutputFormat;
 use bookend_load::payload::{DataSource, Templates};
 use bookend_load::plan::{DurationStop, LoadPlan};
-use bookend_load::targets::Strategy;
+use bookend_load::targets::LoadBalancingPolicy;
 use bookend_wire::Keepalive;
 use serde_json::json;
 use std::path::PathBuf;
@@ -395,7 +395,7 @@ fn the_authority_is_the_first_targets_unless_one_is_given() {
 fn targets_and_strategy_are_echoed_as_ghz_has_them() {
     let targets = "dns:///localhost:1,127.0.0.1:2";
     let with_strategy = plan_for(targets, |flags| {
-        flags.lb_strategy = Some(Strategy::RoundRobin);
+        flags.lb_strategy = Some(LoadBalancingPolicy::RoundRobin);
     });
     let echo = with_strategy.labels.options;
     assert_eq!(echo["host"], targets);

@@ -156,7 +156,7 @@ fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
         true => Ok(vec![then.clone()]),
     };
     let names: TargetNames = "stays:1,dns:moves:1".parse().unwrap();
-    let targets = Targets::find_by(&names, find).unwrap();
+    let targets = Targets::resolve_with(&names, find).unwrap();
     let mut plan = plan(targets, 2, Driver::Epoll);
     // Until the server that has moved is called.
     plan.calls = None;
@@ -225,7 +225,7 @@ fn calls_have_the_authority_of_their_target_which_of_a_unix_socket_is_localhost(
 
     let text = format!("unix:{},127.0.0.1:{port}", path.display());
     let names: TargetNames = text.parse().unwrap();
-    let targets = Targets::find_by(&names, TargetName::resolve).unwrap();
+    let targets = Targets::resolve_with(&names, TargetName::resolve).unwrap();
     let interrupt = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&interrupt);
     let running = thread::spawn(move || run(plan(targets, 2, Driver::Epoll), &interrupted, |_| {}));

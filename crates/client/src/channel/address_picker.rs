@@ -18,7 +18,7 @@ impl AddressPicker {
     /// Finds the addresses of a target.
     pub fn find(target: &str) -> Result<Self, TargetError> {
         let names: TargetNames = target.parse()?;
-        let targets = Targets::find_by(&names, TargetName::resolve)?;
+        let targets = Targets::resolve_with(&names, TargetName::resolve)?;
         Ok(Self {
             current: targets.endpoint(0),
             names,
@@ -57,7 +57,8 @@ impl AddressPicker {
 
     /// The last attempt has failed. Whether all addresses have now been tried as often as the first.
     pub fn failed(&mut self) -> bool {
-        self.targets.lost(&self.current.target.address);
+        self.targets
+            .report_unreachable(&self.current.target.address);
         self.failures += 1;
         self.failures.is_multiple_of(self.targets.count())
     }

@@ -1,4 +1,4 @@
-//! What a user writes for a server: `host:port`, or a scheme of gRPC's naming.
+//! How a user names a server: `host:port`, or with a scheme of gRPC's naming.
 
 use bookend_io::Address;
 use std::fmt;
@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// A server as a user names it. `Display` writes it so that it can be read again.
 ///
@@ -15,13 +16,13 @@ use std::str::FromStr;
 /// - `unix:path`, `unix:///path`
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TargetName {
-    meaning: Meaning,
+    scheme: Scheme,
     /// As it was written.
     text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Meaning {
+enum Scheme {
     Host {
         host: String,
         port: u16,
@@ -32,47 +33,62 @@ enum Meaning {
     Unix(PathBuf),
 }
 
-/// Why a text is not a target, or leads to no address. Always the user's fault; `Display` says what
-/// to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a text is not a target, or has no address. Always the user's fault; the message says what to
+/// write instead.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TargetError {
-    /// Nothing was named.
+    /// No target was named.
+    #[error("the target is missing: add HOST:PORT")]
     Missing,
-    /// No port.
+    /// There is no port.
+    #[error("target {host} has no port: write {host}:50051")]
     PortMissing {
         /// The host, as it has to be written before a port.
         host: String,
     },
-    /// A port that is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
+    #[error("port \"{port}\" is not a number from 1 to 65535")]
     PortWrong {
-        /// What stood there.
+        /// The text in its place.
         port: String,
     },
-    /// A name without an address.
+    /// The name has no address.
+    #[error("cannot find the address of {host}: {reason}")]
     Unresolved {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's words.
         reason: String,
     },
     /// A name server was given: names are resolved as the system does it.
+    #[error("names are resolved as the system does it, not by {server}: write dns:///HOST:PORT")]
     NameServer {
-        /// What stood there.
+        /// The name server.
         server: String,
     },
-    /// Not an address of the kind that the scheme is for.
+    /// The address is not of the kind that the scheme is for.
+    #[error("\"{address}\" is no {scheme} address: write one like {example}")]
     AddressWrong {
         /// `ipv4` or `ipv6`.
         scheme: &'static str,
-        /// What stood there.
+        /// A target of this scheme.
+        example: &'static str,
+        /// The text in its place.
         address: String,
     },
-    /// A path that is empty, or relative where it may not be.
+    /// The path is empty, or relative where it may not be.
+    #[error(
+        "target \"{text}\" has no path: write unix:PATH, or unix:///PATH for one from the root"
+    )]
     PathWrong {
         /// The whole text.
         text: String,
     },
-    /// A scheme that is not there, or a path.
+    /// The text has an unknown scheme, or a path.
+    #[error(
+        "target \"{text}\" is not HOST:PORT: write one like localhost:50051, dns:///HOST:PORT or \
+         unix:PATH"
+    )]
     NotHostPort {
         /// The whole text.
         text: String,
@@ -83,46 +99,46 @@ impl TargetName {
     /// The `:authority` of calls to it, as grpc-go has it: host and port; `localhost` for a unix
     /// socket.
     pub fn authority(&self) -> String {
-        match &self.meaning {
-            Meaning::Host { host, port, .. } => format!("{}:{port}", bracketed(host)),
-            Meaning::Ip(address) => address.to_string(),
-            Meaning::Unix(_) => UNIX_AUTHORITY.to_owned(),
+        match &self.scheme {
+            Scheme::Host { host, port, .. } => format!("{}:{port}", bracketed(host)),
+            Scheme::Ip(address) => address.to_string(),
+            Scheme::Unix(_) => UNIX_AUTHORITY.to_owned(),
         }
     }
 
     /// The name that a certificate has to be for: the host without its port, and without brackets;
     /// `localhost` for a unix socket.
     pub fn host(&self) -> String {
-        match &self.meaning {
-            Meaning::Host { host, .. } => host.clone(),
-            Meaning::Ip(address) => address.ip().to_string(),
-            Meaning::Unix(_) => UNIX_AUTHORITY.to_owned(),
+        match &self.scheme {
+            Scheme::Host { host, .. } => host.clone(),
+            Scheme::Ip(address) => address.ip().to_string(),
+            Scheme::Unix(_) => UNIX_AUTHORITY.to_owned(),
         }
     }
 
     /// Whether all addresses are meant, not any of them.
     pub(super) fn means_all(&self) -> bool {
-        matches!(self.meaning, Meaning::Host { all: true, .. })
+        matches!(self.scheme, Scheme::Host { all: true, .. })
     }
 
     /// Whether it may have other addresses later.
-    pub(super) fn may_move(&self) -> bool {
-        match &self.meaning {
-            Meaning::Host { host, .. } => host.parse::<IpAddr>().is_err(),
-            Meaning::Ip(_) | Meaning::Unix(_) => false,
+    pub(super) fn may_change(&self) -> bool {
+        match &self.scheme {
+            Scheme::Host { host, .. } => host.parse::<IpAddr>().is_err(),
+            Scheme::Ip(_) | Scheme::Unix(_) => false,
         }
     }
 
-    /// All addresses that it stands for, each once, as the system's resolver gives them. Never
-    /// none.
+    /// All addresses that it stands for, each once, as the system's resolver gives them. At least
+    /// one.
     ///
     /// # Errors
     /// [`TargetError::Unresolved`].
     pub fn resolve(&self) -> Result<Vec<Address>, TargetError> {
-        let (host, port) = match &self.meaning {
-            Meaning::Ip(address) => return Ok(vec![(*address).into()]),
-            Meaning::Unix(path) => return Ok(vec![Address::Unix(path.clone())]),
-            Meaning::Host { host, port, .. } => (host, *port),
+        let (host, port) = match &self.scheme {
+            Scheme::Ip(address) => return Ok(vec![(*address).into()]),
+            Scheme::Unix(path) => return Ok(vec![Address::Unix(path.clone())]),
+            Scheme::Host { host, port, .. } => (host, *port),
         };
         let unresolved = |reason: String| TargetError::Unresolved {
             host: host.clone(),
@@ -137,33 +153,33 @@ impl TargetName {
                 addresses.push(address);
             }
         }
-        match addresses.is_empty() {
-            true => Err(unresolved("it has no address".to_owned())),
-            false => Ok(addresses),
+        if addresses.is_empty() {
+            return Err(unresolved("it has no address".to_owned()));
         }
+        Ok(addresses)
     }
 }
 
-/// What stands for the host of a unix socket, which has none: grpc-go's word.
+/// Stands in for the host of a unix socket, which has none: grpc-go's word.
 const UNIX_AUTHORITY: &str = "localhost";
 
 impl FromStr for TargetName {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let meaning = match text.split_once(':') {
+        let scheme = match text.split_once(':') {
             Some(("dns", rest)) => host_of_dns(rest)?,
             Some(("unix", rest)) => unix(text, rest)?,
-            Some(("ipv4", rest)) => ip::<Ipv4Addr>("ipv4", rest)?,
-            Some(("ipv6", rest)) => ip::<Ipv6Addr>("ipv6", rest)?,
+            Some(("ipv4", rest)) => ip::<Ipv4Addr>("ipv4", "ipv4:127.0.0.1:50051", rest)?,
+            Some(("ipv6", rest)) => ip::<Ipv6Addr>("ipv6", "ipv6:[::1]:50051", rest)?,
             _ => host(text, false)?,
         };
-        let text = match &meaning {
-            Meaning::Host { all: false, .. } => None,
+        let text = match &scheme {
+            Scheme::Host { all: false, .. } => None,
             _ => Some(text.to_owned()),
         };
         let mut name = Self {
-            meaning,
+            scheme,
             text: String::new(),
         };
         name.text = text.unwrap_or_else(|| name.authority());
@@ -172,7 +188,7 @@ impl FromStr for TargetName {
 }
 
 /// `[//server/]host:port`
-fn host_of_dns(rest: &str) -> Result<Meaning, TargetError> {
+fn host_of_dns(rest: &str) -> Result<Scheme, TargetError> {
     let Some(rest) = rest.strip_prefix("//") else {
         return host(rest, true);
     };
@@ -188,7 +204,7 @@ fn host_of_dns(rest: &str) -> Result<Meaning, TargetError> {
 }
 
 /// `path`, or `///path`
-fn unix(text: &str, rest: &str) -> Result<Meaning, TargetError> {
+fn unix(text: &str, rest: &str) -> Result<Scheme, TargetError> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     let must_be_absolute = path.len() < rest.len();
     if path.is_empty() || (must_be_absolute && !path.starts_with('/')) {
@@ -196,25 +212,30 @@ fn unix(text: &str, rest: &str) -> Result<Meaning, TargetError> {
             text: text.to_owned(),
         });
     }
-    Ok(Meaning::Unix(path.into()))
+    Ok(Scheme::Unix(path.into()))
 }
 
-fn ip<A: FromStr + Into<IpAddr>>(scheme: &'static str, rest: &str) -> Result<Meaning, TargetError> {
+fn ip<A: FromStr + Into<IpAddr>>(
+    scheme: &'static str,
+    example: &'static str,
+    rest: &str,
+) -> Result<Scheme, TargetError> {
     let (address, port) = host_and_port(rest)?;
     match address.parse::<A>() {
-        Ok(address) => Ok(Meaning::Ip(SocketAddr::new(address.into(), port))),
+        Ok(address) => Ok(Scheme::Ip(SocketAddr::new(address.into(), port))),
         Err(_) => Err(TargetError::AddressWrong {
             scheme,
+            example,
             address: address.to_owned(),
         }),
     }
 }
 
-fn host(text: &str, all: bool) -> Result<Meaning, TargetError> {
+fn host(text: &str, all: bool) -> Result<Scheme, TargetError> {
     let (host, port) = host_and_port(text)?;
     // As in ghz, a port alone is a port of this machine.
     let host = if host.is_empty() { "localhost" } else { host };
-    Ok(Meaning::Host {
+    Ok(Scheme::Host {
         host: host.to_owned(),
         port,
         all,
@@ -268,48 +289,6 @@ impl fmt::Display for TargetName {
         f.write_str(&self.text)
     }
 }
-
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => write!(f, "the target is missing: add HOST:PORT"),
-            Self::PortMissing { host } => {
-                write!(f, "target {host} has no port: write {host}:50051")
-            }
-            Self::PortWrong { port } => {
-                write!(f, "port \"{port}\" is not a number from 1 to 65535")
-            }
-            Self::Unresolved { host, reason } => {
-                write!(f, "cannot find the address of {host}: {reason}")
-            }
-            Self::NameServer { server } => write!(
-                f,
-                "names are resolved as the system does it, not by {server}: write dns:///HOST:PORT"
-            ),
-            Self::AddressWrong { scheme, address } => {
-                let example = match *scheme {
-                    "ipv4" => "ipv4:127.0.0.1:50051",
-                    _ => "ipv6:[::1]:50051",
-                };
-                write!(
-                    f,
-                    "\"{address}\" is no {scheme} address: write one like {example}"
-                )
-            }
-            Self::PathWrong { text } => write!(
-                f,
-                "target \"{text}\" has no path: write unix:PATH, or unix:///PATH for one from the root"
-            ),
-            Self::NotHostPort { text } => write!(
-                f,
-                "target \"{text}\" is not HOST:PORT: write one like localhost:50051, \
-                 dns:///HOST:PORT or unix:PATH"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TargetError {}
 
 #[cfg(test)]
 mod tests {
@@ -374,8 +353,8 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_a_name_may_move_and_only_dns_means_all() {
-        let moves = |text| read(text).unwrap().may_move();
+    fn only_the_address_of_a_name_may_change_and_only_dns_means_all() {
+        let moves = |text| read(text).unwrap().may_change();
         assert!(moves("localhost:1") && moves("dns:///localhost:1"));
         assert!(!moves("127.0.0.1:1") && !moves("[::1]:1") && !moves("unix:echo"));
         assert!(read("dns:localhost:1").unwrap().means_all());

@@ -1,19 +1,19 @@
-//! Several servers, and which of their addresses are meant.
+//! Several targets, and which of their addresses are meant.
 
 use super::name::{TargetError, TargetName};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which addresses of a name are connected to: the policies of gRPC's load balancing.
+/// Which addresses of a name are connected to: gRPC's policies of these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum LoadBalancingPolicy {
     /// The first that can be connected to.
     PickFirst,
     /// All of them, in turn.
     RoundRobin,
 }
 
-impl Strategy {
+impl LoadBalancingPolicy {
     /// The name in gRPC's service configurations.
     pub fn name(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Strategy {
     }
 }
 
-impl FromStr for Strategy {
+impl FromStr for LoadBalancingPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -35,7 +35,7 @@ impl FromStr for Strategy {
     }
 }
 
-/// One target or several with commas between them. Never none.
+/// One target, or several with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetNames {
     first: TargetName,
@@ -43,7 +43,7 @@ pub struct TargetNames {
 }
 
 impl TargetNames {
-    /// The first one, which stands for all where only one can.
+    /// The first one, which stands for all where only one is possible.
     pub fn first(&self) -> &TargetName {
         &self.first
     }
@@ -120,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn strategies_have_the_names_of_grpc() {
-        assert_eq!("round_robin".parse(), Ok(Strategy::RoundRobin));
-        assert_eq!("pick_first".parse(), Ok(Strategy::PickFirst));
-        let refused = "grpclb".parse::<Strategy>().unwrap_err();
+    fn policies_have_the_names_of_grpc() {
+        assert_eq!("round_robin".parse(), Ok(LoadBalancingPolicy::RoundRobin));
+        assert_eq!("pick_first".parse(), Ok(LoadBalancingPolicy::PickFirst));
+        let refused = "grpclb".parse::<LoadBalancingPolicy>().unwrap_err();
         assert_eq!(refused, "there is round_robin, pick_first");
     }
 }

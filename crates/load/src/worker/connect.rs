@@ -40,7 +40,7 @@ impl WorkerState {
     /// A target has answered nothing on a connection: its name may have other addresses by now.
     pub fn lose_target(&self, connection: usize) {
         let address = self.measured.peers.address(connection);
-        self.plan.targets.lost(address);
+        self.plan.targets.report_unreachable(address);
     }
 
     /// A connection that failed costs one error, that of the call which needed it. Where all calls

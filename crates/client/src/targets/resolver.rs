@@ -1,4 +1,4 @@
-//! The addresses of names, found again when one of them cannot be reached any more.
+//! The addresses of names, resolved again when one of them cannot be reached any more.
 
 use super::Endpoint;
 use super::name::{TargetError, TargetName};
@@ -9,61 +9,62 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The first wait between two questions for the same names. The answer to the first one may be as
-/// old as the run.
-const ASK_AGAIN_MIN: Duration = Duration::from_secs(1);
-/// The longest such wait: each answer that is the one before doubles it. grpc-go asks no more often
-/// than that either.
-const ASK_AGAIN_MAX: Duration = Duration::from_secs(30);
+/// The first wait before the same names are resolved again. The first addresses may be as old as
+/// the run.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+/// The longest such wait: it doubles as long as the addresses stay the same. grpc-go resolves no
+/// more often than that either.
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// From a name to the addresses that are meant.
-pub(super) type Find = dyn Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync;
+pub(super) type ResolveName =
+    dyn Fn(&TargetName) -> Result<Vec<Address>, TargetError> + Send + Sync;
 
-/// What names stand for.
-pub(super) struct Directory {
+/// Names, and the addresses that they have now.
+pub(super) struct Resolver {
     names: TargetNames,
-    find: Box<Find>,
-    /// By name, then by address: as many names as there are, none without an address.
-    found: RwLock<Vec<Vec<Entry>>>,
-    asking: Mutex<Asking>,
+    resolve: Box<ResolveName>,
+    /// By name, then by address. No name is without an address.
+    known: RwLock<Vec<Vec<KnownAddress>>>,
+    schedule: Mutex<Schedule>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct KnownAddress {
     address: Address,
-    is_lost: bool,
+    is_unreachable: bool,
 }
 
 /// When the names are resolved again.
 #[derive(Debug)]
-struct Asking {
+struct Schedule {
     is_under_way: bool,
     not_before: Instant,
     wait: Duration,
 }
 
-impl Directory {
-    pub fn open(names: &TargetNames, find: Box<Find>) -> Result<Self, TargetError> {
-        let found: Result<Vec<_>, _> = names.iter().map(|name| find(name).map(entries)).collect();
-        let found = found?;
-        if found.iter().any(Vec::is_empty) {
+impl Resolver {
+    pub fn new(names: &TargetNames, resolve: Box<ResolveName>) -> Result<Self, TargetError> {
+        let addresses = names.iter().map(|name| resolve(name).map(reachable));
+        let known: Vec<_> = addresses.collect::<Result<_, _>>()?;
+        if known.iter().any(Vec::is_empty) {
             return Err(TargetError::Missing);
         }
         Ok(Self {
             names: names.clone(),
-            find,
-            found: RwLock::new(found),
-            asking: Mutex::new(Asking {
+            resolve,
+            known: RwLock::new(known),
+            schedule: Mutex::new(Schedule {
                 is_under_way: false,
                 not_before: Instant::now(),
-                wait: ASK_AGAIN_MIN,
+                wait: WAIT_MIN,
             }),
         })
     }
 
-    /// Whether there is anything to be found again.
+    /// Whether any name may have other addresses later.
     pub fn may_change(&self) -> bool {
-        self.names.iter().any(TargetName::may_move)
+        self.names.iter().any(TargetName::may_change)
     }
 
     pub fn endpoints(&self) -> Vec<Endpoint> {
@@ -73,20 +74,20 @@ impl Directory {
     }
 
     pub fn count(&self) -> usize {
-        self.read(|found| found.iter().map(Vec::len).sum())
+        self.read(|known| known.iter().map(Vec::len).sum())
     }
 
     pub fn endpoint(&self, connection: usize) -> Endpoint {
-        self.read(|found| {
-            let count: usize = found.iter().map(Vec::len).sum();
-            let mut number = connection % count;
+        self.read(|known| {
+            let count: usize = known.iter().map(Vec::len).sum();
+            let mut index = connection % count;
             let mut name = 0;
-            while number >= found[name].len() {
-                number -= found[name].len();
+            while index >= known[name].len() {
+                index -= known[name].len();
                 name += 1;
             }
             Endpoint {
-                target: Target::from(reachable(&found[name], number, connection)),
+                target: Target::from(choose(&known[name], index, connection)),
                 name,
             }
         })
@@ -94,96 +95,93 @@ impl Directory {
 
     /// An address cannot be reached: the next connections take others of its name, and the names
     /// are resolved again.
-    pub fn lost(this: &Arc<Self>, address: &Address) {
+    pub fn report_unreachable(this: &Arc<Self>, address: &Address) {
         {
-            let mut found = this.found.write().unwrap_or_else(PoisonError::into_inner);
-            let lost = found.iter_mut().flatten();
-            let lost = lost.filter(|entry| entry.address == *address);
-            lost.for_each(|entry| entry.is_lost = true);
+            let mut known = this.known.write().unwrap_or_else(PoisonError::into_inner);
+            for entry in known.iter_mut().flatten() {
+                entry.is_unreachable |= entry.address == *address;
+            }
         }
-        let mut asking = this.lock();
-        if asking.is_under_way {
+        let mut schedule = this.lock_schedule();
+        if schedule.is_under_way {
             return;
         }
-        let wait = asking.not_before.saturating_duration_since(Instant::now());
-        let directory = Arc::clone(this);
-        let asked = thread::Builder::new()
+        let wait = schedule
+            .not_before
+            .saturating_duration_since(Instant::now());
+        let resolver = Arc::clone(this);
+        let spawned = thread::Builder::new()
             .name("bookend-names".into())
             .spawn(move || {
                 thread::sleep(wait);
-                directory.ask();
+                resolver.resolve_again();
             });
-        // Without a thread, whoever loses an address next tries again.
-        asking.is_under_way = asked.is_ok();
+        // Without a thread, the next report of an address tries again.
+        schedule.is_under_way = spawned.is_ok();
     }
 
-    /// Resolves the names that may have moved.
-    fn ask(&self) {
+    /// Resolves all names.
+    fn resolve_again(&self) {
         let before = self.read(Vec::clone);
         let names = self.names.iter().zip(before);
         let after: Vec<_> = names
-            .map(|(name, known)| match (self.find)(name) {
-                Ok(addresses) if !addresses.is_empty() => entries(addresses),
-                // A resolver that is down takes nothing away.
-                Ok(_) | Err(_) => known
-                    .into_iter()
-                    .map(|entry| fresh(entry.address))
-                    .collect(),
+            .map(|(name, known)| match (self.resolve)(name) {
+                Ok(addresses) if !addresses.is_empty() => reachable(addresses),
+                // A resolver that is down takes no address away.
+                Ok(_) | Err(_) => reachable(known.into_iter().map(|known| known.address)),
             })
             .collect();
-        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
-        let is_new = !addresses(&found).eq(addresses(&after));
-        *found = after;
-        drop(found);
-        let mut asking = self.lock();
-        if is_new {
-            asking.wait = ASK_AGAIN_MIN;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let has_changed = !addresses(&known).eq(addresses(&after));
+        *known = after;
+        drop(known);
+        let mut schedule = self.lock_schedule();
+        if has_changed {
+            schedule.wait = WAIT_MIN;
         }
-        asking.not_before = Instant::now() + asking.wait;
-        asking.wait = (asking.wait * 2).min(ASK_AGAIN_MAX);
-        asking.is_under_way = false;
+        schedule.not_before = Instant::now() + schedule.wait;
+        schedule.wait = (schedule.wait * 2).min(WAIT_MAX);
+        schedule.is_under_way = false;
     }
 
-    fn read<T>(&self, look: impl FnOnce(&Vec<Vec<Entry>>) -> T) -> T {
-        look(&self.found.read().unwrap_or_else(PoisonError::into_inner))
+    fn read<T>(&self, look: impl FnOnce(&Vec<Vec<KnownAddress>>) -> T) -> T {
+        look(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Nothing that panics happens under the lock but running out of memory.
-    fn lock(&self) -> MutexGuard<'_, Asking> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Only running out of memory can panic under the lock.
+    fn lock_schedule(&self) -> MutexGuard<'_, Schedule> {
+        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The address of that number, or where it is lost one that is not.
-fn reachable(entries: &[Entry], number: usize, connection: usize) -> &Address {
-    let meant = &entries[number];
-    let count = entries.iter().filter(|entry| !entry.is_lost).count();
-    if !meant.is_lost || count == 0 {
+/// The address of that index, or another that is not known to be unreachable.
+fn choose(known: &[KnownAddress], index: usize, connection: usize) -> &Address {
+    let meant = &known[index];
+    let reachable = || known.iter().filter(|entry| !entry.is_unreachable);
+    let count = reachable().count();
+    if !meant.is_unreachable || count == 0 {
         return &meant.address;
     }
-    let mut others = entries.iter().filter(|entry| !entry.is_lost);
-    let other = others.nth(connection % count);
+    let other = reachable().nth(connection % count);
     other.map_or(&meant.address, |entry| &entry.address)
 }
 
-fn entries(addresses: Vec<Address>) -> Vec<Entry> {
-    addresses.into_iter().map(fresh).collect()
-}
-
-fn fresh(address: Address) -> Entry {
-    Entry {
+fn reachable(addresses: impl IntoIterator<Item = Address>) -> Vec<KnownAddress> {
+    let addresses = addresses.into_iter();
+    let reachable = addresses.map(|address| KnownAddress {
         address,
-        is_lost: false,
-    }
+        is_unreachable: false,
+    });
+    reachable.collect()
 }
 
-fn addresses(found: &[Vec<Entry>]) -> impl Iterator<Item = &Address> {
-    found.iter().flatten().map(|entry| &entry.address)
+fn addresses(known: &[Vec<KnownAddress>]) -> impl Iterator<Item = &Address> {
+    known.iter().flatten().map(|entry| &entry.address)
 }
 
-impl fmt::Debug for Directory {
+impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Directory")
+        f.debug_struct("Resolver")
             .field("names", &self.names)
             .finish_non_exhaustive()
     }
@@ -196,17 +194,17 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     /// What a resolver is asked, and the answers that it gives in turn.
-    struct Resolver {
+    struct Scripted {
         asked: Receiver<String>,
         answers: Sender<Option<Vec<u16>>>,
-        directory: Arc<Directory>,
+        resolver: Arc<Resolver>,
     }
 
     fn address(port: u16) -> Address {
         SocketAddr::from(([127, 0, 0, 1], port)).into()
     }
 
-    impl Resolver {
+    impl Scripted {
         /// Ports stand for addresses.
         fn open(names: &str, first: &[&[u16]]) -> Self {
             let (answers, next) = channel::<Option<Vec<u16>>>();
@@ -222,22 +220,22 @@ mod tests {
                 Ok(ports.into_iter().map(address).collect())
             };
             let names = names.parse().unwrap();
-            let directory = Directory::open(&names, Box::new(find)).unwrap();
+            let resolver = Resolver::new(&names, Box::new(find)).unwrap();
             Self {
                 asked,
                 answers,
-                directory: Arc::new(directory),
+                resolver: Arc::new(resolver),
             }
         }
 
         fn ports(&self, connections: usize) -> Vec<u16> {
-            let endpoint = |connection| self.directory.endpoint(connection);
+            let endpoint = |connection| self.resolver.endpoint(connection);
             let port = |endpoint: Endpoint| endpoint.target.address.port().unwrap();
             (0..connections).map(endpoint).map(port).collect()
         }
 
         fn lose(&self, port: u16) {
-            Directory::lost(&self.directory, &address(port));
+            Resolver::report_unreachable(&self.resolver, &address(port));
         }
 
         /// Waits until the names are being resolved again.
@@ -248,7 +246,7 @@ mod tests {
         /// Gives that answer, and waits until it is in use.
         fn answer(&self, ports: Option<&[u16]>) {
             self.answers.send(ports.map(<[u16]>::to_vec)).unwrap();
-            while self.directory.lock().is_under_way {
+            while self.resolver.lock_schedule().is_under_way {
                 thread::yield_now();
             }
         }
@@ -256,17 +254,17 @@ mod tests {
 
     #[test]
     fn connections_go_round_all_addresses_of_all_names() {
-        let resolver = Resolver::open("dns:a:1,dns:b:1", &[&[1, 2], &[3]]);
+        let resolver = Scripted::open("dns:a:1,dns:b:1", &[&[1, 2], &[3]]);
         assert_eq!(resolver.ports(7), [1, 2, 3, 1, 2, 3, 1]);
-        let endpoints = resolver.directory.endpoints();
+        let endpoints = resolver.resolver.endpoints();
         let names: Vec<_> = endpoints.iter().map(|endpoint| endpoint.name).collect();
         assert_eq!(names, [0, 0, 1]);
-        assert!(resolver.directory.may_change());
+        assert!(resolver.resolver.may_change());
     }
 
     #[test]
     fn what_is_lost_is_left_out_until_the_name_is_resolved_again() {
-        let resolver = Resolver::open("dns:a:1", &[&[1, 2, 3]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1, 2, 3]]);
         assert_eq!(resolver.is_asked(), "dns:a:1");
         resolver.lose(2);
         assert_eq!(resolver.is_asked(), "dns:a:1");
@@ -277,7 +275,7 @@ mod tests {
 
     #[test]
     fn where_all_are_lost_they_are_tried_all_the_same() {
-        let resolver = Resolver::open("dns:a:1", &[&[1, 2]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1, 2]]);
         resolver.lose(1);
         resolver.lose(2);
         assert_eq!(resolver.ports(3), [1, 2, 1]);
@@ -285,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_name_that_has_moved_is_followed() {
-        let resolver = Resolver::open("dns:a:1", &[&[1]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1]]);
         resolver.lose(1);
         resolver.answer(Some(&[5, 6]));
         assert_eq!(resolver.ports(3), [5, 6, 5]);
@@ -293,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_resolver_that_is_down_takes_no_address_away() {
-        let resolver = Resolver::open("dns:a:1", &[&[1, 2]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1, 2]]);
         resolver.lose(1);
         resolver.answer(None);
         assert_eq!(resolver.ports(2), [1, 2]);
@@ -301,7 +299,7 @@ mod tests {
 
     #[test]
     fn one_question_is_under_way_however_many_addresses_are_lost() {
-        let resolver = Resolver::open("dns:a:1", &[&[1, 2]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1, 2]]);
         resolver.is_asked();
         for _ in 0..100 {
             resolver.lose(1);
@@ -315,13 +313,13 @@ mod tests {
 
     #[test]
     fn waits_between_questions_double_up_to_a_cap_and_news_begin_anew() {
-        let resolver = Resolver::open("dns:a:1", &[&[1]]);
+        let resolver = Scripted::open("dns:a:1", &[&[1]]);
         let wait_after = |ports: &[u16]| {
             // As if the time for it had come.
-            resolver.directory.lock().not_before = Instant::now();
+            resolver.resolver.lock_schedule().not_before = Instant::now();
             resolver.lose(1);
             resolver.answer(Some(ports));
-            resolver.directory.lock().wait
+            resolver.resolver.lock_schedule().wait
         };
         let waits = [(); 6].map(|()| wait_after(&[1]).as_secs());
         assert_eq!(waits, [2, 4, 8, 16, 30, 30]);
@@ -331,7 +329,7 @@ mod tests {
     #[test]
     fn addresses_that_cannot_move_are_never_asked_for_again() {
         let names: TargetNames = "127.0.0.1:1,unix:echo,ipv4:127.0.0.1:2".parse().unwrap();
-        let directory = Directory::open(&names, Box::new(TargetName::resolve)).unwrap();
-        assert!(!directory.may_change());
+        let resolver = Resolver::new(&names, Box::new(TargetName::resolve)).unwrap();
+        assert!(!resolver.may_change());
     }
 }
