@@ -1,5 +1,6 @@
 //! `bookend compare`: two results against each other.
 
+use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_results::compare::{Comparison, Condition, Metric, Side, SideName, compare};
@@ -21,7 +22,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "EXPR")]
     fail_if: Option<String>,
     /// Where results are kept
-    #[arg(long, value_name = "FILE", default_value = crate::report::STORE)]
+    #[arg(long, value_name = "FILE", default_value = STORE)]
     store: PathBuf,
 }
 
@@ -69,25 +70,17 @@ fn judge(
     Ok(exit::OBJECTIVE_MISSED)
 }
 
-/// The rows of the run that a side names.
-struct Read {
-    run: RunId,
-    rows: Vec<Row>,
+/// The run that a side names, and its rows.
+fn read(store: &Store, name: &SideName) -> Result<(RunId, Vec<Row>), Failure> {
+    let run = stored_run(store, name.run)?.id;
+    let rows = store.rows(run).map_err(Failure::usage)?;
+    Ok((run, rows))
 }
 
-fn read(store: &Store, name: &SideName) -> Result<Read, Failure> {
-    let run = match name.run {
-        Some(id) => store.run(id).map_err(Failure::usage)?,
-        None => crate::report::latest(store)?,
-    };
-    let rows = store.rows(run.id).map_err(Failure::usage)?;
-    Ok(Read { run: run.id, rows })
-}
-
-fn side<'a>(name: &'a SideName, read: &'a Read) -> Side<'a> {
+fn side<'a>(name: &'a SideName, (run, rows): &'a (RunId, Vec<Row>)) -> Side<'a> {
     Side {
-        run: read.run,
-        rows: &read.rows,
+        run: *run,
+        rows,
         subject: name.subject.as_deref(),
     }
 }

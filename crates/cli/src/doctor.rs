@@ -1,10 +1,10 @@
 //! `bookend doctor`: what can be measured here, and what is missing for the rest.
 
-mod findings;
+mod variant_states;
 
 use crate::lab;
 use crate::names::Named;
-use crate::terminal::Failure;
+use crate::terminal::{Failure, print};
 use bookend_lab::build::missing_dependencies;
 use bookend_lab::control_group::ControlGroups;
 use bookend_lab::doctor::{CheckSuite, check_suites, definitions, name_of};
@@ -16,14 +16,13 @@ use bookend_lab::run::{RunSettings, run};
 use bookend_lab::spawner::Spawner;
 use bookend_lab::subject::Subject;
 use bookend_load::contract::exit;
-use bookend_load::output;
 use bookend_results::store::Store;
 use bookend_results::suite::{Overrides, Selection};
 use clap::Args;
-use findings::{Finding, Findings};
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use variant_states::{VariantState, VariantStates};
 
 /// What stands after `bookend doctor`.
 #[derive(Debug, Args)]
@@ -55,15 +54,15 @@ pub fn start(arguments: &DoctorArguments) -> Result<u8, Failure> {
     }
     let interrupt = Interrupt::on_signals().map_err(Failure::nothing_measured)?;
     let doctor = Doctor::new(arguments, interrupt)?;
-    output::write(&machine(), None).map_err(Failure::nothing_measured)?;
-    let mut findings = Findings::default();
-    let interrupted = doctor.check_dependencies(&mut findings)
-        || (arguments.call && doctor.call(&mut findings)?);
-    output::write(&findings.to_string(), None).map_err(Failure::nothing_measured)?;
+    print(&machine())?;
+    let mut states = VariantStates::default();
+    let interrupted =
+        doctor.check_dependencies(&mut states) || (arguments.call && doctor.call(&mut states)?);
+    print(&states.to_string())?;
     if interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    Ok(findings.exit_status(arguments.strict))
+    Ok(states.exit_status(arguments.strict))
 }
 
 /// What decides how well anything can be measured here.
@@ -100,46 +99,46 @@ impl Doctor<'_> {
     }
 
     /// Looks for what each subject depends on. Whether it was interrupted.
-    fn check_dependencies(&self, findings: &mut Findings) -> bool {
+    fn check_dependencies(&self, states: &mut VariantStates) -> bool {
         for subject in self.wanted() {
             let Ok(missing) = missing_dependencies(&self.spawner, subject) else {
                 return true;
             };
             for variant in &subject.variants {
-                let finding = if missing.is_empty() {
-                    Finding::Ready(String::new())
+                let state = if missing.is_empty() {
+                    VariantState::Ready(String::new())
                 } else {
-                    Finding::Missing(missing.join("; "))
+                    VariantState::Missing(missing.join("; "))
                 };
-                findings.note(name_of(subject, variant), finding);
+                states.note(name_of(subject, variant), state);
             }
         }
         false
     }
 
     /// Builds every variant that is not missing anything, and calls it. Whether it was interrupted.
-    fn call(&self, findings: &mut Findings) -> Result<bool, Failure> {
+    fn call(&self, states: &mut VariantStates) -> Result<bool, Failure> {
         let folder = &self.arguments.proto_dir;
         let known = definitions(folder).map_err(Failure::usage)?;
         let wanted: Vec<&Subject> = self.wanted().collect();
         let (suites, unchecked) = check_suites(&wanted, &self.all, &known, folder);
         for each in unchecked {
-            findings.note(each.variant, Finding::Failed(each.reason));
+            states.note(each.variant, VariantState::Failed(each.reason));
         }
         let mut interrupted = false;
         for suite in suites {
             if interrupted {
                 // A variant that was not reached must not stay ready.
-                findings.add_rows(&suite.about, &[], &BTreeMap::new());
+                states.add_rows(&suite.about, &[], &BTreeMap::new());
             } else {
-                interrupted = self.run_suite(suite, findings)?;
+                interrupted = self.run_suite(suite, states)?;
             }
         }
         Ok(interrupted)
     }
 
     /// Runs one suite of checks. Whether it was interrupted.
-    fn run_suite(&self, checks: CheckSuite, findings: &mut Findings) -> Result<bool, Failure> {
+    fn run_suite(&self, checks: CheckSuite, states: &mut VariantStates) -> Result<bool, Failure> {
         let CheckSuite { suite, about } = checks;
         let plan = suite
             .plan(&Selection::default(), &Overrides::default(), lab::cpus())
@@ -157,12 +156,12 @@ impl Doctor<'_> {
         let summary = run(&settings, &mut store, &mut progress);
         let summary = summary.map_err(Failure::nothing_measured)?;
         let Some(id) = summary.id else {
-            findings.add_rows(&about, &[], &BTreeMap::new());
+            states.add_rows(&about, &[], &BTreeMap::new());
             return Ok(true);
         };
         let known = store.run(id).map_err(Failure::nothing_measured)?;
         let rows = store.rows(id).map_err(Failure::nothing_measured)?;
-        findings.add_rows(&about, &rows, &known.new.versions);
+        states.add_rows(&about, &rows, &known.new.versions);
         Ok(summary.interrupted)
     }
 }

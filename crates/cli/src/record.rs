@@ -1,6 +1,6 @@
 //! `bookend record`: a result as a text file that can be committed.
 
-use crate::report::{STORE, latest};
+use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
 use bookend_load::flags::whole;
@@ -34,10 +34,7 @@ pub struct RecordArguments {
 /// cannot be written.
 pub fn start(arguments: &RecordArguments) -> Result<u8, Failure> {
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
-    let run = match arguments.run {
-        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
-        None => latest(&store)?,
-    };
+    let run = stored_run(&store, arguments.run.map(RunId))?;
     check_whole(&run)?;
     let file = write(&store, &run, &arguments.into)?;
     let line = format!("run {} is recorded in {}\n", run.id, file.display());

@@ -107,10 +107,7 @@ type Kept = (Run, Vec<Row>, BTreeMap<String, Vec<String>>);
 
 fn stored(arguments: &ReportArguments) -> Result<Kept, Failure> {
     let store = Store::open_existing(&arguments.store).map_err(Failure::usage)?;
-    let run = match arguments.run {
-        Some(id) => store.run(RunId(id)).map_err(Failure::usage)?,
-        None => latest(&store)?,
-    };
+    let run = stored_run(&store, arguments.run.map(RunId))?;
     let rows = store.rows(run.id).map_err(Failure::usage)?;
     let skips = store.skips(&run).map_err(Failure::usage)?;
     Ok((run, rows, skips))
@@ -131,11 +128,14 @@ fn picture(arguments: &ReportArguments, report: &Report<'_>) -> Result<String, F
     }))
 }
 
-/// The newest result.
+/// The result of that number, or the newest.
 ///
 /// # Errors
-/// [`Failure`] when the store has no result.
-pub fn latest(store: &Store) -> Result<Run, Failure> {
-    let run = store.latest_run().map_err(Failure::usage)?;
-    run.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
+/// [`Failure`] when the store has no such result.
+pub fn stored_run(store: &Store, id: Option<RunId>) -> Result<Run, Failure> {
+    if let Some(id) = id {
+        return store.run(id).map_err(Failure::usage);
+    }
+    let newest = store.latest_run().map_err(Failure::usage)?;
+    newest.ok_or_else(|| Failure::usage("the store has no result yet: make one with bookend run"))
 }

@@ -87,7 +87,7 @@ impl Subject {
         Ok(BuildState::Fresh)
     }
 
-    /// ProcessNotes that `variant` has just been built. Call it after the build: what a build writes
+    /// Notes that `variant` has just been built. Call it after the build: what a build writes
     /// beside the sources then counts as part of them.
     ///
     /// # Errors

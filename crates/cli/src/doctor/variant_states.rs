@@ -1,0 +1,242 @@
+//! What the doctor found out about each variant, for people and, as an exit status, for scripts.
+
+use bookend_lab::doctor::VariantName;
+use bookend_load::contract::exit;
+use bookend_load::contract::transport::Transport;
+use bookend_results::measurement::{Outcome, Row};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// By subject and instrument of a cell: the variants that the cell checks.
+type About = BTreeMap<(String, String), Vec<VariantName>>;
+
+/// The state of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariantState {
+    /// It can be measured; its version, if it was started.
+    Ready(String),
+    /// It needs something that is not here; the command that installs it.
+    Missing(String),
+    /// It is here and does not work.
+    Failed(String),
+}
+
+impl VariantState {
+    /// From the cell that was measured through it.
+    pub fn of(row: &Row, version: &str) -> VariantState {
+        match &row.outcome {
+            Outcome::Measured(window) if window.ok == 0 => {
+                let codes: Vec<&str> = window.errors.keys().map(String::as_str).collect();
+                VariantState::Failed(format!("no call ended OK: {}", codes.join(", ")))
+            }
+            Outcome::Measured(_) => VariantState::Ready(version.to_owned()),
+            Outcome::Missing { reason } => VariantState::Missing(reason.clone()),
+            Outcome::Failed { error, .. } => VariantState::Failed(error.clone()),
+            Outcome::Unsupported { reason } => {
+                VariantState::Failed(format!("unsupported: {reason}"))
+            }
+        }
+    }
+
+    /// The transport may be at fault: the error names it, unless it is the usual one.
+    fn over(self, transport: Transport) -> VariantState {
+        match self {
+            VariantState::Failed(error) if transport != Transport::H2c => {
+                VariantState::Failed(format!("over {transport}: {error}"))
+            }
+            other => other,
+        }
+    }
+
+    fn uncalled() -> VariantState {
+        VariantState::Failed("it was not called".to_owned())
+    }
+
+    fn severity(&self) -> u8 {
+        match self {
+            VariantState::Ready(_) => 0,
+            VariantState::Missing(_) => 1,
+            VariantState::Failed(_) => 2,
+        }
+    }
+}
+
+/// The states of all variants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VariantStates(BTreeMap<VariantName, VariantState>);
+
+impl VariantStates {
+    /// Notes the state of a variant. Of two about the same variant the worse one stays.
+    pub fn note(&mut self, variant: VariantName, state: VariantState) {
+        let known = self.0.get(&variant);
+        if known.is_none_or(|known| state.severity() >= known.severity()) {
+            self.0.insert(variant, state);
+        }
+    }
+
+    /// Notes the rows of one suite of checks. A variant whose cell has no row was not called.
+    pub fn add_rows(&mut self, about: &About, rows: &[Row], versions: &BTreeMap<String, String>) {
+        for ((subject, instrument), variants) in about {
+            let own =
+                |row: &&Row| row.cell.subject == *subject && row.cell.instrument == *instrument;
+            let row = rows.iter().find(own);
+            for variant in variants {
+                let version = versions.get(&variant.0).map_or("", String::as_str);
+                let of_row =
+                    |row: &Row| VariantState::of(row, version).over(row.cell.case.transport);
+                let state = row.map_or_else(VariantState::uncalled, of_row);
+                self.note(variant.clone(), state);
+            }
+        }
+    }
+
+    /// The exit status for scripts. `strict`: what is missing counts as failed.
+    pub fn exit_status(&self, strict: bool) -> u8 {
+        let bound = if strict { 1 } else { 2 };
+        if self.0.values().any(|state| state.severity() >= bound) {
+            exit::SOME_ROWS_FAILED
+        } else {
+            exit::MEASURED
+        }
+    }
+
+    fn count(&self, severity: u8) -> usize {
+        let states = self.0.values();
+        states.filter(|each| each.severity() == severity).count()
+    }
+}
+
+impl fmt::Display for VariantStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.0.keys().map(|name| name.0.len()).max().unwrap_or(0);
+        for (VariantName(name), state) in &self.0 {
+            let (word, more) = match state {
+                VariantState::Ready(version) => ("ready", version),
+                VariantState::Missing(reason) => ("missing", reason),
+                VariantState::Failed(error) => ("failed", error),
+            };
+            writeln!(
+                f,
+                "{}",
+                format!("{word:<7}  {name:<width$}  {more}").trim_end()
+            )?;
+        }
+        let (ready, missing, failed) = (self.count(0), self.count(1), self.count(2));
+        writeln!(f, "\n{ready} ready, {missing} missing, {failed} failed")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bookend_results::measurement::{CellId, Measurement};
+
+    fn found(all: &[(&str, VariantState)]) -> VariantStates {
+        let mut states = VariantStates::default();
+        for (name, state) in all {
+            states.note(VariantName((*name).to_owned()), state.clone());
+        }
+        states
+    }
+
+    #[test]
+    fn what_is_missing_is_a_failure_in_ci_alone() {
+        let states = found(&[
+            ("a/default", VariantState::Ready("a 1".to_owned())),
+            ("b/default", VariantState::Missing("install b".to_owned())),
+        ]);
+        assert_eq!(states.exit_status(false), exit::MEASURED);
+        assert_eq!(states.exit_status(true), exit::SOME_ROWS_FAILED);
+    }
+
+    #[test]
+    fn a_call_that_failed_is_a_failure_everywhere() {
+        let states = found(&[("a/default", VariantState::Failed("no answer".to_owned()))]);
+        assert_eq!(states.exit_status(false), exit::SOME_ROWS_FAILED);
+    }
+
+    #[test]
+    fn of_two_states_the_worse_one_stays() {
+        let ready = || VariantState::Ready(String::new());
+        let failed = || VariantState::Failed("no answer".to_owned());
+        for order in [[ready(), failed()], [failed(), ready()]] {
+            let [first, second] = order;
+            let states = found(&[("a", first), ("a", second)]);
+            assert_eq!(states, found(&[("a", failed())]));
+        }
+    }
+
+    #[test]
+    fn a_variant_that_was_never_called_is_not_ready() {
+        let name = |name: &str| VariantName(name.to_owned());
+        let cell = |subject: &str| (subject.to_owned(), "load".to_owned());
+        let about = BTreeMap::from([
+            (
+                cell("a/default"),
+                vec![name("a/default"), name("load/default")],
+            ),
+            (cell("b/default"), vec![name("b/default")]),
+        ]);
+        let called = CellId {
+            subject: "a/default".to_owned(),
+            case: "C=1 S=1".parse().expect("a case"),
+            instrument: "load".to_owned(),
+        };
+        let window = Measurement {
+            ok: 1,
+            ..Measurement::default()
+        };
+        let row = Row::new(0, called, Outcome::Measured(Box::new(window)));
+        let ready = || VariantState::Ready(String::new());
+        let all = ["a/default", "b/default", "load/default"];
+        let mut states = found(&all.map(|name| (name, ready())));
+        states.add_rows(&about, &[row], &BTreeMap::new());
+        let uncalled = [
+            ("a/default", ready()),
+            (
+                "b/default",
+                VariantState::Failed("it was not called".to_owned()),
+            ),
+            ("load/default", ready()),
+        ];
+        assert_eq!(states, found(&uncalled));
+        assert_eq!(states.exit_status(false), exit::SOME_ROWS_FAILED);
+    }
+
+    #[test]
+    fn what_failed_over_another_transport_names_it() {
+        let about = BTreeMap::from([(
+            ("a".to_owned(), "load".to_owned()),
+            vec![VariantName("a".to_owned())],
+        )]);
+        let said = |case: &str| {
+            let cell = CellId {
+                subject: "a".to_owned(),
+                case: case.parse().expect("a case"),
+                instrument: "load".to_owned(),
+            };
+            let mut states = VariantStates::default();
+            let row = Row::new(0, cell, Outcome::failed("no answer"));
+            states.add_rows(&about, &[row], &BTreeMap::new());
+            states
+        };
+        let failed = |error: &str| found(&[("a", VariantState::Failed(error.to_owned()))]);
+        assert_eq!(said("C=1 S=1"), failed("no answer"));
+        assert_eq!(said("C=1 S=1 tls"), failed("over tls: no answer"));
+    }
+
+    #[test]
+    fn every_variant_has_a_line_and_the_last_line_counts() {
+        let states = found(&[
+            ("a/default", VariantState::Ready("a 1".to_owned())),
+            ("b/long-name", VariantState::Missing("install b".to_owned())),
+        ]);
+        assert_eq!(
+            states.to_string(),
+            "ready    a/default    a 1\n\
+             missing  b/long-name  install b\n\
+             \n\
+             1 ready, 1 missing, 0 failed\n"
+        );
+    }
+}
