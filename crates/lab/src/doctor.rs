@@ -1,9 +1,9 @@
-//! Whether everything that can be measured here is there and answers: small suites that put one
-//! cell through every variant of every subject, made of what the subjects declare.
+//! Whether everything that can be measured here is there and answers: small suites with one cell for
+//! every variant of every subject, made of what the subjects declare.
 //!
 //! A server is called by our own generator, one that speaks something else by a client of its kind;
-//! a client calls a server that serves its method; an instrument loads a server; a backend stands
-//! behind a server that needs one.
+//! a client calls a server that serves its method; an instrument loads a server; a backend serves
+//! a server that needs one.
 
 mod definitions;
 
@@ -44,31 +44,17 @@ struct Check {
     subject: String,
     /// The other end.
     instrument: String,
-    side: Side,
-    backend: Option<String>,
-    method: String,
-    transport: Transport,
+    suite: SuiteKey,
 }
 
-/// Checks that one suite can hold.
+/// What all checks of a suite have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Group {
+struct SuiteKey {
     method: String,
     backend: Option<String>,
     transport: Transport,
     /// A program that can be both ends may meet itself, once as either.
     is_client: bool,
-}
-
-impl Group {
-    fn of(check: &Check) -> Self {
-        Self {
-            method: check.method.clone(),
-            backend: check.backend.clone(),
-            transport: check.transport,
-            is_client: check.side == Side::Client,
-        }
-    }
 }
 
 /// A suite of checks, and which cell is about which variant.
@@ -101,29 +87,30 @@ pub fn check_suites(
     definitions: &[Definition],
     folder: &Path,
 ) -> (Vec<CheckSuite>, Vec<Unchecked>) {
-    let mut groups: BTreeMap<Group, Vec<Check>> = BTreeMap::new();
+    let mut by_suite: BTreeMap<SuiteKey, Vec<Check>> = BTreeMap::new();
     let mut unchecked = Vec::new();
-    for subject in wanted {
-        for variant in &subject.variants {
-            for check in checks(subject, variant, all) {
-                match check {
-                    Ok(check) => {
-                        let group = Group::of(&check);
-                        groups.entry(group).or_default().push(check);
-                    }
-                    Err(reason) => unchecked.push(Unchecked {
-                        variant: name_of(subject, variant),
-                        reason,
-                    }),
-                }
+    let variants = wanted.iter().flat_map(|subject| {
+        subject
+            .variants
+            .iter()
+            .map(move |variant| (*subject, variant))
+    });
+    for (subject, variant) in variants {
+        for check in checks(subject, variant, all) {
+            match check {
+                Ok(check) => by_suite.entry(check.suite.clone()).or_default().push(check),
+                Err(reason) => unchecked.push(Unchecked {
+                    variant: name_of(subject, variant),
+                    reason,
+                }),
             }
         }
     }
     let mut check_suites = Vec::new();
-    for (group, checks) in groups {
-        let method = &group.method;
+    for (key, checks) in by_suite {
+        let method = &key.method;
         match definitions.iter().find(|known| known.serves(method)) {
-            Some(definition) => check_suites.push(check_suite(group, checks, definition, folder)),
+            Some(definition) => check_suites.push(check_suite(key, checks, definition, folder)),
             None => unchecked.extend(checks.into_iter().map(|check| Unchecked {
                 variant: check.variant,
                 reason: format!("no service definition has {method}"),
@@ -157,40 +144,36 @@ fn check(
 ) -> Result<Check, String> {
     let name = name_of(subject, variant);
     let own = name.0.clone();
-    let method = method_of(variant);
-    let checked = |subject: String, instrument: String, side, backend, method| Check {
-        variant: name.clone(),
-        subject,
-        instrument,
-        side,
-        backend,
-        method,
-        transport,
-    };
     let peer = Peer {
         protocol: variant.protocol,
         transport,
     };
-    match role {
+    let mut suite = SuiteKey {
+        method: method_of(variant),
+        backend: None,
+        transport,
+        is_client: role == Role::Client,
+    };
+    let (subject, instrument) = match role {
         Role::Server => {
-            let caller = caller_of(subject, peer, all)?;
-            let backend = variant.needs_backend.clone();
-            Ok(checked(own, caller, Side::Server, backend, method))
+            suite.backend.clone_from(&variant.needs_backend);
+            (own, caller_of(subject, peer, all)?)
         }
-        Role::Client => {
-            let (witness, _) = server_for(subject, peer, &method, all)?;
-            Ok(checked(own, witness, Side::Client, None, method))
-        }
-        Role::Instrument => {
-            let (server, _) = server_for(subject, peer, &method, all)?;
-            Ok(checked(server, own, Side::Server, None, method))
-        }
+        Role::Client => (own, server_for(subject, peer, &suite.method, all)?),
+        Role::Instrument => (server_for(subject, peer, &suite.method, all)?, own),
         Role::Backend => {
             let (server, method) = server_before(subject, all)?;
-            let caller = CALLER.to_owned();
-            Ok(checked(server, caller, Side::Server, Some(own), method))
+            suite.method = method;
+            suite.backend = Some(own);
+            (server, CALLER.to_owned())
         }
-    }
+    };
+    Ok(Check {
+        variant: name,
+        subject,
+        instrument,
+        suite,
+    })
 }
 
 fn method_of(variant: &Variant) -> String {
@@ -216,10 +199,7 @@ impl Peer {
 }
 
 fn caller_of(subject: &Subject, peer: Peer, all: &[Subject]) -> Result<String, String> {
-    let Peer {
-        protocol,
-        transport,
-    } = peer;
+    let (protocol, transport) = (peer.protocol, peer.transport);
     if protocol == Protocol::Grpc {
         return Ok(CALLER.to_owned());
     }
@@ -235,12 +215,12 @@ fn server_for(
     peer: Peer,
     method: &str,
     all: &[Subject],
-) -> Result<(String, String), String> {
+) -> Result<String, String> {
     let found = nearest_first(subject, all).find(|(_, other)| {
         let answers = peer.understands(other) && other.supports_method(method);
         answers && other.has_role(Role::Server) && other.needs_backend.is_none()
     });
-    let found = found.map(|(subject, other)| (name_of(subject, other).0, method.to_owned()));
+    let found = found.map(|(subject, other)| name_of(subject, other).0);
     found.ok_or_else(|| format!("no server here serves {method} over {}", peer.transport))
 }
 
@@ -263,7 +243,7 @@ fn nearest_first<'a>(
 }
 
 fn check_suite(
-    group: Group,
+    key: SuiteKey,
     checks: Vec<Check>,
     definition: &Definition,
     folder: &Path,
@@ -278,16 +258,16 @@ fn check_suite(
         match known {
             Some(known) if known.instruments.contains(&check.instrument) => {}
             Some(known) => known.instruments.push(check.instrument),
-            None => subjects.push(listed(check.subject, check.instrument, check.side)),
+            None => subjects.push(listed(check.subject, check.instrument, &key)),
         }
     }
     CheckSuite {
-        suite: suite(group, subjects, definition, folder),
+        suite: suite(key, subjects, definition, folder),
         about,
     }
 }
 
-fn listed(name: String, instrument: String, side: Side) -> SuiteSubject {
+fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
     SuiteSubject {
         name,
         baseline: false,
@@ -297,35 +277,33 @@ fn listed(name: String, instrument: String, side: Side) -> SuiteSubject {
         concurrency: Vec::new(),
         full_only: false,
         backend: None,
-        side: Some(side),
+        side: Some(if key.is_client {
+            Side::Client
+        } else {
+            Side::Server
+        }),
     }
 }
 
 fn suite(
-    group: Group,
+    key: SuiteKey,
     subjects: Vec<SuiteSubject>,
     definition: &Definition,
     folder: &Path,
 ) -> Suite {
-    let Group {
-        method,
-        backend,
-        transport,
-        ..
-    } = group;
-    let window = if backend.is_some() {
+    let window = if key.backend.is_some() {
         WINDOW_WITH_BACKEND
     } else {
         WINDOW
     };
     let case = Case::new(1, 1).expect("one stream on one connection is a case");
-    let case = case.over(transport);
+    let case = case.over(key.transport);
     Suite {
         name: "doctor".to_owned(),
-        title: format!("one call of {method}"),
+        title: format!("one call of {}", key.method),
         analysis: String::new(),
         request: Request {
-            method,
+            method: key.method,
             proto: definition.proto.clone(),
             message: RequestMessage::Json(definition.json.clone()),
         },
@@ -336,14 +314,14 @@ fn suite(
             client_cpus: None,
         },
         instruments: vec![CALLER.to_owned()],
-        handler_waits: backend.is_some(),
+        handler_waits: key.backend.is_some(),
         subjects,
         full: Schedule {
             warmup: Duration::ZERO,
             window,
             rounds: 1,
             deadline: None,
-            backend,
+            backend: key.backend,
             drain: None,
             cases: vec![case],
             instruments_of: BTreeMap::new(),
