@@ -8,11 +8,9 @@ mod folded;
 mod notes;
 mod pass;
 mod recording;
-mod rules;
 mod tool;
 
-pub use folded::{Caption, FoldError, Folded, Stack};
-pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, split};
+pub use folded::{Caption, FoldError, Folded};
 pub use tool::{FREQUENCY_HZ, Perf, PerfUnavailable};
 
 use crate::build::{PreparedSubject, PreparedSubjects};
@@ -21,7 +19,9 @@ use crate::context::RunContext;
 use crate::progress::ProgressReporter;
 use crate::round::{Pairing, Workload};
 use bookend_results::measurement::CellId;
-use bookend_results::profile::{self, Profile, ProfileOutcome, Profiled, SCHEMA_VERSION, Samples};
+use bookend_results::profile::{
+    self, Profile, ProfileOutcome, Profiled, Rules, SCHEMA_VERSION, Samples,
+};
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::{ProfilePass, RecordedSamples};
 use std::path::{Path, PathBuf};
@@ -205,7 +205,7 @@ fn samples(
 ) -> Samples {
     let subject = &prepared.subject;
     let rules = Rules::for_subject(&subject.name, &subject.language);
-    let split = rules::split(&recorded.folded, &rules);
+    let split = profile::split(recorded.folded.stacks(), &rules);
     Samples {
         event: recorded.event.clone(),
         window_seconds: recorded.measurement.window_seconds,

@@ -1,8 +1,8 @@
 //! Samples of real servers, as `perf script` printed them, are folded and placed. Each file holds
 //! a few samples of one server, one of each kind; its numbers are not a profile.
 
-use bookend_lab::perf::{self, Caption, Folded, Rules};
-use bookend_results::profile::{Layer, Split};
+use bookend_lab::perf::{Caption, Folded};
+use bookend_results::profile::{self, Layer, Rules, Split};
 use std::collections::BTreeMap;
 
 fn folded(subject: &str) -> Folded {
@@ -13,7 +13,10 @@ fn folded(subject: &str) -> Folded {
 }
 
 fn split(subject: &str, language: &str) -> Split {
-    perf::split(&folded(subject), &Rules::for_subject(subject, language))
+    profile::split(
+        folded(subject).stacks(),
+        &Rules::for_subject(subject, language),
+    )
 }
 
 /// Checks the number of samples in each layer, in the order of the table, and of the rest.

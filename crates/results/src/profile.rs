@@ -6,12 +6,14 @@
 mod estimate;
 mod files;
 mod layer;
+mod rules;
 mod split;
 mod table;
 
 pub use estimate::{CostRatio, SHARED_SAMPLES_MIN};
 pub use files::{JSON_FILE, SPLIT_FILE, read, write};
 pub use layer::Layer;
+pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, Stack, split};
 pub use split::Split;
 pub use table::{estimates, notes, split_table};
 

@@ -1,5 +1,6 @@
 //! Samples as `perf script` prints them, folded: one line a stack, with the number of its samples.
 
+use bookend_results::profile::Stack;
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use inferno::flamegraph;
@@ -9,15 +10,6 @@ use std::io::{self, BufRead};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folded {
     text: String,
-}
-
-/// One stack of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stack<'a> {
-    /// Names from the outermost to the leaf; before them the name of the thread.
-    pub frames: Vec<&'a str>,
-    /// How often it was seen.
-    pub samples: u64,
 }
 
 /// What stands on a flame graph.

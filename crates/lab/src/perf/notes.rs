@@ -1,11 +1,10 @@
 //! What limits what the samples of one recording tell, a sentence each.
 
 use super::pass::RecordedSamples;
-use super::rules::Rules;
 use super::tool::FREQUENCY_HZ;
 use crate::subject::Subject;
 use bookend_results::measurement::Measurement;
-use bookend_results::profile::Split;
+use bookend_results::profile::{Rules, Split};
 
 /// More samples without a name than this, and the split is a guess.
 const NAMELESS_LIMIT: f64 = 0.10;

@@ -4,9 +4,9 @@
 //! in `perf-rules/`: one file a language, one for the kernel, and one for a subject whose code
 //! the compiler has folded into functions that say nothing.
 
-use super::folded::Folded;
-use bookend_results::declaration::nearest_word;
-use bookend_results::profile::{Layer, Split};
+use super::layer::Layer;
+use super::split::Split;
+use crate::declaration::nearest_word;
 use regex::Regex;
 use std::collections::HashMap;
 use thiserror::Error;
@@ -46,6 +46,15 @@ const LANGUAGES: [(&str, &[&str]); 9] = [
     ("c", &["cpp"]),
     ("python", &["python", "cpp"]),
 ];
+
+/// One stack of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack<'a> {
+    /// Names from the outermost to the leaf; before them the name of the thread.
+    pub frames: Vec<&'a str>,
+    /// How often it was seen.
+    pub samples: u64,
+}
 
 /// The rules for one subject.
 #[derive(Clone, Debug, Default)]
@@ -154,7 +163,7 @@ impl Rules {
         self.shared_work.extend(other.shared_work);
     }
 
-    /// A classifier that remembers what it said of a name.
+    /// A classifier with an empty memory of names.
     pub fn classifier(&self) -> Classifier<'_> {
         Classifier {
             rules: self,
@@ -188,9 +197,9 @@ pub struct Classification {
 }
 
 impl Classifier<'_> {
-    /// Places a sample by its frames, the outermost first. The frame nearest to the leaf that any
+    /// Classifies a sample by its frames, the outermost first. The frame nearest to the leaf that any
     /// rule knows decides; of the rules that know it, the first.
-    pub fn place(&mut self, frames: &[&str]) -> Classification {
+    pub fn classify(&mut self, frames: &[&str]) -> Classification {
         let named: Vec<NameMatch> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);
         let otherwise = || named.iter().find_map(|frame| frame.otherwise);
@@ -239,14 +248,14 @@ fn unknown_layer(word: &str) -> String {
     format!("`{word}` is no layer{}", near.unwrap_or_default())
 }
 
-/// Counts `folded` by `rules`.
-pub fn split(folded: &Folded, rules: &Rules) -> Split {
+/// Counts the samples of `stacks` by `rules`.
+pub fn split<'a>(stacks: impl IntoIterator<Item = Stack<'a>>, rules: &Rules) -> Split {
     let mut split = Split::default();
     let mut classifier = rules.classifier();
-    for stack in folded.stacks() {
+    for stack in stacks {
         // The first is the name of the thread, which its owner may choose.
         let frames = stack.frames.get(1..).unwrap_or_default();
-        let classification = classifier.place(frames);
+        let classification = classifier.classify(frames);
         split.samples += stack.samples;
         if let Some(layer) = classification.layer {
             *split.layers.entry(layer).or_default() += stack.samples;
@@ -268,7 +277,7 @@ mod tests {
     fn placed(rules: &str, stack: &str) -> Classification {
         let rules = Rules::parse(rules).unwrap();
         let frames: Vec<&str> = stack.split(';').collect();
-        rules.classifier().place(&frames)
+        rules.classifier().classify(&frames)
     }
 
     #[test]
@@ -357,7 +366,7 @@ mod tests {
         ];
         let layer = |name| {
             let rules = Rules::for_subject(name, "Rust");
-            rules.classifier().place(&stack).layer
+            rules.classifier().classify(&stack).layer
         };
         assert_eq!(layer("rust-pajamax"), Some(Layer::Protocol));
         assert_eq!(layer("rust-tonic"), Some(Layer::Runtime));
@@ -367,7 +376,7 @@ mod tests {
     fn in_a_language_without_rules_the_kernels_frames_are_placed() {
         assert!(Rules::know("C++") && !Rules::know("Fortran"));
         let rules = Rules::for_subject("fortran-grpc", "Fortran");
-        let layer = |stack: &[&str]| rules.classifier().place(stack).layer;
+        let layer = |stack: &[&str]| rules.classifier().classify(stack).layer;
         assert_eq!(
             layer(&["main", "serve", "tcp_sendmsg"]),
             Some(Layer::NetworkOut)
