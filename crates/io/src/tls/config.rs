@@ -18,10 +18,10 @@ use std::sync::Arc;
 /// What HTTP/2 is called in ALPN (RFC 9113, section 3.2).
 pub(crate) const H2: &[u8] = b"h2";
 
-/// Where browsers, curl and Go's programs too look for the name of the file for keys.
+/// The variable in which browsers, curl and Go programs look for the key log file.
 const KEY_LOG_VARIABLE: &str = "SSLKEYLOGFILE";
 
-/// TLS of a server: 1.2 and 1.3, ALPN `h2`, tickets for resumption that no memory is kept for.
+/// TLS of a server: 1.2 and 1.3, ALPN `h2`, stateless session tickets.
 #[derive(Clone)]
 pub struct ServerConfig {
     rustls: Arc<rustls::ServerConfig>,
@@ -29,14 +29,14 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// A server that shows `identity`. With `client_authorities`, it takes only clients whose
+    /// A server that presents `identity`. With `client_authorities`, it accepts only clients whose
     /// certificate one of them has signed.
     ///
-    /// Where the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
-    /// file: who has it can read what was sent.
+    /// If the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
+    /// file; with it, recorded traffic can be decrypted.
     ///
     /// # Errors
-    /// [`ConfigError`]: the key does not belong to the certificate, or the file for keys cannot be
+    /// [`ConfigError`]: the key does not belong to the certificate, or the key log file cannot be
     /// written.
     pub fn new(
         identity: Identity,
@@ -76,11 +76,10 @@ impl ServerConfig {
         self
     }
 
-    /// Has `tell` called with the reason of each handshake that fails, on the thread that serves
-    /// the connection: it must neither block nor panic. Of several such functions, only the first
-    /// is called.
-    pub fn on_failure(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.handshake_policy.counters.on_failure(tell);
+    /// Calls `callback` with the reason of each handshake that fails, on the thread that serves the
+    /// connection: it must neither block nor panic. Of several callbacks, only the first is called.
+    pub fn on_failure(self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.handshake_policy.counters.on_failure(callback);
         self
     }
 
@@ -104,13 +103,12 @@ impl fmt::Debug for ServerConfig {
     }
 }
 
-/// Whose certificates a client takes.
+/// Which certificates a client accepts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Those that one of these authorities has signed, for the name that is connected to, and that
-    /// are valid now.
+    /// Those signed by one of these authorities, valid now, and issued for the server's name.
     Signed(Authorities),
-    /// Anybody's: who stands between can read and change everything.
+    /// Any. An attacker on the path can then read and change everything.
     Anyone,
 }
 
@@ -123,13 +121,13 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// A client that trusts `trust`, and shows `identity` to servers that ask for one.
+    /// A client that trusts `trust`, and presents `identity` to servers that ask for a certificate.
     ///
-    /// Where the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
-    /// file: who has it can read what was sent.
+    /// If the environment has `SSLKEYLOGFILE`, the keys of every connection are appended to that
+    /// file; with it, recorded traffic can be decrypted.
     ///
     /// # Errors
-    /// [`ConfigError`]: the key does not belong to the certificate, or the file for keys cannot be
+    /// [`ConfigError`]: the key does not belong to the certificate, or the key log file cannot be
     /// written.
     pub fn new(trust: Trust, identity: Option<Identity>) -> Result<Self, ConfigError> {
         let provider = provider();
@@ -242,8 +240,8 @@ fn unfit(error: Error) -> ConfigError {
     })
 }
 
-/// The file for keys, where the environment names one. rustls itself would only be silent about a
-/// file that it cannot write.
+/// The key log file, where the environment names one. rustls itself ignores a file that it cannot
+/// write.
 fn key_log() -> Result<Option<Arc<dyn KeyLog>>, ConfigError> {
     let Some(file) = env::var_os(KEY_LOG_VARIABLE).map(PathBuf::from) else {
         return Ok(None);

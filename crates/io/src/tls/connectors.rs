@@ -1,4 +1,4 @@
-//! Several servers, and the name that each is verified by.
+//! Several servers, and the name that each one's certificate must have.
 
 use super::config::Connector;
 use std::sync::Arc;

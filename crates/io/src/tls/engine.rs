@@ -3,7 +3,7 @@
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
-use rustls::{Error, HandshakeKind};
+use rustls::{CommonState, Error, HandshakeKind};
 
 /// Bytes that a handshake message may take until it is whole. rustls takes messages of up to 64
 /// KiB, which stand in records of 16 KiB that are each a little longer than what they hold.
@@ -18,13 +18,13 @@ const RECORD_BYTES: usize = 16 << 10;
 
 /// The protocol of one connection, at either end.
 pub(crate) struct Engine {
-    end: RustlsConnection,
+    connection: RustlsConnection,
     /// Bytes of a handshake message that is not whole yet. rustls decrypts them where they stand.
     kept: Vec<u8>,
     ended: bool,
-    /// Nothing can be sent or received any more.
+    /// An error has ended it in both directions.
     failed: bool,
-    /// We have said that we send no more: what comes now is of no interest.
+    /// We have sent close_notify: what arrives now is dropped.
     sent_close_notify: bool,
 }
 
@@ -44,9 +44,9 @@ impl Engine {
         Self::new(RustlsConnection::Server(connection))
     }
 
-    fn new(end: RustlsConnection) -> Self {
+    fn new(connection: RustlsConnection) -> Self {
         Self {
-            end,
+            connection,
             kept: Vec::new(),
             ended: false,
             failed: false,
@@ -54,31 +54,30 @@ impl Engine {
         }
     }
 
+    /// What rustls knows of either end.
+    fn common(&self) -> &CommonState {
+        match &self.connection {
+            RustlsConnection::Client(connection) => connection,
+            RustlsConnection::Server(connection) => connection,
+        }
+    }
+
     /// Whether no application data can be sent or received yet.
     pub fn is_handshaking(&self) -> bool {
-        match &self.end {
-            RustlsConnection::Client(connection) => connection.is_handshaking(),
-            RustlsConnection::Server(connection) => connection.is_handshaking(),
-        }
+        self.common().is_handshaking()
     }
 
-    /// What the handshake was: whole, or resumed.
+    /// Whether the handshake was full or resumed a session.
     pub fn handshake_kind(&self) -> Option<HandshakeKind> {
-        match &self.end {
-            RustlsConnection::Client(connection) => connection.handshake_kind(),
-            RustlsConnection::Server(connection) => connection.handshake_kind(),
-        }
+        self.common().handshake_kind()
     }
 
-    /// What the ends have agreed on by ALPN.
+    /// The protocol negotiated by ALPN.
     pub fn protocol(&self) -> Option<&[u8]> {
-        match &self.end {
-            RustlsConnection::Client(connection) => connection.alpn_protocol(),
-            RustlsConnection::Server(connection) => connection.alpn_protocol(),
-        }
+        self.common().alpn_protocol()
     }
 
-    /// The peer has said that it sends no more.
+    /// Whether the peer has sent close_notify.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
@@ -91,11 +90,11 @@ impl Engine {
         self.receive(&[], output, &mut Vec::new())
     }
 
-    /// Takes whole records. What they hold is appended to `plaintext`, and what is to be sent for
-    /// them to `output`, alerts for an error included.
+    /// Takes whole records. Their content is appended to `plaintext`, and what has to be sent in
+    /// reply to `output`, including the alert for an error.
     ///
     /// # Errors
-    /// The connection is of no use any more.
+    /// The connection is broken.
     pub fn receive(
         &mut self,
         records: &[u8],
@@ -127,22 +126,11 @@ impl Engine {
         Ok(())
     }
 
-    /// What is left to do after an error is to encode the alert that tells the peer: one step,
-    /// since another one would run into the error again. The bytes are those that rustls has seen:
-    /// it knows places in them.
+    /// After an error only the alert for the peer is left to encode: one step, since another one
+    /// would meet the error again. `incoming` has to be what rustls saw before the error, because
+    /// it remembers positions in it.
     fn encode_alert(&mut self, incoming: &mut [u8], output: &mut Vec<u8>) {
-        let _ = match &mut self.end {
-            RustlsConnection::Client(connection) => act(
-                connection.process_tls_records(incoming),
-                output,
-                &mut Vec::new(),
-            ),
-            RustlsConnection::Server(connection) => act(
-                connection.process_tls_records(incoming),
-                output,
-                &mut Vec::new(),
-            ),
-        };
+        let _ = self.step(incoming, output, &mut Vec::new());
     }
 
     fn process(
@@ -153,16 +141,7 @@ impl Engine {
     ) -> (usize, Result<(), Error>) {
         let mut used = 0;
         loop {
-            let (discard, step) = match &mut self.end {
-                RustlsConnection::Client(connection) => {
-                    let status = connection.process_tls_records(&mut incoming[used..]);
-                    act(status, output, plaintext)
-                }
-                RustlsConnection::Server(connection) => {
-                    let status = connection.process_tls_records(&mut incoming[used..]);
-                    act(status, output, plaintext)
-                }
-            };
+            let (discard, step) = self.step(&mut incoming[used..], output, plaintext);
             used += discard;
             match step {
                 Ok(Step::GoOn) => {}
@@ -173,7 +152,24 @@ impl Engine {
         }
     }
 
-    /// Encrypts application data behind what stands in `output`, in records as long as it is.
+    /// One state of rustls' machine. Returns how many bytes of `incoming` it used up.
+    fn step(
+        &mut self,
+        incoming: &mut [u8],
+        output: &mut Vec<u8>,
+        plaintext: &mut Vec<u8>,
+    ) -> (usize, Result<Step, Error>) {
+        match &mut self.connection {
+            RustlsConnection::Client(connection) => {
+                act(connection.process_tls_records(incoming), output, plaintext)
+            }
+            RustlsConnection::Server(connection) => {
+                act(connection.process_tls_records(incoming), output, plaintext)
+            }
+        }
+    }
+
+    /// Encrypts application data and appends the records to `output`.
     ///
     /// # Errors
     /// The keys are worn out, or the handshake is not over.
@@ -183,8 +179,8 @@ impl Engine {
         self.append(Outgoing::Data(plaintext), room_bytes, output)
     }
 
-    /// Says that nothing more is sent. In the middle of a handshake there is nobody to say it to,
-    /// and the peer sees the end anyway.
+    /// Sends close_notify. In the middle of a handshake that is not possible, and the peer sees the
+    /// end of the transport anyway.
     pub fn close(&mut self, output: &mut Vec<u8>) {
         self.sent_close_notify = true;
         let _ = self.append(Outgoing::CloseNotify, 2 * RECORD_OVERHEAD_BYTES, output);
@@ -200,7 +196,7 @@ impl Engine {
         output.resize(start + room_bytes, 0);
         let mut written = self.write(outgoing, &mut output[start..]);
         if let Ok(Written::TooLittleRoom(required_bytes)) = written {
-            // Something of the protocol's own goes out before it.
+            // Messages of the protocol (a key update, say) go out before it.
             output.resize(start + required_bytes, 0);
             written = self.write(outgoing, &mut output[start..]);
         }
@@ -217,7 +213,7 @@ impl Engine {
         if self.failed {
             return Err(Error::HandshakeNotComplete);
         }
-        match &mut self.end {
+        match &mut self.connection {
             RustlsConnection::Client(connection) => write(
                 connection.process_tls_records(&mut self.kept),
                 outgoing,
@@ -246,12 +242,12 @@ enum Written {
     TooLittleRoom(usize),
 }
 
-/// Where a turn of the protocol has got to.
+/// What one step of the protocol leads to.
 enum Step {
     GoOn,
     /// The peer sends no more.
     PeerEnded,
-    /// It needs more bytes, or has something to say.
+    /// It needs more bytes, or waits for data to send.
     Wait,
 }
 
@@ -276,7 +272,7 @@ fn write<Data>(
     }
 }
 
-/// Does what one state asks for. Returns the bytes that are used up.
+/// Does what rustls' state asks for. Returns how many bytes are used up.
 fn act<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     output: &mut Vec<u8>,
@@ -298,7 +294,7 @@ fn act<Data>(
         }
         Ok(ConnectionState::EncodeTlsData(mut data)) => {
             let start = output.len();
-            // What it needs is told by an attempt that gives it no room.
+            // An attempt without room returns the size that it needs.
             if let Err(EncodeError::InsufficientSize(error)) = data.encode(&mut []) {
                 output.resize(start + error.required_size, 0);
                 let _ = data.encode(&mut output[start..]);

@@ -1,4 +1,4 @@
-//! Why a connection has no TLS: whose fault it is, and what to do.
+//! Why TLS failed on a connection: which end is at fault, and what to do.
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
@@ -13,7 +13,7 @@ pub(crate) enum TlsSide {
     Server,
 }
 
-/// Why a connection has no TLS, or has it no more. `Display` is one line, and says what to do.
+/// Why TLS failed on a connection. `Display` is one line, and says what to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TlsFault {
     side: TlsSide,

@@ -16,13 +16,13 @@ pub struct Handshakes {
     pub full: u64,
     /// Those that went on from an earlier session: no certificate is sent, none is verified.
     pub resumed: u64,
-    /// Those that failed, whose ever fault it was.
+    /// Those that failed, for whatever reason.
     pub failed: u64,
     /// Why the first of those failed.
     pub first_failure: Option<String>,
 }
 
-/// What one configuration, of whichever end, says and knows of its handshakes.
+/// The timeout of one configuration's handshakes, and their counts.
 #[derive(Clone, Debug)]
 pub(crate) struct HandshakePolicy {
     /// Of all clones.
@@ -40,7 +40,7 @@ impl Default for HandshakePolicy {
     }
 }
 
-/// The counts while they grow. Touched once a connection.
+/// The running counts, updated once a connection.
 #[derive(Debug, Default)]
 pub(crate) struct HandshakeCounters {
     full: AtomicU64,
@@ -50,7 +50,7 @@ pub(crate) struct HandshakeCounters {
     callback: OnceLock<FailureCallback>,
 }
 
-/// Who hears of each failure.
+/// Called for each failure.
 struct FailureCallback(Box<dyn Fn(&str) + Send + Sync>);
 
 impl HandshakeCounters {
@@ -79,7 +79,7 @@ impl HandshakeCounters {
         }
     }
 
-    /// Has each failure told; to the first that asks for it.
+    /// Sets the callback, unless there is one.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.callback
             .get_or_init(|| FailureCallback(Box::new(tell)));

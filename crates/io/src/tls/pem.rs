@@ -100,8 +100,7 @@ impl Identity {
         })
     }
 
-    /// As [`Identity::read`], of what the files would hold: for who has the key in memory and wants
-    /// it in no file.
+    /// Like [`Identity::read`], from memory: for a key that should be in no file.
     ///
     /// # Errors
     /// [`ConfigError::UnusableBytes`].
@@ -122,7 +121,7 @@ impl Clone for Identity {
     }
 }
 
-/// Who may sign certificates.
+/// Trusted certificate authorities.
 #[derive(Clone, Debug)]
 pub struct Authorities(pub(crate) RootCertStore);
 
@@ -144,10 +143,10 @@ impl Authorities {
     }
 
     /// Those that this machine trusts: its own store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR`
-    /// name. Certificates in it that cannot be used are left out, as everywhere.
+    /// name. Certificates that cannot be used are skipped.
     ///
     /// # Errors
-    /// [`ConfigError`] where there is not one.
+    /// [`ConfigError`] where there are none.
     pub fn of_this_machine() -> Result<Self, ConfigError> {
         let found = rustls_native_certs::load_native_certs();
         let mut store = RootCertStore::empty();

@@ -1,4 +1,17 @@
 //! A shard whose connections are encrypted, around one that does not know it.
+//!
+//! ```text
+//! driver: received(ciphertext) -> take_records: engine decrypts -> present:
+//! shard.received(plaintext)
+//! driver: output (ciphertext)  <- seal: engine encrypts         <- what the shard put into its
+//! output
+//! ```
+//!
+//! The shard inside writes into the same `IoContext` as everything else: after each call of it
+//! (`call`), what it has appended is taken out of the outputs, encrypted, and put back
+//! (`seal_from`). Plaintext of a connection whose handshake is not over waits in its entry.
+//! Requests of the shard (close, resume) pass through `note_pending`, which sends close_notify
+//! first and presents leftover plaintext before the driver reads on.
 
 mod connections;
 
@@ -30,27 +43,26 @@ const PREFACE_START: &[u8] = b"PRI *";
 /// A shard around a shard, with TLS between them.
 ///
 /// - `opened` comes once the handshake is over and both ends have agreed on HTTP/2.
-/// - A handshake that fails ends a connect with [`Closed::NotConnected`]; of an accepted connection
-///   the shard inside hears nothing, and [`ServerConfig::handshakes`] counts it.
-/// - A connection that is closed says so in TLS first. A peer that closes without a word is
-///   [`Closed::Peer`] as well: whoever cuts an HTTP/2 connection short can hide no part of a
-///   message by it, since frames say how long they are and a stream ends with END_STREAM, and
-///   nowhere else.
-/// - [`IoContext::backlog`] and [`IoContext::sent_bytes`] count what is encrypted. What is put out
-///   before the handshake is over waits for it, and is no backlog.
+/// - A handshake that fails ends a connect with [`Closed::NotConnected`]. The shard inside is not
+///   called for an accepted connection that fails so; [`ServerConfig::handshakes`] counts it.
+/// - A close sends close_notify first. A peer that closes without one is [`Closed::Peer`] as well:
+///   truncating an HTTP/2 connection hides no part of a message, since frames have a length and a
+///   stream ends only with END_STREAM.
+/// - [`IoContext::backlog`] and [`IoContext::sent_bytes`] count ciphertext. Output from before the
+///   end of the handshake waits for it and is no backlog.
 #[derive(Debug)]
 pub struct Secured<S> {
     shard: S,
     role: TlsEnd<S>,
     connections: TlsConnections,
-    /// What was decrypted, and what is to be encrypted; one of each a thread.
+    /// Buffers for what was decrypted and what is to be encrypted; one of each a thread.
     plaintext: Vec<u8>,
     put_out: Vec<u8>,
-    /// Connections that the shard goes on reading, and of which something decrypted is left.
+    /// Connections that the shard has resumed while decrypted bytes are left over.
     to_resume: Vec<ConnectionId>,
 }
 
-/// Which server a connection is for, as the shard knows it that has asked for it with that token.
+/// Maps the token of a connect to the number of its server.
 type Which<S> = fn(&S, u64) -> usize;
 
 #[derive(Debug)]
@@ -89,7 +101,7 @@ impl<S> TlsEnd<S> {
 }
 
 impl<S: Shard> Secured<S> {
-    /// The server's end: `shard` is given connections that are accepted.
+    /// The server's end: `shard` serves accepted connections.
     pub fn accepting(shard: S, config: ServerConfig) -> Self {
         Self::new(shard, TlsEnd::Accepting(config))
     }
@@ -141,7 +153,7 @@ impl<S: Shard> Secured<S> {
         Ok(())
     }
 
-    /// The handshake is over: now the shard inside hears of the connection.
+    /// The handshake is over: the shard inside gets its `opened`.
     fn open(&mut self, id: ConnectionId, io: &mut IoContext) -> Result<(), TlsFault> {
         let Some(secure) = self.connections.find(id) else {
             return Ok(());
@@ -173,8 +185,8 @@ impl<S: Shard> Secured<S> {
         Ok(())
     }
 
-    /// A handshake that has gone wrong, or a connection that cannot go on. What is in the output is
-    /// the alert that tells the peer.
+    /// Marks a connection as failed, in its handshake or later. The output holds the alert for the
+    /// peer.
     #[cold]
     fn fail(&mut self, id: ConnectionId, fault: TlsFault) {
         if let Some(secure) = self.connections.find(id)
@@ -230,7 +242,7 @@ impl<S: Shard> Secured<S> {
         if let Err(fault) = &result {
             self.fail(id, fault.clone());
         }
-        // What came before an error is heard, too: it may say why.
+        // Plaintext from before an error is presented too: it may hold the reason (a GOAWAY).
         let is_open = !is_new || result.is_ok();
         let after = if is_open && plaintext.len() > kept_bytes {
             self.present(id, &plaintext, io)
@@ -262,7 +274,7 @@ impl<S: Shard> Secured<S> {
         };
         self.keep(id, rest);
         if after == AfterRead::Pause && !rest.is_empty() {
-            // It may have changed its mind in the same call.
+            // The shard may have paused and resumed in the same call.
             self.note_pending(id, io);
         }
         match after {
@@ -340,7 +352,7 @@ impl<S: Shard> Secured<S> {
         self.put_out = bounded(put_out);
     }
 
-    /// What the shard wishes of a connection may be the business of this layer first.
+    /// Handles what the shard asked of a connection and this layer has to do first.
     fn note_pending(&mut self, id: ConnectionId, io: &mut IoContext) {
         let Some(secure) = self.connections.find(id) else {
             return;
@@ -392,7 +404,7 @@ impl<S: Shard> Shard for Secured<S> {
         self.resume_all(io);
         let after = match taken {
             Ok(AfterRead::Continue) if self.connections.peer_has_ended(id) => AfterRead::Close,
-            // Without more, it is as good as going on.
+            // With no more bytes, the driver treats this as `Continue`.
             Ok(AfterRead::Continue) => AfterRead::Again,
             Ok(after) => after,
             Err(fault) => {
@@ -418,8 +430,8 @@ impl<S: Shard> Shard for Secured<S> {
     }
 
     fn closed(&mut self, id: ConnectionId, why: Closed, io: &mut IoContext) {
-        let told = match self.connections.take(id) {
-            Some(TlsEntry::Secure(secure)) => self.told(*secure, why),
+        let reason = match self.connections.take(id) {
+            Some(TlsEntry::Secure(secure)) => self.reason_inside(*secure, why),
             Some(TlsEntry::Waiting(waiting)) => match waiting.refused {
                 None => Some(why),
                 Some((Opened::Connected(token), fault)) => {
@@ -429,7 +441,7 @@ impl<S: Shard> Shard for Secured<S> {
             },
             None => Some(why),
         };
-        if let Some(why) = told {
+        if let Some(why) = reason {
             self.call(io, |shard, io| shard.closed(id, why, io));
         }
         self.resume_all(io);
@@ -455,9 +467,9 @@ impl<S: Shard> Shard for Secured<S> {
 }
 
 impl<S: Shard> Secured<S> {
-    /// What the shard inside is told of a connection that is gone; nothing where it never heard of
-    /// it.
-    fn told(&self, secure: TlsConnection, why: Closed) -> Option<Closed> {
+    /// Why a connection is gone, as the shard inside gets it; `None` where it never got an
+    /// `opened`.
+    fn reason_inside(&self, secure: TlsConnection, why: Closed) -> Option<Closed> {
         let is_ended = secure.engine.has_ended();
         match (secure.phase, secure.fault) {
             (TlsPhase::Open, Some(fault)) => Some(Closed::Failed(fault.into())),
@@ -474,7 +486,7 @@ impl<S: Shard> Secured<S> {
         }
     }
 
-    /// Why a connect that got as far as its handshake has come to nothing.
+    /// The error of a connect that failed in its handshake.
     fn why_not(&self, fault: Option<TlsFault>, why: Closed) -> io::Error {
         if let Some(fault) = fault {
             return fault.into();
@@ -497,7 +509,7 @@ impl<S: Shard> Secured<S> {
     }
 }
 
-/// A reset is a close by a peer that had not read everything.
+/// A reset means that the peer closed without having read everything.
 fn is_reset(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -507,7 +519,7 @@ fn is_reset(error: &io::Error) -> bool {
     )
 }
 
-/// An empty buffer to go on with.
+/// The buffer for reuse, unless it has grown too large.
 fn bounded(buffer: Vec<u8>) -> Vec<u8> {
     if buffer.capacity() <= BUFFER_BYTES_KEPT {
         buffer

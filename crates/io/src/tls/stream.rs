@@ -1,4 +1,4 @@
-//! TLS of a client over anything that blocks, for who has one connection and no driver.
+//! TLS of a client over a blocking transport, for callers with one connection and no driver.
 
 use super::config::{Connector, H2};
 use super::engine::Engine;
@@ -15,8 +15,8 @@ const WRITE_BYTES: usize = 16 << 10;
 
 /// A client's end of TLS over a transport that blocks, or that gives up after a time of its own.
 ///
-/// A read or write that the transport cuts short (`WouldBlock`, `TimedOut`) can be repeated. What a
-/// write has taken may stand here still: [`TlsStream::wants_write`].
+/// A read or write that times out in the transport (`WouldBlock`, `TimedOut`) can be repeated.
+/// Bytes that a write has taken may still wait here: [`TlsStream::wants_write`].
 pub struct TlsStream<T: Read + Write> {
     transport: T,
     engine: Engine,
@@ -180,7 +180,7 @@ impl<T: Read + Write> Write for TlsStream<T> {
     }
 }
 
-/// Says that nothing more comes, where that does not have to wait behind anything.
+/// Sends close_notify, unless other bytes still wait to be sent.
 impl<T: Read + Write> Drop for TlsStream<T> {
     fn drop(&mut self) {
         if !self.wants_write() {

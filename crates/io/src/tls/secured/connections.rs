@@ -1,4 +1,4 @@
-//! The connections of one thread and how far each is.
+//! The connections of one thread and the state of their TLS.
 
 use super::super::engine::Engine;
 use super::super::fault::TlsFault;
@@ -6,12 +6,12 @@ use crate::deadlines::TimeoutQueue;
 use crate::shard::{ConnectionId, Opened};
 use std::fmt;
 
-/// How far the TLS of a connection is.
+/// How far a connection has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TlsPhase {
-    /// The shard inside has not heard that it is there.
+    /// The shard inside does not know of it yet.
     Handshake(Opened),
-    /// The shard inside has it.
+    /// The shard inside got its `opened`.
     Open,
 }
 
@@ -24,15 +24,14 @@ pub(super) struct TlsConnection {
     pub leftover: Vec<u8>,
     /// Put out by the shard inside before the handshake was over.
     early: Vec<u8>,
-    /// The shard inside is to hear that its output was written, once it has heard of the
-    /// connection.
+    /// The shard inside gets a `writable` right after its `opened`.
     pub owes_writable: bool,
     /// Why it cannot go on.
     pub fault: Option<TlsFault>,
 }
 
 impl TlsConnection {
-    /// The handshake is over. Gives what was put off until then.
+    /// The handshake is over. Returns what was kept until then.
     pub fn open(&mut self) -> (Option<Opened>, Vec<u8>, bool) {
         let how = match std::mem::replace(&mut self.phase, TlsPhase::Open) {
             TlsPhase::Handshake(how) => Some(how),
@@ -53,11 +52,11 @@ pub(super) struct Waiting {
     id: ConnectionId,
     /// Put out by the shard inside before the transport was there.
     early: Vec<u8>,
-    /// Why it gets none.
+    /// Why it gets no TLS.
     pub refused: Option<(Opened, TlsFault)>,
 }
 
-/// What a connection has.
+/// What is known of a connection.
 pub(super) enum TlsEntry {
     Waiting(Waiting),
     Secure(Box<TlsConnection>),
@@ -72,7 +71,7 @@ impl TlsEntry {
     }
 }
 
-/// All connections of a thread of which this layer knows something.
+/// All connections of a thread that this layer knows of.
 #[derive(Default)]
 pub(super) struct TlsConnections {
     /// By [`ConnectionId::index`].
