@@ -8,7 +8,7 @@ use crate::terminal::{Failure, print_error};
 use bookend_load::contract::environment::CONTRACT;
 use bookend_load::contract::exit;
 use bookend_load::contract::lines::Line;
-use bookend_load::contract::report::{LoadReport, Split};
+use bookend_load::contract::report::{LatencySplit, LoadReport};
 use bookend_load::descriptors;
 use bookend_load::flags::LoadFlags;
 use bookend_load::output;
@@ -122,7 +122,7 @@ fn deliver(flags: &LoadFlags, report: LoadReport, audience: Audience) -> Result<
 
 /// The contract's lines of a result: the parts of calls with connections of their own, then all.
 fn lines(report: LoadReport) -> String {
-    let parts = report.bookend.split.iter().flat_map(Split::parts);
+    let parts = report.bookend.split.iter().flat_map(LatencySplit::parts);
     let notes = parts.flat_map(|(name, part)| {
         let note = |figure: &str, value_ns: u64| Line::Note {
             name: format!("{name}_{figure}_ns"),

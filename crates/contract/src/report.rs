@@ -137,7 +137,7 @@ pub struct Extension {
     pub wait: String,
     /// What the OK calls of the window were made of, where each had a connection of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub split: Option<Split>,
+    pub split: Option<LatencySplit>,
     /// Addresses of the loopback beside the first that connections of a worker came from, because
     /// that had no port left.
     #[serde(skip_serializing_if = "is_zero", default)]
@@ -165,22 +165,22 @@ fn is_zero(count: &u32) -> bool {
 
 /// The parts of calls that make and end a connection each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Split {
+pub struct LatencySplit {
     /// From just before the connection is asked for until the transport is there.
-    pub connect: Part,
+    pub connect: SplitPart,
     /// From there until both ends have agreed on keys and on HTTP/2; absent without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tls: Option<Part>,
+    pub tls: Option<SplitPart>,
     /// From just before the write that carries the request's last octet to the return of the read
     /// that brings the head of the answer.
-    pub first_byte: Part,
+    pub first_byte: SplitPart,
     /// From just before the connection is asked for until it is closed: the latency.
-    pub total: Part,
+    pub total: SplitPart,
 }
 
 /// One part over all calls, nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct SplitPart {
     /// Arithmetic mean.
     pub mean_ns: u64,
     /// Half of the calls took no longer.
@@ -207,9 +207,9 @@ impl Extension {
     }
 }
 
-impl Split {
+impl LatencySplit {
     /// The parts that are there, with their names.
-    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Part)> {
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &SplitPart)> {
         let tls = self.tls.as_ref().map(|tls| ("tls", tls));
         let before = std::iter::once(("connect", &self.connect)).chain(tls);
         before.chain([("first_byte", &self.first_byte), ("total", &self.total)])
@@ -277,8 +277,8 @@ pub(crate) mod tests {
         }
     }
 
-    fn split() -> Split {
-        let part = |mean_ns| Part {
+    fn split() -> LatencySplit {
+        let part = |mean_ns| SplitPart {
             mean_ns,
             p50_ns: mean_ns,
             p90_ns: mean_ns,
@@ -286,7 +286,7 @@ pub(crate) mod tests {
             max_ns: mean_ns,
             histogram: "HISTFAAA".to_owned(),
         };
-        Split {
+        LatencySplit {
             connect: part(10),
             tls: Some(part(20)),
             first_byte: part(30),
@@ -367,7 +367,7 @@ pub(crate) mod tests {
     #[test]
     fn the_parts_of_a_call_have_names_and_tls_is_left_out_where_it_was_not() {
         let mut split = split();
-        let names = |split: &Split| split.parts().map(|(name, _)| name).collect::<Vec<_>>();
+        let names = |split: &LatencySplit| split.parts().map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names(&split), ["connect", "tls", "first_byte", "total"]);
         split.tls = None;
         assert_eq!(names(&split), ["connect", "first_byte", "total"]);

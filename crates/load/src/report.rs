@@ -5,7 +5,7 @@ use crate::record::{ErrorCounts, Latencies, SetupLatencies};
 use crate::run::{LoadOutcome, TargetOutcome};
 use bookend_contract::latency;
 use bookend_contract::report::{
-    Bucket, Extension, LatencyAt, LoadReport, Part, SCHEMA_VERSION, Split, TargetReport,
+    Bucket, Extension, LatencyAt, LatencySplit, LoadReport, SCHEMA_VERSION, SplitPart, TargetReport,
 };
 use bookend_contract::timestamp::Timestamp;
 use std::collections::BTreeMap;
@@ -89,8 +89,8 @@ fn extension(plan: &LoadPlan, outcome: &LoadOutcome, count: u64) -> Extension {
     }
 }
 
-fn split(setup: &SetupLatencies, latencies: &Latencies) -> Split {
-    Split {
+fn split(setup: &SetupLatencies, latencies: &Latencies) -> LatencySplit {
+    LatencySplit {
         connect: part(&setup.connect),
         tls: (!setup.tls.histogram.is_empty()).then(|| part(&setup.tls)),
         first_byte: part(&setup.first_byte),
@@ -98,8 +98,8 @@ fn split(setup: &SetupLatencies, latencies: &Latencies) -> Split {
     }
 }
 
-fn part(latencies: &Latencies) -> Part {
-    Part {
+fn part(latencies: &Latencies) -> SplitPart {
+    SplitPart {
         mean_ns: average_ns(latencies),
         p50_ns: latency_at(latencies, 50.0),
         p90_ns: latency_at(latencies, 90.0),

@@ -1,7 +1,9 @@
 //! A report as text: ghz's summary with the same words in the same places, then what ghz does
 //! not have.
 
-use bookend_contract::report::{Bucket, Extension, LoadReport, Part, Split, TargetReport};
+use bookend_contract::report::{
+    Bucket, Extension, LatencySplit, LoadReport, SplitPart, TargetReport,
+};
 use bookend_contract::verdict::GENERATOR_SATURATED;
 
 /// Characters of the longest bar, as in ghz.
@@ -147,7 +149,7 @@ fn cpu_and_io(facts: &Extension) -> String {
 
 /// The parts of calls that had connections of their own, and where these came from.
 fn latency_parts(facts: &Extension) -> String {
-    let line = |(name, part): (&str, &Part)| {
+    let line = |(name, part): (&str, &SplitPart)| {
         let name = match name {
             "connect" => "Connect",
             "tls" => "TLS",
@@ -166,7 +168,7 @@ fn latency_parts(facts: &Extension) -> String {
     let parts: String = facts
         .split
         .iter()
-        .flat_map(Split::parts)
+        .flat_map(LatencySplit::parts)
         .map(line)
         .collect();
     if facts.source_addresses == 0 {
