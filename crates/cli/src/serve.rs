@@ -39,10 +39,10 @@ pub struct ServeArguments {
     /// Threads; 0 means as many as there are processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Which driver serves the connections: blocking (a thread a connection), epoll (all connections
-    /// spread over the threads), uring (the same on io_uring, Linux 6.1; falls back to epoll, and
-    /// says so), or auto (epoll on one thread; with more, the first connections get threads of their
-    /// own, and later ones epoll)
+    /// Which driver serves the connections: blocking (a thread a connection), epoll (all
+    /// connections spread over the threads), uring (the same on io_uring, Linux 6.1; falls back to
+    /// epoll, and says so), or auto (epoll on one thread; with more, the first connections get
+    /// threads of their own, and later ones epoll)
     #[arg(long, default_value_t = Io::Auto)]
     io: Io,
     /// How threads wait: sleep (in the kernel), or spin (each uses all of its processor)

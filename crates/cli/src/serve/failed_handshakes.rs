@@ -47,7 +47,8 @@ struct Unreported {
 }
 
 impl Failures {
-    /// A handshake has failed. Called by the threads that serve, which must not wait for a terminal.
+    /// A handshake has failed. Called by the threads that serve, which must not wait for a
+    /// terminal.
     fn note(&self, why: &str) {
         let mut unreported = self.lock();
         unreported.count += 1;
