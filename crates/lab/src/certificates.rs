@@ -29,7 +29,7 @@ const BACKDATED: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Certificates {
     /// For servers: [`SERVER_NAMES`].
     pub server: TlsFiles,
-    /// For callers, should a server ask who they are.
+    /// For callers, should a server ask for a certificate.
     pub caller: TlsFiles,
 }
 
@@ -126,7 +126,7 @@ fn signed(
     Ok(files)
 }
 
-/// Nobody else may read a key, not even one that is thrown away.
+/// Only this user may read a key, even one that is thrown away.
 fn write(file: &Path, pem: &str) -> Result<(), CertificateError> {
     let written = OpenOptions::new()
         .write(true)

@@ -1,7 +1,7 @@
-//! One process that is to be started: its command line, what it is told, and where it runs.
+//! One process that is to be started: its command line, its variables, and where it runs.
 //!
-//! A value is told in two ways: to subjects by the contract's variables, and to every program by
-//! the words in braces of its command line. Both are taken from one [`Environment`].
+//! A value reaches a process in two ways: a subject by the contract's variables, any program by the
+//! words in braces of its command line. Both are taken from one [`Environment`].
 
 use bookend_contract::environment::{Environment, Extent, Role};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
@@ -42,7 +42,7 @@ pub struct RequestFiles {
 }
 
 impl<'a> Invocation<'a> {
-    /// A subject, which is told by variables what it is to do.
+    /// A subject, which gets the contract's variables.
     pub fn of_subject(command: &'a [String], folder: &'a Path, environment: Environment) -> Self {
         Invocation {
             command,
@@ -55,7 +55,7 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// A tool of the lab, which is told by its command line alone.
+    /// A tool of the lab, which has nothing but its command line.
     pub fn of_tool(command: &'a [String], folder: &'a Path) -> Self {
         let environment = Environment {
             contract: false,

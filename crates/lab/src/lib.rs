@@ -2,11 +2,11 @@
 //!
 //! A [`run`] builds every program ([`build`]), then measures round after round ([`round`]): each
 //! starts every server afresh, verifies a call ([`probe`]) and measures all cells in random order
-//! ([`sampler`], [`cpu`], [`memory`]). What one process is told is an [`invocation`]; the
+//! ([`sampler`], [`cpu`], [`memory`]). One process to be started is an [`invocation`]; the
 //! [`spawner`] starts it, through the [`launch`] step, as a [`process`] with all that it starts in
 //! turn, in a [`control_group`] where there is one. What comes of it is kept by `bookend_results`.
 //!
-//! Nothing here can name our own client or server: they are started as everybody else is.
+//! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]
 
 pub mod build;

@@ -24,7 +24,7 @@ use tree::{ProcessTree, Survivors, TOKEN_VARIABLE};
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Between two looks at the interrupt flag and at whether the process is still there.
-const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long the rest of an ended process's output may take to arrive.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ pub struct Process {
     errors: Tail,
     errors_end: Receiver<()>,
     tree: ProcessTree,
-    collected: bool,
+    reaped: bool,
     group: Option<ControlGroup>,
 }
 
@@ -66,7 +66,7 @@ pub enum ProcessEvent {
     Exited,
     /// The time given to it is over.
     TimedOut,
-    /// Somebody wants the lab to end.
+    /// The user wants the lab to end.
     Interrupted,
 }
 
@@ -93,8 +93,8 @@ pub struct StartError {
     pub reason: std::io::Error,
 }
 
-/// Makes the lab the process to which daemons come back. Without it a subject that runs away from
-/// its parent could only be found by its control group.
+/// Makes the lab the parent of orphans among its descendants (`PR_SET_CHILD_SUBREAPER`). Without it,
+/// a daemon that leaves its parent could only be found by its control group.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -158,7 +158,7 @@ impl Process {
             errors_end,
             child,
             tree,
-            collected: false,
+            reaped: false,
             group,
         }
     }
@@ -183,18 +183,18 @@ impl Process {
             let has_ended = self.has_ended();
             // What an ended process printed is on its way, however busy the machine is. Only a
             // child that holds the pipe open keeps its end from coming.
-            let patience = if has_ended {
+            let timeout = if has_ended {
                 REST_TIMEOUT
             } else {
-                left.min(LOOK_INTERVAL)
+                left.min(POLL_INTERVAL)
             };
-            match self.output.recv_timeout(patience) {
+            match self.output.recv_timeout(timeout) {
                 Ok(output) => return ProcessEvent::Output(output),
                 Err(_) if has_ended => return ProcessEvent::Exited,
                 Err(_) if left.is_zero() => return ProcessEvent::TimedOut,
                 Err(RecvTimeoutError::Timeout) => {}
                 // It has closed its standard output and goes on.
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(timeout),
             }
         }
     }
@@ -205,14 +205,14 @@ impl Process {
     }
 
     /// Closes standard input, waits for the process to end by itself for up to `drain`, then kills
-    /// whatever is left of its tree. `see` is shown everything that it still prints.
-    pub fn end(mut self, drain: Duration, mut see: impl FnMut(OutputLine)) -> ProcessExit {
+    /// whatever is left of its tree. `on_output` receives everything that it still prints.
+    pub fn end(mut self, drain: Duration, mut on_output: impl FnMut(OutputLine)) -> ProcessExit {
         self.close_stdin();
         let deadline = Instant::now() + drain;
         // An interrupt does not end the ending: it is short, and processes would be left behind.
         let never = Interrupt::new();
         while let ProcessEvent::Output(printed) = self.next_event(deadline, &never) {
-            see(printed);
+            on_output(printed);
             if Instant::now() >= deadline {
                 break;
             }
@@ -222,7 +222,7 @@ impl Process {
             Ok(status) => (status.filter(|_| ended_alone), None),
             Err(survivors) => (None, Some(survivors)),
         };
-        self.see_rest(see);
+        self.read_rest(on_output);
         ProcessExit {
             status,
             last_error: self.errors.last_line(),
@@ -238,32 +238,32 @@ impl Process {
 
     /// Whether the process itself has ended; what it started may still run.
     ///
-    /// The root stays uncollected until the whole tree is gone: until then its process id, by which
-    /// the tree is known, is given to nobody else.
+    /// The root is not reaped until the whole tree is gone: until then the kernel gives its process
+    /// id, by which the tree is known, to no other process.
     pub fn has_ended(&self) -> bool {
         let Some(pid) = Pid::from_raw(self.tree.root()) else {
             return true;
         };
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(rustix::process::waitid(WaitId::Pid(pid), look), Ok(None))
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(rustix::process::waitid(WaitId::Pid(pid), options), Ok(None))
     }
 
     fn kill(&mut self) -> Result<Option<ExitStatus>, Survivors> {
-        if self.collected {
+        if self.reaped {
             return Ok(None);
         }
         self.tree.kill()?;
-        self.collected = true;
+        self.reaped = true;
         Ok(self.child.wait().ok())
     }
 
     /// With every writer killed, what is left in the pipes ends soon.
-    fn see_rest(&self, mut see: impl FnMut(OutputLine)) {
+    fn read_rest(&self, mut on_output: impl FnMut(OutputLine)) {
         let deadline = Instant::now() + REST_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
-                Ok(printed) => see(printed),
+                Ok(printed) => on_output(printed),
                 Err(_) => break,
             }
         }
@@ -290,7 +290,7 @@ impl ProcessExit {
     pub fn describe(&self) -> String {
         let status = match self.status {
             Some(status) if status.signal() == Some(Signal::KILL.as_raw()) => {
-                // Nobody else kills like this, and the process itself cannot say so.
+                // Nothing but the kernel kills like this, and the process itself cannot say so.
                 format!("{status}: was it beyond its memory limit?")
             }
             Some(status) => status.to_string(),

@@ -29,8 +29,8 @@ use pairing::ServerKey;
 use shutdown::mark_uncounted;
 use std::collections::BTreeMap;
 
-/// How often a disturbed window is measured again. A neighbour who stays that long stays longer;
-/// then the mark stays too.
+/// How often a disturbed window is measured again. What disturbs it that long disturbs it longer;
+/// then the mark stays.
 pub const RETRIES_MAX: u32 = 2;
 
 /// After so many cells in a row that stayed disturbed, the machine is not going to be quiet in this

@@ -129,8 +129,9 @@ impl Variant {
         }
     }
 
-    /// Whether it can be told that every call has a connection of its own: by variables, which
-    /// those that get the number of connections on their command line do not read, or there.
+    /// Whether it can make a connection for each call. A program that takes the number of
+    /// connections from its command line does not read variables, so its command line must ask for
+    /// that too.
     pub fn can_connect_per_call(&self) -> bool {
         let is_told = |word| template::has_word(&self.run, word);
         !is_told("connections") || is_told("if_per_call")

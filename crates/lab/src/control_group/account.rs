@@ -1,4 +1,4 @@
-//! What the kernel's control groups know of a process tree: CPU time, memory, tasks.
+//! What the kernel's control groups account for in a process tree: CPU time, memory, tasks.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -33,7 +33,7 @@ pub struct MemoryFiles {
     pub peak: PathBuf,
     /// Of what kind the charge is.
     pub stat: PathBuf,
-    /// The field of `stat` with file pages that nobody uses and that make way at once.
+    /// The field of `stat` with file pages that are not in use and can be freed at once.
     pub inactive_file: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The machine's own ledger, `/proc/stat`: coarse (10 ms), but it sees everybody, interrupts and
-//! the hypervisor.
+//! The machine's CPU times, `/proc/stat`: coarse (10 ms), but every process is in them, interrupts
+//! and the hypervisor.
 
 use bookend_results::measurement::MachineCpu;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes(BTreeMap<usize, Ticks>);
 
-/// What every CPU has done between two looks at the ledger.
+/// What every CPU has done between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimesDelta(BTreeMap<usize, Ticks>);
 
@@ -29,7 +29,7 @@ struct Ticks {
 }
 
 impl CpuTimes {
-    /// The ledger as it is now; empty where `/proc/stat` cannot be read.
+    /// Reads them; empty where `/proc/stat` cannot be read.
     pub fn read() -> CpuTimes {
         let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         CpuTimes::parse(&text)
@@ -170,14 +170,14 @@ cpu2 1 1 1 1 1 1 1 1 0 0
     }
 
     #[test]
-    fn text_that_makes_no_sense_is_an_empty_ledger() {
+    fn text_that_makes_no_sense_is_no_times() {
         for text in ["", "cpu", "cpu0", "cpux 1 2 3 4", "cpu0 1 2 3"] {
             assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text:?}");
         }
     }
 
     #[test]
-    fn this_machine_has_a_ledger() {
+    fn this_machine_has_cpu_times() {
         assert_ne!(CpuTimes::read(), CpuTimes::default());
     }
 }

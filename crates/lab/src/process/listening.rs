@@ -49,13 +49,13 @@ fn find_port(table: &str, sockets: &HashSet<u64>) -> Option<u16> {
         let (address, port) = fields.get(1)?.split_once(':')?;
         let ours = fields.get(3) == Some(&LISTEN) && sockets.contains(&inode);
         let port = u16::from_str_radix(port, 16).ok()?;
-        (ours && takes_loopback(address)).then_some(port)
+        (ours && accepts_loopback(address)).then_some(port)
     })
 }
 
-/// Addresses stand as 32-bit words in the machine's byte order, which is told by where the 127 of
-/// 127.0.0.1 is. `::` takes IPv4 as well, unless it was told not to.
-fn takes_loopback(address: &str) -> bool {
+/// Addresses stand as 32-bit words in the machine's byte order. `::` accepts IPv4 as well, unless the
+/// server has switched that off.
+fn accepts_loopback(address: &str) -> bool {
     let four = u32::from_ne_bytes([127, 0, 0, 1]);
     let mapped = format!(
         "{:016X}{:08X}{four:08X}",
@@ -92,11 +92,11 @@ mod tests {
 
     #[test]
     fn both_ways_of_ipv6_to_take_ipv4_are_known() {
-        assert!(takes_loopback("00000000000000000000000000000000"));
+        assert!(accepts_loopback("00000000000000000000000000000000"));
         #[cfg(target_endian = "little")]
-        assert!(takes_loopback("0000000000000000FFFF00000100007F"));
-        assert!(!takes_loopback("00000000000000000000000001000000"));
-        assert!(!takes_loopback(""));
+        assert!(accepts_loopback("0000000000000000FFFF00000100007F"));
+        assert!(!accepts_loopback("00000000000000000000000001000000"));
+        assert!(!accepts_loopback(""));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `/proc/PID/stat`: who started whom. Its CPU ticks are never used, they are far too coarse.
+//! `/proc/PID/stat`: which process started which. Its CPU ticks are never used: they are far too coarse.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use std::path::Path;
 pub struct ProcessStat {
     /// Process id.
     pub pid: i32,
-    /// Process that is told of its end.
+    /// The parent, which receives its exit status.
     pub parent: i32,
     /// Session, named after its leader's process id.
     pub session: i32,
-    /// One letter; `Z` has ended and waits to be collected.
+    /// One letter; `Z` has ended and waits to be reaped.
     pub state: char,
     /// Threads.
     pub threads: u32,

@@ -82,9 +82,9 @@ impl ProcessTree {
     /// Every living process of the tree.
     pub fn members(&self) -> Vec<ProcessStat> {
         if self.groups.is_empty() {
-            self.seen_members()
+            self.members_in_proc()
         } else {
-            self.grouped_members()
+            self.members_of_groups()
         }
     }
 
@@ -99,45 +99,45 @@ impl ProcessTree {
             self.kill_groups();
             let members = self.all_members();
             if members.is_empty() {
-                // Orphans among them came to the lab, and wait for it to ask how they ended.
-                killed.iter().for_each(|ended| self.collect(ended.pid));
+                // Orphans among them have become children of the lab, which must reap them.
+                killed.iter().for_each(|ended| self.reap(ended.pid));
                 return Ok(());
             }
             if Instant::now() >= deadline {
                 return Err(Survivors(members.iter().map(|stat| stat.pid).collect()));
             }
-            members.iter().for_each(kill_exactly);
+            members.iter().for_each(kill_if_same);
             killed.extend(members);
             thread::sleep(KILL_INTERVAL);
         }
     }
 
     fn all_members(&self) -> Vec<ProcessStat> {
-        let mut members = self.grouped_members();
-        members.extend(self.seen_members());
+        let mut members = self.members_of_groups();
+        members.extend(self.members_in_proc());
         members.sort_unstable_by_key(|stat| stat.pid);
         members.dedup_by_key(|stat| stat.pid);
         members
     }
 
-    fn grouped_members(&self) -> Vec<ProcessStat> {
+    fn members_of_groups(&self) -> Vec<ProcessStat> {
         let pids = self.groups.iter().flat_map(|group| pids_of_group(group));
         let unique: HashSet<i32> = pids.collect();
         let stats = unique.into_iter().filter_map(ProcessStat::read);
         stats.filter(ProcessStat::is_alive).collect()
     }
 
-    fn seen_members(&self) -> Vec<ProcessStat> {
-        let mut members = family(ProcessStat::read_all(), |stat| self.is_sign_of(stat));
-        // An ended daemon is a zombie of ours until somebody asks how it ended.
+    fn members_in_proc(&self) -> Vec<ProcessStat> {
+        let mut members = with_descendants(ProcessStat::read_all(), |stat| self.is_member(stat));
+        // A daemon that has ended is our zombie until it is reaped.
         for ended in members.iter().filter(|stat| !stat.is_alive()) {
-            self.collect(ended.pid);
+            self.reap(ended.pid);
         }
         members.retain(ProcessStat::is_alive);
         members
     }
 
-    fn is_sign_of(&self, stat: &ProcessStat) -> bool {
+    fn is_member(&self, stat: &ProcessStat) -> bool {
         stat.pid == self.root
             || stat.session == self.root
             || (self.is_adopted(stat) && has_token(stat.pid, &self.token))
@@ -148,9 +148,9 @@ impl ProcessTree {
         stat.pid != self.root && lab == Ok(stat.parent)
     }
 
-    /// The root is collected by whoever started it. What is not our child, or still runs, is not
-    /// touched by this.
-    fn collect(&self, pid: i32) {
+    /// Collects the exit status of a child that has ended. The root is left to [`super::Process`];
+    /// a process that still runs, or is not our child, is not affected.
+    fn reap(&self, pid: i32) {
         if let Some(child) = Pid::from_raw(pid).filter(|_| pid != self.root) {
             let _ = rustix::process::waitpid(Some(child), WaitOptions::NOHANG);
         }
@@ -158,7 +158,7 @@ impl ProcessTree {
 
     fn kill_groups(&self) {
         for group in &self.groups {
-            // Only version 2 has this file, since Linux 5.14; otherwise members are killed singly.
+            // Only version 2 has this file, since Linux 5.14; otherwise members are killed one by one.
             let _ = std::fs::OpenOptions::new()
                 .write(true)
                 .open(group.join("cgroup.kill"))
@@ -167,16 +167,19 @@ impl ProcessTree {
     }
 }
 
-/// Those of `all` that `sign` tells, and all their descendants.
-fn family(all: Vec<ProcessStat>, sign: impl Fn(&ProcessStat) -> bool) -> Vec<ProcessStat> {
-    let (mut members, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(sign);
-    let mut looked_at = 0;
-    while looked_at < members.len() {
-        let parent = members[looked_at].pid;
+/// The members among `all`, and their descendants.
+fn with_descendants(
+    all: Vec<ProcessStat>,
+    is_member: impl Fn(&ProcessStat) -> bool,
+) -> Vec<ProcessStat> {
+    let (mut members, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_member);
+    let mut visited = 0;
+    while visited < members.len() {
+        let parent = members[visited].pid;
         let (children, rest) = others.into_iter().partition(|stat| stat.parent == parent);
         members.extend::<Vec<_>>(children);
         others = rest;
-        looked_at += 1;
+        visited += 1;
     }
     members
 }
@@ -193,9 +196,9 @@ fn has_token(pid: i32, token: &str) -> bool {
     variables.any(|found| found == variable.as_bytes())
 }
 
-/// A process id may have been given to somebody else since it was read, so the process is held by
-/// a descriptor, recognised by its start, and only then killed.
-fn kill_exactly(member: &ProcessStat) {
+/// The kernel may have given the process id to another process since it was read, so the process is
+/// held by a descriptor, recognised by its start time, and only then killed.
+fn kill_if_same(member: &ProcessStat) {
     let Some(pid) = Pid::from_raw(member.pid) else {
         return;
     };
@@ -233,7 +236,7 @@ mod tests {
             process(10, 9),
             process(21, 10),
         ];
-        let mut found: Vec<i32> = family(all, |stat| stat.pid == 10)
+        let mut found: Vec<i32> = with_descendants(all, |stat| stat.pid == 10)
             .iter()
             .map(|stat| stat.pid)
             .collect();

@@ -1,4 +1,4 @@
-//! Doubts about a window that the machine's ledger gives: somebody else took its CPUs.
+//! Marks of a window by the machine's CPU times: its CPUs were used by something else.
 
 use crate::cpu::{CpuTimesDelta, Placement};
 use bookend_results::mark::Mark;
@@ -10,10 +10,10 @@ pub const STEAL_LIMIT: f64 = 0.02;
 /// Share of a window in which others may work on the pinned CPUs: more shows in the rate.
 pub const FOREIGN_LIMIT: f64 = 0.05;
 
-/// What the ledger itself may be wrong by, seconds: a tick at either end of the window.
-const LEDGER_ERROR: f64 = 0.02;
+/// What the machine's CPU times may be wrong by, seconds: a tick at either end of the window.
+const TICKS_ERROR: f64 = 0.02;
 
-/// Who worked how long on the pinned CPUs in one window, seconds.
+/// CPU time on the pinned CPUs that is accounted for, in one window, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AccountedCpu {
     /// Length of the window.
@@ -27,20 +27,24 @@ pub struct AccountedCpu {
 }
 
 /// The doubts about one window.
-pub fn marks(ledger: &CpuTimesDelta, placement: &Placement, worked: &AccountedCpu) -> Vec<Mark> {
+pub fn marks(
+    machine: &CpuTimesDelta,
+    placement: &Placement,
+    accounted: &AccountedCpu,
+) -> Vec<Mark> {
     let mut marks = Vec::new();
-    if worked.window <= 0.0 {
+    if accounted.window <= 0.0 {
         return marks;
     }
     let all = all_cpus(placement);
-    let steal = ledger.steal_seconds(&all) / (worked.window * all.len().max(1) as f64);
+    let steal = machine.steal_seconds(&all) / (accounted.window * all.len().max(1) as f64);
     if steal > STEAL_LIMIT {
         marks.push(Mark::Steal { share: steal });
     }
-    for (cpus, own) in shares(placement, worked) {
-        let foreign = ledger.busy_seconds(cpus) - own - worked.lab;
-        let share = foreign / worked.window;
-        if foreign > FOREIGN_LIMIT * worked.window + LEDGER_ERROR {
+    for (cpus, own) in shares(placement, accounted) {
+        let foreign = machine.busy_seconds(cpus) - own - accounted.lab;
+        let share = foreign / accounted.window;
+        if foreign > FOREIGN_LIMIT * accounted.window + TICKS_ERROR {
             let cpus = cpus.to_vec();
             marks.push(Mark::ForeignProcess { cpus, share });
         }
@@ -48,13 +52,13 @@ pub fn marks(ledger: &CpuTimesDelta, placement: &Placement, worked: &AccountedCp
     marks
 }
 
-/// The CPUs of each end with what it worked itself; of both together where they share some.
-fn shares<'a>(placement: &'a Placement, worked: &AccountedCpu) -> Vec<(&'a [usize], f64)> {
-    let both = worked.server + worked.generator;
+/// The CPUs of each end with its own CPU time; of both together where they share some.
+fn shares<'a>(placement: &'a Placement, accounted: &AccountedCpu) -> Vec<(&'a [usize], f64)> {
+    let both = accounted.server + accounted.generator;
     if !placement.is_shared() {
         return vec![
-            (&placement.server, worked.server),
-            (&placement.generator, worked.generator),
+            (&placement.server, accounted.server),
+            (&placement.generator, accounted.generator),
         ];
     }
     let larger = if placement.server.len() >= placement.generator.len() {
@@ -79,7 +83,7 @@ mod tests {
     use crate::cpu::CpuTimes;
 
     /// Two CPUs over ten seconds: so many ticks in user mode, and so many stolen.
-    fn ledger(busy: [u64; 2], stolen: [u64; 2]) -> CpuTimesDelta {
+    fn machine(busy: [u64; 2], stolen: [u64; 2]) -> CpuTimesDelta {
         let text = |cpu: usize| format!("cpu{cpu} {} 0 0 0 0 0 0 {}\n", busy[cpu], stolen[cpu]);
         let before = CpuTimes::parse("cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
         CpuTimes::parse(&(text(0) + &text(1))).since(&before)
@@ -97,7 +101,7 @@ mod tests {
         }
     }
 
-    fn worked(server: f64, generator: f64) -> AccountedCpu {
+    fn accounted(server: f64, generator: f64) -> AccountedCpu {
         AccountedCpu {
             window: 10.0,
             server,
@@ -108,19 +112,27 @@ mod tests {
 
     #[test]
     fn a_clean_window_has_no_marks() {
-        let marks = marks(&ledger([1000, 500], [10, 10]), &apart(), &worked(9.9, 4.8));
+        let marks = marks(
+            &machine([1000, 500], [10, 10]),
+            &apart(),
+            &accounted(9.9, 4.8),
+        );
         assert_eq!(marks, []);
     }
 
     #[test]
     fn steal_is_counted_over_the_pinned_cpus() {
-        let marks = marks(&ledger([0, 0], [0, 62]), &apart(), &worked(0.0, 0.0));
+        let marks = marks(&machine([0, 0], [0, 62]), &apart(), &accounted(0.0, 0.0));
         assert_eq!(texts(&marks), ["steal 3.1 %"]);
     }
 
     #[test]
     fn somebody_else_on_one_cpu_is_named_with_it() {
-        let marks = marks(&ledger([1000, 700], [0, 0]), &apart(), &worked(10.0, 2.9));
+        let marks = marks(
+            &machine([1000, 700], [0, 0]),
+            &apart(),
+            &accounted(10.0, 2.9),
+        );
         assert_eq!(texts(&marks), ["foreign process on CPU 1 (40 %)"]);
     }
 
@@ -131,17 +143,17 @@ mod tests {
             generator: vec![0],
             ..Placement::default()
         };
-        let ledger = ledger([1000, 900], [0, 0]);
-        assert_eq!(marks(&ledger, &shared, &worked(5.0, 4.8)), []);
-        let strange = marks(&ledger, &shared, &worked(5.0, 2.0));
+        let machine = machine([1000, 900], [0, 0]);
+        assert_eq!(marks(&machine, &shared, &accounted(5.0, 4.8)), []);
+        let strange = marks(&machine, &shared, &accounted(5.0, 2.0));
         assert_eq!(texts(&strange), ["foreign process on CPU 0 (29 %)"]);
     }
 
     #[test]
     fn without_pinning_or_time_there_is_nothing_to_doubt() {
-        let ledger = ledger([1000, 1000], [900, 900]);
-        assert_eq!(marks(&ledger, &apart(), &AccountedCpu::default()), []);
+        let machine = machine([1000, 1000], [900, 900]);
+        assert_eq!(marks(&machine, &apart(), &AccountedCpu::default()), []);
         let unpinned = Placement::default();
-        assert_eq!(marks(&ledger, &unpinned, &worked(0.0, 0.0)), []);
+        assert_eq!(marks(&machine, &unpinned, &accounted(0.0, 0.0)), []);
     }
 }

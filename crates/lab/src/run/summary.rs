@@ -19,7 +19,7 @@ pub struct RunSummary {
     pub unsupported: u32,
     /// Rows whose subject is not here.
     pub missing: u32,
-    /// Somebody wanted the lab to end.
+    /// The user wanted the lab to end.
     pub interrupted: bool,
 }
 
