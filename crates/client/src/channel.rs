@@ -13,7 +13,6 @@ mod options;
 mod pending_call;
 mod request_heads;
 mod requests;
-mod resets;
 mod responses;
 mod shard;
 mod shared;

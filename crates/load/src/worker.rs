@@ -17,7 +17,6 @@ mod one_shot;
 mod phases;
 mod received_goaway;
 mod request;
-mod reset_queue;
 mod response_visitor;
 mod source_addresses;
 mod start_barrier;

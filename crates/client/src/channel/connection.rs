@@ -10,13 +10,13 @@ use super::loss::Loss;
 use super::options::ChannelOptions;
 use super::pending_call::{CallKind, CallState, PendingCall};
 use super::request_heads::{Origin, RequestHeads};
-use super::resets::Resets;
 use crate::encoding::{ENCODING, Encoding};
 use crate::partial_response::PartialResponse;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, timeout};
+use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
-    CannotOpen, Connection, ConnectionError, ErrorCode, ExtraField, Indexing, Side, StreamKey,
+    CannotOpen, Connection, ConnectionError, ExtraField, Indexing, ResetQueue, Side, StreamKey,
 };
 use in_flight::CallsInFlight;
 use incoming::IncomingResponse;
@@ -53,7 +53,7 @@ pub(crate) struct ChannelConnection {
     settings_due_ns: Option<u64>,
     /// Bytes that have come, while they are no whole SETTINGS.
     pub unread_bytes: usize,
-    resets: Resets,
+    resets: ResetQueue,
     liveness: Liveness,
     /// Streams with something to send, for which there was no room in the output.
     waiting_for_room: Vec<StreamKey>,
@@ -79,7 +79,7 @@ impl ChannelConnection {
             max_message_bytes: options.max_message_bytes,
             settings_due_ns: None,
             unread_bytes: 0,
-            resets: Resets::new(),
+            resets: ResetQueue::new(RESETS_WAITING_MAX),
             liveness: Liveness::default(),
             waiting_for_room: Vec::new(),
             body: Vec::new(),
@@ -114,7 +114,7 @@ impl ChannelConnection {
     /// Whether no call is to be sent here again: the server goes away, the ids are used up, or too
     /// many streams wait to be reset.
     pub fn is_exhausted(&mut self) -> bool {
-        if self.resets.are_too_many() {
+        if self.resets.has_overflowed() {
             return true;
         }
         let sender = &mut self.http2.sender;
@@ -353,8 +353,7 @@ impl ChannelConnection {
     fn give_up(&mut self, stream: StreamKey) {
         let sender = &self.http2.sender;
         if sender.is_open(stream) {
-            let is_open = |stream| sender.is_open(stream);
-            self.resets.owe(stream, is_open);
+            self.resets.add(stream, sender);
         }
     }
 
@@ -366,12 +365,7 @@ impl ChannelConnection {
         let now_ns = io.now_ns();
         self.with_output(io, |connection, _| {
             let sender = &mut connection.http2.sender;
-            while let Some(stream) = connection
-                .resets
-                .next(now_ns, |stream| sender.is_open(stream))
-            {
-                sender.reset(stream, ErrorCode::CANCEL);
-            }
+            connection.resets.reset_due(now_ns, sender);
         });
     }
 

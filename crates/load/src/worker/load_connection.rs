@@ -5,7 +5,6 @@ mod liveness;
 use super::direct_output::DirectOutput;
 use super::received_goaway::ReceivedGoAway;
 use super::request;
-use super::reset_queue::ResetQueue;
 use super::response_visitor::ResponseVisitor;
 use super::state::WorkerState;
 use crate::call::CallInFlight;
@@ -14,11 +13,12 @@ use crate::plan::LoadPlan;
 use crate::record::{CallSink, WorkerMeasurements};
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
+use bookend_wire::keepalive::Vigil;
+use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
-    CannotOpen, Connection, ConnectionError, HeaderBlock, Keepalive, PreparedRequest, Side,
-    StreamKey,
+    CannotOpen, Connection, ConnectionError, HeaderBlock, Keepalive, PreparedRequest, ResetQueue,
+    Side, StreamKey,
 };
-use liveness::Liveness;
 
 /// Messages of a run beyond this are not prepared by each connection: there may be ten thousand.
 const PREPARED_MESSAGES_MAX_BYTES: usize = 4 << 10;
@@ -48,11 +48,16 @@ pub(super) struct LoadConnection {
     pub has_answered: bool,
     /// The server's limit of streams, once it has kept a call from being made.
     pub streams_allowed: Option<u32>,
-    pub liveness: Liveness,
+    /// When PINGs are sent; `None` for never.
+    pub keepalive: Option<Keepalive>,
+    /// Whether the server was sent a PING and answered nothing.
+    pub has_vanished: bool,
     http2: Connection,
     /// The peer in the worker's table.
     peer: u32,
     in_flight: u32,
+    received_bytes: u64,
+    vigil: Vigil,
     /// Calls to be kept in flight.
     concurrency: u32,
     /// By stream index.
@@ -82,14 +87,17 @@ impl LoadConnection {
             goaway: None,
             has_answered: false,
             streams_allowed: None,
-            liveness: Liveness::new(keepalive),
+            keepalive,
+            has_vanished: false,
+            received_bytes: 0,
+            vigil: Vigil::default(),
             http2: Connection::new(Side::Client, &plan.config),
             peer,
             in_flight: 0,
             concurrency,
             calls: Vec::new(),
             unstamped: Vec::new(),
-            resets: ResetQueue::default(),
+            resets: ResetQueue::new(RESETS_WAITING_MAX.max(concurrency as usize)),
             head: head.clone(),
             prepared: prepared_requests(plan, head),
         }
@@ -115,7 +123,6 @@ impl LoadConnection {
         sink: &mut CallSink,
     ) -> Result<usize, ConnectionError> {
         sink.at_peer(self.peer);
-        let resets_before = self.resets.len();
         let mut visitor = ResponseVisitor::new(now_ns, sink, &mut self.calls, &mut self.resets);
         let consumed = self.http2.receive(bytes, &mut visitor);
         let seen = visitor.into_seen();
@@ -128,11 +135,11 @@ impl LoadConnection {
             self.goaway = seen.goaway;
             self.state = LoadConnectionState::Draining;
         }
-        if self.resets.len() > resets_before {
+        if seen.gave_up {
             self.reset_streams(now_ns);
         }
         if let Ok(consumed) = consumed {
-            self.liveness.received(consumed);
+            self.received_bytes += consumed as u64;
         }
         consumed
     }
@@ -141,7 +148,7 @@ impl LoadConnection {
     #[cold]
     fn reset_streams(&mut self, now_ns: u64) {
         self.resets.reset_due(now_ns, &mut self.http2.sender);
-        if self.resets.are_too_many(self.concurrency) {
+        if self.resets.has_overflowed() {
             self.state = LoadConnectionState::Draining;
         }
     }
@@ -225,7 +232,7 @@ impl LoadConnection {
 
     /// Whether there are calls that may have waited too long, or streams that are to be reset.
     pub fn may_expire(&self) -> bool {
-        self.in_flight > 0 || self.resets.len() > 0
+        self.in_flight > 0 || !self.resets.is_empty()
     }
 
     /// Gives up on calls that started before `limit_ns`.
@@ -236,15 +243,16 @@ impl LoadConnection {
             if call.stream_id == 0 || call.start_ns == 0 || call.start_ns > limit_ns {
                 continue;
             }
-            self.resets.add(StreamKey {
+            let stream = StreamKey {
                 index: index as u32,
                 id: call.stream_id,
-            });
+            };
+            self.resets.add(stream, &self.http2.sender);
             sink.failed(call, &status, now_ns);
             *call = CallInFlight::default();
             self.in_flight -= 1;
         }
-        if self.resets.len() > 0 {
+        if !self.resets.is_empty() {
             self.reset_streams(now_ns);
         }
     }

@@ -1,12 +1,11 @@
 //! Checks responses as they come, and counts the calls that end.
 
 use super::received_goaway::ReceivedGoAway;
-use super::reset_queue::ResetQueue;
 use crate::call::{CallInFlight, token};
 use crate::record::CallSink;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::response::final_status;
-use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor};
+use bookend_wire::{ErrorCode, HeaderList, Initiator, ResetQueue, Sender, StreamKey, Visitor};
 
 /// Sees what has come on one connection in one slice of bytes.
 pub(super) struct ResponseVisitor<'a> {
@@ -28,6 +27,8 @@ pub(super) struct Seen {
     /// How many of those the server did not answer.
     pub unanswered: u32,
     pub settings: bool,
+    /// Whether streams are to be reset.
+    pub gave_up: bool,
     pub goaway: Option<ReceivedGoAway>,
 }
 
@@ -74,7 +75,8 @@ impl<'a> ResponseVisitor<'a> {
         self.seen.ended += 1;
         // A server may answer before it has read the whole request: the rest is not sent.
         if sender.is_blocked() && sender.blocked_bytes(stream) > 0 {
-            self.resets.add(stream);
+            self.resets.add(stream, sender);
+            self.seen.gave_up = true;
         }
     }
 

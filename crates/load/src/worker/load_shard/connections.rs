@@ -153,7 +153,7 @@ fn end_of(connection: &LoadConnection) -> ConnectionEnd {
 
 fn why_lost(connection: &LoadConnection, text: &str) -> String {
     match &connection.goaway {
-        _ if connection.liveness.has_vanished() => text.to_owned(),
+        _ if connection.has_vanished => text.to_owned(),
         Some(goaway) => goaway.to_string(),
         None if connection.is_done() => "the server left too many calls without an end".to_owned(),
         None => text.to_owned(),

@@ -36,7 +36,7 @@ impl KeepaliveSweep {
     pub fn learn_from(&mut self, connection: &LoadConnection) {
         let goaway = connection.goaway.as_ref();
         let too_many_pings = goaway.is_some_and(|goaway| goaway.too_many_pings);
-        if let Some(used) = connection.liveness.keepalive().filter(|_| too_many_pings) {
+        if let Some(used) = connection.keepalive.filter(|_| too_many_pings) {
             let calmed = used.calmed();
             self.next = self
                 .next
@@ -61,7 +61,7 @@ impl LoadShard {
                 Some(next_ns) => self.keepalive.at_ns = self.keepalive.at_ns.min(next_ns),
                 None => {
                     let id = connection.id;
-                    let text = vanished(connection.liveness.keepalive());
+                    let text = vanished(connection.keepalive);
                     self.lost(id, &text, io);
                     io.abort(id);
                 }
