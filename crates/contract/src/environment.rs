@@ -66,7 +66,7 @@ pub enum Role {
 
 /// How long the window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum WindowLength {
     /// So many milliseconds (`BOOKEND_MEASURE_MS`).
     Milliseconds(u64),
     /// Until so many calls have ended (`BOOKEND_CALLS`).
@@ -102,7 +102,7 @@ pub struct Environment {
     /// Milliseconds of calls before the window.
     pub warmup_ms: Option<u64>,
     /// How long the window is.
-    pub extent: Option<Extent>,
+    pub window_length: Option<WindowLength>,
     /// Deadline of one call, milliseconds.
     pub deadline_ms: Option<u64>,
     /// A profiler records the process: keep frame pointers, and write down the names of code that
@@ -160,7 +160,7 @@ impl Environment {
             concurrency: None,
             connection_per_call: false,
             warmup_ms: None,
-            extent: None,
+            window_length: None,
             deadline_ms: None,
             profile: false,
             carrier: Carrier::H2c,
@@ -193,7 +193,7 @@ impl Environment {
             concurrency: found.positive(CONCURRENCY)?,
             connection_per_call: found.flag(CONNECTION_PER_CALL)?,
             warmup_ms: found.number(WARMUP_MS)?,
-            extent: found.extent()?,
+            window_length: found.window_length()?,
             deadline_ms: found.number(DEADLINE_MS)?,
             profile: found.flag(PROFILE)?,
             carrier: found.carrier()?,
@@ -203,9 +203,9 @@ impl Environment {
     /// The variables that say this, in the order of the contract's page.
     pub fn to_variables(&self) -> Vec<(&'static str, OsString)> {
         let flag = |set: bool| set.then(|| OsString::from("1"));
-        let (measure_ms, calls) = match self.extent {
-            Some(Extent::Milliseconds(length)) => (Some(length), None),
-            Some(Extent::Calls(count)) => (None, Some(count)),
+        let (measure_ms, calls) = match self.window_length {
+            Some(WindowLength::Milliseconds(length)) => (Some(length), None),
+            Some(WindowLength::Calls(count)) => (None, Some(count)),
             None => (None, None),
         };
         let [transport, ca, certificate, key, socket] = carrier_values(&self.carrier);
@@ -352,11 +352,11 @@ impl Found {
         value.ok_or(VariableErrorKind::Missing.of(variable))
     }
 
-    fn extent(&self) -> Result<Option<Extent>, VariableError> {
+    fn window_length(&self) -> Result<Option<WindowLength>, VariableError> {
         match (self.number(MEASURE_MS)?, self.number(CALLS)?) {
             (Some(_), Some(_)) => Err(VariableErrorKind::Contradicts(MEASURE_MS).of(CALLS)),
-            (Some(length), None) => Ok(Some(Extent::Milliseconds(length))),
-            (None, Some(count)) => Ok(Some(Extent::Calls(count))),
+            (Some(length), None) => Ok(Some(WindowLength::Milliseconds(length))),
+            (None, Some(count)) => Ok(Some(WindowLength::Calls(count))),
             (None, None) => Ok(None),
         }
     }
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt;
 
-    fn full(extent: Extent) -> Environment {
+    fn full(window_length: WindowLength) -> Environment {
         Environment {
             variant: Some("uvloop".to_owned()),
             cpus: Some(1),
@@ -418,7 +418,7 @@ mod tests {
             concurrency: Some(1000),
             connection_per_call: true,
             warmup_ms: Some(0),
-            extent: Some(extent),
+            window_length: Some(window_length),
             deadline_ms: Some(20_000),
             profile: true,
             ..Environment::of(Role::Client)
@@ -440,8 +440,11 @@ mod tests {
                 Ok(sparse)
             );
         }
-        for extent in [Extent::Milliseconds(2000), Extent::Calls(100_000)] {
-            let full = full(extent);
+        for window_length in [
+            WindowLength::Milliseconds(2000),
+            WindowLength::Calls(100_000),
+        ] {
+            let full = full(window_length);
             assert_eq!(full.to_variables().len(), 15);
             assert_eq!(Environment::from_variables(full.to_variables()), Ok(full));
         }

@@ -3,7 +3,7 @@
 //! A value reaches a process in two ways: a subject by the contract's variables, any program by the
 //! words in braces of its command line. Both are taken from one [`Environment`].
 
-use bookend_contract::environment::{Environment, Extent, Role};
+use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
 use bookend_contract::transport::{Carrier, Transport};
 use std::ffi::OsString;
@@ -110,16 +110,16 @@ impl<'a> Invocation<'a> {
     }
 
     fn measure_ms(&self) -> Option<u64> {
-        match self.environment.extent? {
-            Extent::Milliseconds(length) => Some(length),
-            Extent::Calls(_) => None,
+        match self.environment.window_length? {
+            WindowLength::Milliseconds(length) => Some(length),
+            WindowLength::Calls(_) => None,
         }
     }
 
     fn calls(&self) -> Option<u64> {
-        match self.environment.extent? {
-            Extent::Calls(count) => Some(count),
-            Extent::Milliseconds(_) => None,
+        match self.environment.window_length? {
+            WindowLength::Calls(count) => Some(count),
+            WindowLength::Milliseconds(_) => None,
         }
     }
 
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn every_word_can_be_filled() {
-        let told = |carrier, extent| {
+        let told = |carrier, window_length| {
             let mut run = over(carrier);
             run.environment = Environment {
                 cpus: Some(1),
@@ -232,7 +232,7 @@ mod tests {
                 concurrency: Some(5),
                 connection_per_call: true,
                 warmup_ms: Some(10),
-                extent: Some(extent),
+                window_length: Some(window_length),
                 deadline_ms: Some(7),
                 ..run.environment
             };
@@ -247,8 +247,8 @@ mod tests {
         };
         let unix = Carrier::Unix("/s.sock".into());
         let runs = [
-            told(tls(), Extent::Milliseconds(2000)),
-            told(unix, Extent::Calls(30)),
+            told(tls(), WindowLength::Milliseconds(2000)),
+            told(unix, WindowLength::Calls(30)),
         ];
         let [timed, counted] = &runs;
         for word in WORDS.iter().filter(|word| **word != "bookend") {

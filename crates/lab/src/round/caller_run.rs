@@ -107,7 +107,7 @@ impl CallerRun<'_> {
             concurrency: Some(case.concurrency),
             connection_per_call: case.connection_per_call,
             warmup_ms: Some(self.workload.warmup_ms),
-            extent: Some(self.workload.extent()),
+            window_length: Some(self.workload.window_length()),
             deadline_ms: self.workload.deadline_ms,
             profile: self.context.profile && self.under_test == Side::Client,
             carrier: server.carrier().clone(),

@@ -1,6 +1,6 @@
 //! The calls that a cell asks for, and how long the lab waits for them.
 
-use bookend_contract::environment::Extent;
+use bookend_contract::environment::WindowLength;
 use bookend_results::suite::{Case, Plan};
 use std::time::Duration;
 
@@ -32,10 +32,10 @@ impl Workload {
     }
 
     /// What ends the window.
-    pub fn extent(&self) -> Extent {
+    pub fn window_length(&self) -> WindowLength {
         match self.case.calls {
-            Some(calls) => Extent::Calls(calls),
-            None => Extent::Milliseconds(self.window_ms),
+            Some(calls) => WindowLength::Calls(calls),
+            None => WindowLength::Milliseconds(self.window_ms),
         }
     }
 
@@ -44,12 +44,12 @@ impl Workload {
     pub fn longest(&self) -> Duration {
         let deadline = self.deadline_ms.map(Duration::from_millis);
         let warmup = Duration::from_millis(self.warmup_ms);
-        let window = match self.extent() {
-            Extent::Milliseconds(length) => {
+        let window = match self.window_length() {
+            WindowLength::Milliseconds(length) => {
                 // Those in flight at the end may be awaited.
                 Duration::from_millis(length).saturating_add(deadline.unwrap_or_default())
             }
-            Extent::Calls(calls) => {
+            WindowLength::Calls(calls) => {
                 let turns = calls.div_ceil(u64::from(self.case.concurrency.max(1)));
                 // One more: a caller that is short of CPU makes its calls later than it could.
                 let turns = u32::try_from(turns).unwrap_or(u32::MAX).saturating_add(1);
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_window_of_time_is_known_before() {
         let load = load("C=1 S=1", None);
-        assert_eq!(load.extent(), Extent::Milliseconds(2000));
+        assert_eq!(load.window_length(), WindowLength::Milliseconds(2000));
         assert_eq!(load.longest(), Duration::from_millis(2500));
     }
 
@@ -105,8 +105,8 @@ mod tests {
     fn calls_take_as_many_deadlines_as_each_stream_has_turns() {
         let load = |case| load(case, Some(20_000));
         assert_eq!(
-            load("C=1 S=5000 calls=10000").extent(),
-            Extent::Calls(10_000)
+            load("C=1 S=5000 calls=10000").window_length(),
+            WindowLength::Calls(10_000)
         );
         let longest = |case| load(case).longest().as_millis();
         assert_eq!(longest("C=1 S=5000 calls=10000"), 60_500);
@@ -118,8 +118,11 @@ mod tests {
     #[test]
     fn the_warm_up_of_a_fixed_number_of_calls_has_a_length() {
         let load = load("C=1 S=5 calls=7", None);
-        assert_eq!(load.warmup_alone().extent(), Extent::Milliseconds(500));
-        assert_eq!(load.window_alone().extent(), Extent::Calls(7));
+        assert_eq!(
+            load.warmup_alone().window_length(),
+            WindowLength::Milliseconds(500)
+        );
+        assert_eq!(load.window_alone().window_length(), WindowLength::Calls(7));
         assert_eq!(load.window_alone().warmup_ms, 0);
     }
 
