@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_for_ip_is_told_that_a_unix_socket_has_none() {
+    fn a_unix_socket_is_unsupported_where_an_ip_address_is_needed() {
         let error = Address::Unix("/run/echo".into())
             .to_socket_addrs()
             .unwrap_err();

@@ -322,7 +322,8 @@ impl<S: Shard> BlockingDriver<S> {
         self.connect_by_ns = None;
         let lingers = matches!(why, Closed::Us) && connection.state.may_have_unread_bytes();
         let id = connection.state.id;
-        self.worker.close(id, connection.state.told(why));
+        self.worker
+            .close(id, connection.state.reason_for_shard(why));
         if lingers {
             linger(&connection.socket, &mut self.worker.buffer);
         }

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_an_impossible_path_are_told_apart() {
+    fn a_refused_connection_and_an_impossible_path_are_different_errors() {
         let missing = Address::Unix("/nowhere/echo".into());
         let kind = |address| ByteStream::connect(address, PATIENCE).unwrap_err().kind();
         assert_eq!(kind(&missing), ErrorKind::NotFound);

@@ -96,7 +96,7 @@ impl ConnectionState {
     }
 
     /// The reason as the shard gets it: a connection that never opened ends with its token.
-    pub fn told(&self, why: Closed) -> Closed {
+    pub fn reason_for_shard(&self, why: Closed) -> Closed {
         match (self.connecting, why) {
             (None, why) => why,
             (Some(token), Closed::Failed(error)) => Closed::NotConnected(token, error),
@@ -185,7 +185,7 @@ impl ConnectionState {
         self.deliver(&leftover, shard, io, write_early)
     }
 
-    /// Ends a connection at once where the shard wishes that: before its connect has ended, or with
+    /// Ends a connection at once where the shard asked for that: before its connect has ended, or with
     /// a reset.
     #[inline]
     pub fn apply_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {

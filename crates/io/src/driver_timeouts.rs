@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_longer_matters_wakes_nobody() {
+    fn a_timeout_that_no_longer_matters_is_forgotten() {
         let mut entries = [None, socket(1, true), socket(2, true)];
         let mut timeouts = DriverTimeouts::default();
         timeouts.connect_by(10, id(1)).unwrap();
@@ -171,18 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_due_is_told_once_and_what_is_not_due_waits() {
+    fn every_due_timeout_is_reported_once_and_others_wait() {
         let mut entries = [socket(0, true), socket(1, true), socket(2, false)];
         let mut timeouts = DriverTimeouts::default();
         timeouts.accept_at(10);
         timeouts.linger_until(20, id(2)).unwrap();
         timeouts.connect_by(30, id(0)).unwrap();
         timeouts.connect_by(u64::MAX, id(1)).unwrap();
-        let mut told = Vec::new();
-        while let Some(due) = timeouts.pop_due(&mut entries, &late()) {
-            told.push(due);
+        let mut due = Vec::new();
+        while let Some(next) = timeouts.pop_due(&mut entries, &late()) {
+            due.push(next);
         }
-        assert_eq!(told, [Due::Connect(0), Due::Linger(2), Due::Accept]);
+        assert_eq!(due, [Due::Connect(0), Due::Linger(2), Due::Accept]);
         assert!(!timeouts.is_accept_put_off());
         assert_eq!(timeouts.next_ns(&mut entries), Some(u64::MAX));
     }

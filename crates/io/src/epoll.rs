@@ -284,7 +284,7 @@ impl<S: Shard> EpollDriver<S> {
         let lingers = matches!(why, Closed::Us)
             && entry.connection.state.may_have_unread_bytes()
             && self.may_linger(id);
-        let why = entry.connection.state.told(why);
+        let why = entry.connection.state.reason_for_shard(why);
         if lingers {
             let _ = kernel::shut_down(&entry.connection.socket);
             entry.lingering = true;

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_joins_after_the_end_is_stopped_too() {
+    fn a_driver_that_joins_after_the_end_is_stopped_too() {
         let shutdown = ShutdownHandle::new();
         let before = shutdown.waker().unwrap();
         assert!(!before.is_stopping() && !shutdown.is_stopped());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_follows_is_hurried_and_not_stopped() {
+    fn a_follower_is_stopped_by_stop_now_alone() {
         let (shutdown, follower) = (ShutdownHandle::new(), Waker::new().unwrap());
         let member = shutdown.waker().unwrap();
         shutdown.stop_now_too(&follower);

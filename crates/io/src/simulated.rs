@@ -189,7 +189,7 @@ impl<S: Shard> Simulated<S> {
         self.settle();
     }
 
-    /// Has the shard say goodbye.
+    /// Stops the shard.
     pub fn stop(&mut self) {
         self.io.stop();
         self.wake();

@@ -345,7 +345,7 @@ impl<S: Shard> UringDriver<S> {
             return;
         };
         let id = entry.state.id;
-        let why = entry.state.told(why);
+        let why = entry.state.reason_for_shard(why);
         let until_ns = self.worker.io.now_ns() + LINGER_NS;
         entry.forget_input();
         if matches!(why, Closed::Us)

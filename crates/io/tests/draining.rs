@@ -1,4 +1,4 @@
-//! What a driver that was told to stop still does, and for how long.
+//! What a stopping driver still does, and for how long.
 
 mod support;
 
@@ -59,7 +59,7 @@ fn until_the_drain_is_over_all_goes_on_and_then_last_words_arrive() {
 }
 
 #[test]
-fn who_is_hurried_does_not_wait_for_the_drain() {
+fn stop_now_does_not_wait_for_the_drain() {
     for kind in KINDS {
         let overs = Arc::new(AtomicU64::new(0));
         let options = IoOptions {
@@ -132,7 +132,7 @@ impl Shard for OnceEach {
 }
 
 #[test]
-fn who_waits_in_the_listeners_queue_is_served_although_the_server_was_stopped() {
+fn a_connection_in_the_listeners_queue_is_served_although_the_server_was_stopped() {
     const CLIENTS: u64 = 9;
     for io in CHOICES {
         for threads in [1, 3] {

@@ -1,4 +1,4 @@
-//! How connections end, and what each end is told.
+//! How connections end, and what each end sees.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn closing_writes_everything_first() {
 }
 
 #[test]
-fn who_is_broken_off_may_go_on_sending_and_gets_the_last_bytes() {
+fn after_a_lingering_close_the_peer_may_go_on_sending_and_gets_the_last_bytes() {
     for kind in KINDS {
         let server = accepting(kind, IoOptions::default(), |event, stage| {
             if let Event::Received(id, _) = event {
@@ -125,7 +125,7 @@ fn a_peer_that_has_said_all_still_gets_its_answer() {
 }
 
 #[test]
-fn a_reset_is_told_as_one() {
+fn a_reset_is_reported_as_one() {
     for kind in KINDS {
         for (paused, wait) in [
             (false, Wait::Sleep),
@@ -222,7 +222,7 @@ fn a_connect_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn a_connect_still_under_way_when_its_driver_ends_is_told() {
+fn a_connect_in_progress_when_its_driver_ends_is_reported() {
     let full = full_listener();
     for kind in KINDS {
         let client = connecting(kind, IoOptions::default(), dialling(full.address, listens));
@@ -285,7 +285,7 @@ fn the_blocking_driver_refuses_a_second_connection_and_takes_the_next() {
 }
 
 #[test]
-fn what_is_meant_for_a_connection_that_is_gone_finds_nobody() {
+fn requests_for_a_stale_id_are_ignored() {
     // The blocking driver has no second connection.
     for kind in [Kind::Epoll, Kind::Uring] {
         let server = accepting(kind, IoOptions::default(), answers_the_dead());

@@ -17,18 +17,20 @@ use support::{CHOICES, is_as_chosen, loopback, peer};
 /// Echoes, and says on which thread its connections are opened and closed.
 struct Desk {
     place: (Driver, usize),
-    told: Sender<Told>,
+    reports: Sender<Report>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Report {
     Opened(Driver, usize),
     Closed(Driver, usize),
 }
 
 impl Shard for Desk {
     fn opened(&mut self, _: ConnectionId, _: Opened, _: &mut IoContext) {
-        let _ = self.told.send(Told::Opened(self.place.0, self.place.1));
+        let _ = self
+            .reports
+            .send(Report::Opened(self.place.0, self.place.1));
     }
 
     fn received(&mut self, id: ConnectionId, bytes: &[u8], io: &mut IoContext) -> Received {
@@ -43,7 +45,9 @@ impl Shard for Desk {
     fn writable(&mut self, _: ConnectionId, _: &mut IoContext) {}
 
     fn closed(&mut self, _: ConnectionId, _: Closed, _: &mut IoContext) {
-        let _ = self.told.send(Told::Closed(self.place.0, self.place.1));
+        let _ = self
+            .reports
+            .send(Report::Closed(self.place.0, self.place.1));
     }
 
     fn woken(&mut self, _: &mut IoContext) {}
@@ -56,15 +60,15 @@ impl Shard for Desk {
 struct Serving {
     address: SocketAddr,
     shutdown: ShutdownHandle,
-    told: Receiver<Told>,
+    reports: Receiver<Report>,
     thread: JoinHandle<IoStatistics>,
 }
 
 impl Serving {
     fn opened_on(&self) -> (Driver, usize) {
-        match self.told.recv().unwrap() {
-            Told::Opened(driver, thread) => (driver, thread),
-            Told::Closed(..) => panic!("nobody has left"),
+        match self.reports.recv().unwrap() {
+            Report::Opened(driver, thread) => (driver, thread),
+            Report::Closed(..) => panic!("no connection has ended"),
         }
     }
 
@@ -87,7 +91,7 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     let shutdown = ShutdownHandle::new();
     let mut options = ServeOptions::new(shutdown.clone());
     choose(&mut options);
-    let (sender, told) = channel();
+    let (sender, reports) = channel();
     let thread = thread::spawn(move || {
         let make = |place: ShardPlace| {
             let name = format!("{}-{}", place.driver, place.thread);
@@ -100,7 +104,7 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
             assert!(is_as_chosen(io, place.driver), "{io:?} {}", place.driver);
             Desk {
                 place: (place.driver, place.thread),
-                told: sender.clone(),
+                reports: sender.clone(),
             }
         };
         serve(listener, &options, make).unwrap()
@@ -108,7 +112,7 @@ fn serving_with(choose: impl FnOnce(&mut ServeOptions)) -> Serving {
     Serving {
         address,
         shutdown,
-        told,
+        reports,
         thread,
     }
 }
@@ -121,7 +125,7 @@ fn ask(client: &mut TcpStream, text: &[u8]) {
 }
 
 #[test]
-fn epoll_in_the_place_of_io_uring_is_told_from_it() {
+fn epoll_in_the_place_of_io_uring_is_named_as_epoll() {
     assert!(is_as_chosen(Io::Uring, Driver::Uring));
     assert!(!is_as_chosen(Io::Uring, Driver::Epoll));
 }
@@ -210,7 +214,7 @@ fn threads_that_accept_for_themselves_all_get_connections_and_serve_them_all() {
 }
 
 #[test]
-fn nobody_else_gets_a_port_that_a_server_shares_among_its_threads() {
+fn no_other_socket_gets_a_port_that_a_server_shares_among_its_threads() {
     let server = serving_with(|options| {
         options.io = Io::Epoll;
         options.threads = NonZeroUsize::new(2).unwrap();
@@ -244,7 +248,7 @@ fn listeners_of_their_own_are_refused_in_words_where_there_is_no_use_for_them() 
 }
 
 /// Connections that the kernel has made and no thread has accepted when the server stops: each is
-/// still accepted, and told that it ends, which a reset would not do.
+/// still accepted, and gets an orderly end, which a reset would not do.
 #[test]
 fn connections_in_the_queues_of_a_server_that_stops_are_accepted_and_closed() {
     for io in [Io::Epoll, Io::Uring] {
@@ -260,7 +264,7 @@ fn connections_in_the_queues_of_a_server_that_stops_are_accepted_and_closed() {
         let (sender, _told) = channel();
         let make = |place: ShardPlace| Desk {
             place: (place.driver, place.thread),
-            told: sender.clone(),
+            reports: sender.clone(),
         };
         let statistics = serve(listener, &options, make).unwrap();
         assert_eq!((statistics.accepted, statistics.accept_errors), (64, 0));
@@ -304,8 +308,8 @@ fn auto_on_more_threads_gives_the_first_connections_threads_of_their_own() {
     // One of them leaves, and the next connection gets its thread.
     drop(clients.remove(1));
     assert_eq!(
-        server.told.recv().unwrap(),
-        Told::Closed(Driver::Blocking, 1)
+        server.reports.recv().unwrap(),
+        Report::Closed(Driver::Blocking, 1)
     );
     let mut next = comes_until_blocking(&server);
     ask(&mut next, b"served");
@@ -321,8 +325,8 @@ fn comes_until_blocking(server: &Serving) -> TcpStream {
         }
         drop(client);
         assert!(matches!(
-            server.told.recv().unwrap(),
-            Told::Closed(Driver::Epoll, _)
+            server.reports.recv().unwrap(),
+            Report::Closed(Driver::Epoll, _)
         ));
     }
 }
@@ -366,17 +370,17 @@ fn a_stop_closes_every_connection_and_joins_every_thread() {
             assert_eq!(client.read(&mut [0]).unwrap(), 0, "closed cleanly");
         }
         server.thread.join().unwrap();
-        let told: Vec<_> = server.told.iter().collect();
-        let opened = told
+        let reports: Vec<_> = server.reports.iter().collect();
+        let opened = reports
             .iter()
-            .filter(|told| matches!(told, Told::Opened(..)))
+            .filter(|report| matches!(report, Report::Opened(..)))
             .count();
-        assert_eq!((opened, told.len() - opened), (6, 6), "each closed once");
+        assert_eq!((opened, reports.len() - opened), (6, 6), "each closed once");
     }
 }
 
 #[test]
-fn a_shard_that_panics_takes_the_server_down_and_nobody_waits_for_ever() {
+fn a_shard_that_panics_takes_the_server_down_and_no_thread_hangs() {
     for io in CHOICES {
         let server = serving(io, 2);
         let mut other = peer(server.address);
@@ -409,10 +413,10 @@ fn a_server_keeps_to_its_processors() {
     let mut options = ServeOptions::new(ShutdownHandle::new());
     options.io = Io::Epoll;
     options.cpus = vec![usize::MAX];
-    let (told, _) = channel();
+    let (reports, _) = channel();
     let make = |place: ShardPlace| Desk {
         place: (place.driver, place.thread),
-        told: told.clone(),
+        reports: reports.clone(),
     };
     assert!(
         serve(listener, &options, make).is_err(),

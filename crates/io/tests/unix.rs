@@ -130,7 +130,7 @@ fn every_driver_connects_to_a_unix_socket() {
 }
 
 #[test]
-fn a_socket_that_is_not_there_or_that_nobody_listens_on_is_not_connected_to() {
+fn a_socket_that_is_missing_or_without_a_listener_cannot_be_connected_to() {
     for kind in KINDS {
         let place = Place::new();
         let fails = |kind_of_error| {
@@ -153,7 +153,7 @@ fn a_socket_that_is_not_there_or_that_nobody_listens_on_is_not_connected_to() {
 }
 
 #[test]
-fn a_server_whose_queue_is_full_is_not_waited_for_and_that_is_told() {
+fn a_full_queue_is_not_waited_for_and_the_error_says_so() {
     for kind in KINDS {
         let place = Place::new();
         let server = rustix::net::socket(
@@ -201,7 +201,7 @@ fn a_socket_that_was_left_behind_is_replaced() {
 }
 
 #[test]
-fn a_socket_that_is_served_is_left_alone_and_who_serves_is_said() {
+fn a_socket_that_is_served_is_left_alone_and_the_error_names_its_server() {
     let who = format!("is taken: process {} (", std::process::id());
     for io in CHOICES {
         let place = Place::new();
@@ -250,7 +250,7 @@ fn a_listener_does_not_remove_the_file_of_the_next_one() {
 }
 
 #[test]
-fn of_many_who_come_at_once_one_gets_the_socket_that_was_left_behind() {
+fn of_many_servers_at_once_one_gets_the_socket_that_was_left_behind() {
     const COMERS: usize = 8;
     for _ in 0..20 {
         let place = Place::new();

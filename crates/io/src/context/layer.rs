@@ -17,7 +17,7 @@ impl IoContext {
     }
 
     /// The next connection that the shard has touched since `mark`. If it is touched again, it is
-    /// told again: the driver then finds it twice, the second time with nothing to do.
+    /// reported again: the driver then finds it twice, the second time with nothing to do.
     pub(crate) fn next_put_out(&mut self, mark: &mut usize) -> Option<ConnectionId> {
         while let Some(&index) = self.touched.get(*mark) {
             *mark += 1;
@@ -32,7 +32,7 @@ impl IoContext {
         None
     }
 
-    /// Takes what the shard has put out in this call, as told by [`IoContext::next_put_out`], into
+    /// Takes what the shard has put out in this call, as reported by [`IoContext::next_put_out`], into
     /// `taken`, which is empty, and gives the output that it came from.
     pub(crate) fn take_put_out(&mut self, id: ConnectionId, taken: &mut Vec<u8>) -> &mut Vec<u8> {
         let slot = &mut self.slots[id.index as usize];
@@ -83,13 +83,13 @@ impl IoContext {
         }
     }
 
-    /// What the shard wishes of a connection that it has touched in this call, to be changed.
+    /// The pending operations of a connection that the shard has touched in this call.
     pub(crate) fn pending_of(&mut self, id: ConnectionId) -> Option<&mut PendingOps> {
         self.find(id)?;
         Some(&mut self.slots[id.index as usize].pending)
     }
 
-    /// Wishes something of a connection that is not the shard's wish.
+    /// Asks something of a connection that the shard inside did not ask for.
     pub(crate) fn request_below(
         &mut self,
         id: ConnectionId,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_taken_and_every_connection_is_told_again() {
+    fn only_new_output_is_taken_and_every_connection_is_reported_again() {
         let mut io = IoContext::default();
         let (one, other) = (io.reserve(), io.reserve());
         io.output_below(one).extend(b"below");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_to_a_connection_that_is_gone_concerns_nobody() {
+    fn requests_for_a_connection_that_is_gone_are_ignored() {
         let mut io = IoContext::default();
         let gone = io.reserve();
         io.retire(gone);

@@ -87,14 +87,14 @@ fn what_is_lent_is_backlog_until_the_kernel_has_it() {
     assert_eq!(io.lend(id), b"world");
     assert!(io.take_writable().is_empty());
     assert!(io.settle_lent(id, 5));
-    assert_eq!(io.take_writable(), [id], "it was told of a backlog");
+    assert_eq!(io.take_writable(), [id], "the backlog was known");
     assert_eq!((io.backlog(id), io.sent_bytes(id)), (0, 11));
     let counted = io.statistics();
     assert_eq!((counted.writes, counted.sent_bytes), (3, 11));
 }
 
 #[test]
-fn who_was_not_told_of_a_backlog_is_not_told_of_its_end() {
+fn the_end_of_a_backlog_is_reported_only_where_the_backlog_was_known() {
     let mut io = IoContext::default();
     let id = io.reserve();
     io.output(id).extend_from_slice(b"all");
@@ -130,7 +130,7 @@ fn a_lent_buffer_is_used_again() {
 }
 
 #[test]
-fn what_was_lent_for_a_connection_that_is_gone_concerns_nobody() {
+fn bytes_lent_for_a_connection_that_is_gone_are_ignored() {
     let mut io = IoContext::default();
     let gone = io.reserve();
     io.output(gone).extend_from_slice(b"late");

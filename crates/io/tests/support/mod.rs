@@ -1,4 +1,4 @@
-//! Shards that do what a test tells them and say what they were told, and the peers they talk to.
+//! Shards that do what a test says and record their calls, and the peers they talk to.
 
 // Each test file uses a part of it.
 #![allow(dead_code)]
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Ends a test that would hang; no test comes near it.
 const GUARD: Duration = Duration::from_secs(30);
 
-/// The drivers; most stories are told of each.
+/// The drivers; most stories run on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Epoll,
@@ -26,11 +26,11 @@ pub enum Kind {
 
 pub const KINDS: [Kind; 3] = [Kind::Epoll, Kind::Uring, Kind::Blocking];
 
-/// All that a server can be told about its drivers.
+/// Every choice of drivers for a server.
 pub const CHOICES: [Io; 4] = [Io::Auto, Io::Blocking, Io::Epoll, Io::Uring];
 
 /// Whether a server's shard runs on what was chosen. Where io_uring cannot be used it does not, and
-/// a story of io_uring that was told of epoll would be no story: the test fails.
+/// a story of io_uring that ran on epoll would be no story: the test fails.
 pub fn is_as_chosen(io: Io, driver: Driver) -> bool {
     match io {
         Io::Auto => driver != Driver::Uring,
@@ -55,7 +55,7 @@ pub fn drive<S: Shard>(
     .unwrap()
 }
 
-/// What a shard was told.
+/// A call that a shard got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Opened(ConnectionId, Opened),
@@ -159,18 +159,18 @@ pub struct Running {
 }
 
 impl Running {
-    /// The next thing that the shard was told, wake-ups left out.
+    /// The next call of the shard, wake-ups left out.
     pub fn next(&self) -> Event {
         self.find(|event| !matches!(event, Event::Woken { .. }))
     }
 
-    /// The next thing that the shard was told of that kind.
+    /// The next call of the shard of that kind.
     pub fn find(&self, wanted: impl Fn(&Event) -> bool) -> Event {
         loop {
             let event = self
                 .events
                 .recv_timeout(GUARD)
-                .expect("the shard is told something");
+                .expect("the shard is called");
             if wanted(&event) {
                 return event;
             }

@@ -114,7 +114,7 @@ fn certificate_and_key_may_stand_in_one_file() {
 }
 
 #[test]
-fn a_name_that_is_none_is_refused_and_an_address_is_a_name() {
+fn an_invalid_name_is_refused_and_an_address_is_a_name() {
     let config = ClientConfig::new(Trust::Anyone, None).unwrap();
     for name in [
         "localhost",

@@ -74,7 +74,7 @@ fn a_certificate_that_has_expired_says_for_how_long() {
 }
 
 #[test]
-fn who_verifies_nothing_takes_all_of_these() {
+fn a_client_that_verifies_nothing_accepts_all_of_these() {
     let mut setup = Setup::new();
     setup.server = ServerConfig::new(identity_of_another(), None).unwrap();
     setup.client = ClientConfig::new(Trust::Anyone, None).unwrap();
@@ -101,7 +101,7 @@ fn a_client_with_the_certificate_that_is_demanded_is_let_in() {
 }
 
 #[test]
-fn a_client_without_the_certificate_that_is_demanded_is_told_the_flags() {
+fn the_error_for_a_missing_client_certificate_names_the_flags() {
     let mut setup = Setup::new();
     let authorities = Authorities::read(&setup.authority.file()).unwrap();
     let own = setup.authority.issue(&["localhost"]);
@@ -182,7 +182,7 @@ fn a_client_that_speaks_no_tls_gets_an_alert_and_is_counted() {
 }
 
 #[test]
-fn a_peer_without_h2_is_told_so() {
+fn the_error_for_a_peer_without_h2_says_so() {
     let setup = Setup::new();
     // A server of ours and a client that offers something else, or nothing.
     for (protocols, failure) in [
@@ -253,7 +253,7 @@ fn a_handshake_that_takes_too_long_is_given_up_at_either_end() {
 }
 
 #[test]
-fn each_failure_is_told_to_whoever_asked_first() {
+fn the_first_callback_gets_each_failure() {
     let setup = Setup::new();
     let (tell, told) = std::sync::mpsc::channel();
     let server = setup.server.clone();
@@ -273,7 +273,7 @@ fn each_failure_is_told_to_whoever_asked_first() {
 }
 
 #[test]
-fn a_handshake_in_time_wakes_nobody_later() {
+fn a_handshake_in_time_causes_no_later_wake_up() {
     let setup = Setup::new();
     let mut pair = meet(&setup);
     pair.server.pass_ns(2 * HANDSHAKE_TIMEOUT_NS);

@@ -221,7 +221,7 @@ fn a_shard_that_changes_its_mind_about_a_pause_goes_on() {
 }
 
 #[test]
-fn who_closes_says_so_and_what_was_put_out_comes_first() {
+fn a_close_sends_close_notify_after_the_output() {
     let setup = Setup::new();
     let server = Inner::new(|event, io| match event {
         Event::Received(id, _) => {
@@ -269,7 +269,7 @@ fn a_connection_that_is_cut_off_is_closed_by_the_peer() {
 }
 
 #[test]
-fn the_time_of_the_transport_is_told_apart_from_that_of_the_handshake() {
+fn the_time_of_the_transport_is_separate_from_that_of_the_handshake() {
     let setup = Setup::new();
     let told = Rc::new(Cell::new((None, 0)));
     let tell = Rc::clone(&told);
