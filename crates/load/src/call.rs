@@ -12,7 +12,7 @@ const RELEASE_BYTES: u32 = 8_192;
 
 /// A call in flight. There is one for each stream, so it is small: forty bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CallInFlight {
+pub(crate) struct LoadCall {
     /// Just before the write that carried the last byte of its request, nanoseconds.
     pub start_ns: u64,
     /// 0 while the slot is not in use.
@@ -35,7 +35,7 @@ pub(crate) mod token {
     pub const TRAILERS: u32 = 2;
 }
 
-impl CallInFlight {
+impl LoadCall {
     /// A call on that stream. Its start is stamped when it goes out.
     #[inline]
     pub fn new(stream_id: u32, counted: bool) -> Self {
@@ -168,7 +168,7 @@ mod tests {
     const HEAD: [(&str, &str); 2] = [(":status", "200"), ("content-type", "application/grpc")];
 
     fn ended(body: &[&[u8]], trailers: &[(&str, &str)]) -> Result<(), Status> {
-        let mut call = CallInFlight::new(1, true);
+        let mut call = LoadCall::new(1, true);
         assert!(call.head(&list(&HEAD)));
         for data in body {
             call.body(data);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn the_windows_are_opened_however_small_the_pieces_are() {
         for piece_bytes in [1, 5, 8_191, 8_192, 10_000] {
-            let mut call = CallInFlight::new(1, true);
+            let mut call = LoadCall::new(1, true);
             let piece = vec![0; piece_bytes];
             let mut waiting_bytes = 0;
             for _ in 0..100_000 / piece_bytes {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn progress_says_how_far_a_response_had_come() {
-        let mut call = CallInFlight::new(1, true);
+        let mut call = LoadCall::new(1, true);
         assert_eq!(call.progress(), "");
         call.head(&list(&HEAD));
         assert!(call.progress().contains("after the head"));
@@ -242,14 +242,14 @@ mod tests {
 
     #[test]
     fn a_response_that_is_not_grpc_is_judged_by_its_http_status() {
-        let mut call = CallInFlight::new(1, true);
+        let mut call = LoadCall::new(1, true);
         assert!(!call.head(&list(&[(":status", "503"), ("content-type", "text/html")])));
         assert_eq!(call.check_body().unwrap_err().code, Code::Unavailable);
-        let mut call = CallInFlight::new(1, true);
+        let mut call = LoadCall::new(1, true);
         call.head(&list(&[(":status", "503"), ("content-type", "text/html")]));
         call.body(b"<html>");
         assert_eq!(call.no_trailers().code, Code::Unavailable);
-        let mut call = CallInFlight::new(1, true);
+        let mut call = LoadCall::new(1, true);
         assert!(!call.head(&list(&[(":status", "200"), ("content-type", "text/html")])));
         assert!(
             call.trailers(&list(&[]))

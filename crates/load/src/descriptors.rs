@@ -13,7 +13,8 @@ const DESCRIPTORS_A_THREAD: u64 = 2;
 /// too high.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
-    "{connections} connections at a time take {needed} descriptors and this process may have {allowed}: run `ulimit -n {needed}` before (the hard limit has to allow it)"
+    "{connections} connections at a time take {needed} descriptors and this process may have \
+     {allowed}: run `ulimit -n {needed}` before (the hard limit has to allow it)"
 )]
 pub struct TooFewDescriptors {
     /// Connections that were asked for.

@@ -1,4 +1,13 @@
 //! The load generator as a library.
+//!
+//! A run goes one way, and each step is a module:
+//! - [`flags`], as typed, become [`options`] and a [`plan`], as meant.
+//! - [`prepare`] finds the method ([`schema`], [`reflect`]) and its messages ([`payload`]).
+//! - [`mod@run`] starts a worker for each thread. A worker makes calls when its pace allows, over
+//!   connections that it checks the responses of, and counts them in its [`record`].
+//! - [`report`] makes of the outcome what programs read, [`summary`] what people do.
+//!
+//! [`probe`] looks at a server before it is measured, with calls that are made one by one.
 #![forbid(unsafe_code)]
 
 mod call;

@@ -3,7 +3,7 @@
 use super::measurements::LateWarmupCalls;
 use super::recorder::Recorder;
 use super::setup::SetupTimes;
-use crate::call::CallInFlight;
+use crate::call::LoadCall;
 use bookend_wire::grpc::{Code, Status};
 
 /// Counts the calls of one worker. Each call of [`CallSink::began`] is followed by one of
@@ -78,7 +78,7 @@ impl CallSink {
 
     /// A call was answered OK.
     #[inline]
-    pub fn ok(&mut self, call: &CallInFlight, now_ns: u64) {
+    pub fn ok(&mut self, call: &LoadCall, now_ns: u64) {
         if self.end(call) {
             self.recorder.ok(now_ns.saturating_sub(call.start_ns));
         } else {
@@ -87,7 +87,7 @@ impl CallSink {
     }
 
     /// A call was answered OK on a connection of its own.
-    pub fn ok_with_setup(&mut self, call: &CallInFlight, times: SetupTimes, now_ns: u64) {
+    pub fn ok_with_setup(&mut self, call: &LoadCall, times: SetupTimes, now_ns: u64) {
         let ok_before = self.recorder.ok;
         self.ok(call, now_ns);
         if self.recorder.ok > ok_before {
@@ -97,7 +97,7 @@ impl CallSink {
     }
 
     /// A call failed.
-    pub fn failed(&mut self, call: &CallInFlight, status: &Status, now_ns: u64) {
+    pub fn failed(&mut self, call: &LoadCall, status: &Status, now_ns: u64) {
         if !self.end(call) {
             self.late_warmup.failed += 1;
             return;
@@ -117,7 +117,7 @@ impl CallSink {
 
     /// Whether the call counts in this phase.
     #[inline]
-    fn end(&mut self, call: &CallInFlight) -> bool {
+    fn end(&mut self, call: &LoadCall) -> bool {
         self.in_flight -= 1;
         self.counted_ended += u64::from(call.counted);
         call.counted || !self.by_number
@@ -128,8 +128,8 @@ impl CallSink {
 mod tests {
     use super::*;
 
-    fn call(counted: bool) -> CallInFlight {
-        let mut call = CallInFlight::new(1, counted);
+    fn call(counted: bool) -> LoadCall {
+        let mut call = LoadCall::new(1, counted);
         call.start_ns = 10;
         call
     }

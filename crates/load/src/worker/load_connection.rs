@@ -7,7 +7,7 @@ use super::received_goaway::ReceivedGoAway;
 use super::request;
 use super::response_visitor::ResponseVisitor;
 use super::state::WorkerState;
-use crate::call::CallInFlight;
+use crate::call::LoadCall;
 use crate::pace::Pace;
 use crate::plan::LoadPlan;
 use crate::record::{CallSink, WorkerMeasurements};
@@ -61,7 +61,7 @@ pub(super) struct LoadConnection {
     /// Calls to be kept in flight.
     concurrency: u32,
     /// By stream index.
-    calls: Vec<CallInFlight>,
+    calls: Vec<LoadCall>,
     /// Stream indices of the calls whose start is not stamped yet.
     unstamped: Vec<u32>,
     resets: ResetQueue,
@@ -202,9 +202,9 @@ impl LoadConnection {
     fn begin_call(&mut self, stream: StreamKey, counted: bool) {
         let index = stream.index as usize;
         if index >= self.calls.len() {
-            self.calls.resize(index + 1, CallInFlight::default());
+            self.calls.resize(index + 1, LoadCall::default());
         }
-        self.calls[index] = CallInFlight::new(stream.id, counted);
+        self.calls[index] = LoadCall::new(stream.id, counted);
         self.unstamped.push(stream.index);
     }
 
@@ -249,7 +249,7 @@ impl LoadConnection {
             };
             self.resets.add(stream, &self.http2.sender);
             sink.failed(call, &status, now_ns);
-            *call = CallInFlight::default();
+            *call = LoadCall::default();
             self.in_flight -= 1;
         }
         if !self.resets.is_empty() {
@@ -262,7 +262,7 @@ impl LoadConnection {
         sink.at_peer(self.peer);
         for call in self.calls.iter_mut().filter(|call| call.stream_id != 0) {
             sink.failed(call, status, now_ns);
-            *call = CallInFlight::default();
+            *call = LoadCall::default();
         }
         self.in_flight = 0;
     }

@@ -1,7 +1,7 @@
 //! Checks responses as they come, and counts the calls that end.
 
 use super::received_goaway::ReceivedGoAway;
-use crate::call::{CallInFlight, token};
+use crate::call::{LoadCall, token};
 use crate::record::CallSink;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::response::final_status;
@@ -12,7 +12,7 @@ pub(super) struct ResponseVisitor<'a> {
     now_ns: u64,
     sink: &'a mut CallSink,
     /// By stream index.
-    calls: &'a mut [CallInFlight],
+    calls: &'a mut [LoadCall],
     resets: &'a mut ResetQueue,
     /// Calls that a GOAWAY leaves unprocessed: it is visited after their streams.
     unprocessed: Vec<StreamKey>,
@@ -37,7 +37,7 @@ impl<'a> ResponseVisitor<'a> {
     pub fn new(
         now_ns: u64,
         sink: &'a mut CallSink,
-        calls: &'a mut [CallInFlight],
+        calls: &'a mut [LoadCall],
         resets: &'a mut ResetQueue,
     ) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl<'a> ResponseVisitor<'a> {
     }
 
     #[inline]
-    fn call(&mut self, stream: StreamKey) -> Option<&mut CallInFlight> {
+    fn call(&mut self, stream: StreamKey) -> Option<&mut LoadCall> {
         self.calls
             .get_mut(stream.index as usize)
             .filter(|call| call.stream_id == stream.id)

@@ -1,7 +1,7 @@
 //! One call and its connection.
 
 use super::request_template::RequestTemplate;
-use crate::call::CallInFlight;
+use crate::call::LoadCall;
 use crate::plan::LoadPlan;
 use crate::record::SetupTimes;
 use crate::worker::connect_schedule::ConnectionEnd;
@@ -20,7 +20,7 @@ use bookend_wire::{
 pub(super) struct OneShotCall {
     /// While there is a call.
     pub connection: Option<ConnectionId>,
-    pub call: CallInFlight,
+    pub call: LoadCall,
     /// How the call ended, before its connection does.
     pub outcome: Option<Result<(), Status>>,
     pub goaway: Option<ReceivedGoAway>,
@@ -39,7 +39,7 @@ impl OneShotCall {
     pub fn new(plan: &LoadPlan) -> Self {
         Self {
             connection: None,
-            call: CallInFlight::default(),
+            call: LoadCall::default(),
             outcome: None,
             goaway: None,
             http2: Connection::new(Side::Client, &plan.config),
@@ -52,7 +52,7 @@ impl OneShotCall {
 
     /// A call begins, before its connection is requested.
     pub fn begin(&mut self, start_ns: u64, counted: bool) {
-        self.call = CallInFlight::new(0, counted);
+        self.call = LoadCall::new(0, counted);
         self.call.start_ns = start_ns;
         (self.outcome, self.goaway) = (None, None);
         (self.connected_ns, self.opened_ns) = (0, 0);
@@ -174,7 +174,7 @@ impl DirectOutput for OneShotCall {
 
 /// Checks the one response as it comes.
 struct OneShotVisitor<'a> {
-    call: &'a mut CallInFlight,
+    call: &'a mut LoadCall,
     outcome: &'a mut Option<Result<(), Status>>,
     goaway: &'a mut Option<ReceivedGoAway>,
     head_came: bool,
