@@ -10,25 +10,25 @@ use crate::status::{self, internal};
 
 /// How messages that are flagged as compressed are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum Encoding {
+pub(crate) enum RequestEncoding {
     /// No message may be flagged.
     #[default]
     Identity,
     Gzip,
 }
 
-/// The value of `grpc-accept-encoding`: what [`Encoding::parse`] knows.
+/// The value of `grpc-accept-encoding`: what [`RequestEncoding::parse`] knows.
 pub(crate) const ACCEPTED: &[u8] = b"identity,gzip";
 
 /// The value of `grpc-encoding` of responses that may be compressed.
 pub(crate) const GZIP: &[u8] = b"gzip";
 
-impl Encoding {
+impl RequestEncoding {
     /// The value of `grpc-encoding`.
     pub fn parse(name: &[u8]) -> Option<Self> {
         match name {
-            b"identity" => Some(Encoding::Identity),
-            GZIP => Some(Encoding::Gzip),
+            b"identity" => Some(RequestEncoding::Identity),
+            GZIP => Some(RequestEncoding::Gzip),
             _ => None,
         }
     }
@@ -39,8 +39,8 @@ impl Encoding {
     /// What its call is to end with if it may not.
     pub fn check_flag(self) -> Result<(), Status> {
         match self {
-            Encoding::Gzip => Ok(()),
-            Encoding::Identity => Err(status::unexpected_compression()),
+            RequestEncoding::Gzip => Ok(()),
+            RequestEncoding::Identity => Err(status::unexpected_compression()),
         }
     }
 }
@@ -53,7 +53,7 @@ impl Encoding {
 /// before more than that is stored), or the head announced no compression.
 pub(crate) fn decompressed<'a>(
     message: Message<'a>,
-    encoding: Encoding,
+    encoding: RequestEncoding,
     limit_bytes: usize,
     inflated_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
@@ -117,7 +117,8 @@ mod tests {
         let compressed = true;
         let message = Message { compressed, octets };
         let mut inflated_bytes = 0;
-        let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
+        let inflated =
+            decompressed(message, RequestEncoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
         assert_eq!(inflated_bytes, 10_000);
         let code = |encoding, octets, limit_bytes| {
@@ -125,8 +126,14 @@ mod tests {
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };
-        assert_eq!(code(Encoding::Gzip, octets, 9_999), Code::ResourceExhausted);
-        assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);
-        assert_eq!(code(Encoding::Identity, octets, 10_000), Code::Internal);
+        assert_eq!(
+            code(RequestEncoding::Gzip, octets, 9_999),
+            Code::ResourceExhausted
+        );
+        assert_eq!(code(RequestEncoding::Gzip, b"no gzip", 100), Code::Internal);
+        assert_eq!(
+            code(RequestEncoding::Identity, octets, 10_000),
+            Code::Internal
+        );
     }
 }

@@ -3,13 +3,13 @@ use std::time::Duration;
 use bookend_wire::grpc::Metadata;
 
 use crate::cancellation::Cancellation;
-use crate::head::RequestHead;
+use crate::head::ParsedHead;
 use crate::response_metadata::ResponseMetadata;
 
 /// What a handler can learn about its call, and add to its response.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    pub(crate) head: &'a RequestHead,
+    pub(crate) head: &'a ParsedHead,
     pub(crate) compressed: bool,
     pub(crate) response: &'a ResponseMetadata,
     pub(crate) deadline_ns: Option<u64>,

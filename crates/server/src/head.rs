@@ -3,17 +3,17 @@
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::{Metadata, timeout};
 
-use crate::compression::{Encoding, lists_gzip};
+use crate::compression::{RequestEncoding, lists_gzip};
 use crate::method::Route;
-use crate::rejection::{self, Rejection};
+use crate::rejection::{self, RequestRejection};
 
 /// What the head of a request says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestHead {
+pub(crate) struct ParsedHead {
     pub route: Route,
     pub timeout_ns: Option<u64>,
     /// Of the messages of the request.
-    pub encoding: Encoding,
+    pub encoding: RequestEncoding,
     /// The client accepts messages under gzip.
     pub accepts_gzip: bool,
     pub metadata: Metadata,
@@ -32,10 +32,10 @@ pub(crate) struct HeadFields<'a> {
     accepted_encodings: Option<&'a [u8]>,
 }
 
-impl RequestHead {
+impl ParsedHead {
     /// Reads `list` into this head, reusing its memory. Still missing are the route, which the
-    /// router knows, and the encodings: [`RequestHead::read_encodings`].
-    pub fn read<'a>(&mut self, list: &'a HeaderList) -> Result<HeadFields<'a>, Rejection> {
+    /// router knows, and the encodings: [`ParsedHead::read_encodings`].
+    pub fn read<'a>(&mut self, list: &'a HeaderList) -> Result<HeadFields<'a>, RequestRejection> {
         let mut fields = self.sort(list);
         if fields.method != b"POST" {
             return Err(rejection::not_post(fields.method));
@@ -48,11 +48,13 @@ impl RequestHead {
     }
 
     /// Reads which encoding the messages have, and which ones the client accepts.
-    pub fn read_encodings(&mut self, fields: &HeadFields<'_>) -> Result<(), Rejection> {
+    pub fn read_encodings(&mut self, fields: &HeadFields<'_>) -> Result<(), RequestRejection> {
         self.accepts_gzip = fields.accepted_encodings.is_some_and(lists_gzip);
         self.encoding = match fields.encoding {
-            None => Encoding::Identity,
-            Some(name) => Encoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?,
+            None => RequestEncoding::Identity,
+            Some(name) => {
+                RequestEncoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?
+            }
         };
         Ok(())
     }

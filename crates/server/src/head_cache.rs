@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::head::RequestHead;
+use crate::head::ParsedHead;
 use crate::quick_hash::QuickHasher;
 
 /// Heads that a connection caches. The wire caches fewer header blocks at a time; these are never
@@ -30,13 +30,13 @@ pub(crate) struct HeadCache {
 
 #[derive(Debug, Default)]
 struct CachedHead {
-    head: RequestHead,
+    head: ParsedHead,
     cached: bool,
 }
 
 impl HeadCache {
     #[inline]
-    pub fn head(&self, index: HeadIndex) -> &RequestHead {
+    pub fn head(&self, index: HeadIndex) -> &ParsedHead {
         &self.heads[index.0 as usize].head
     }
 
@@ -48,7 +48,7 @@ impl HeadCache {
         })
     }
 
-    pub fn head_mut(&mut self, index: HeadIndex) -> &mut RequestHead {
+    pub fn head_mut(&mut self, index: HeadIndex) -> &mut ParsedHead {
         &mut self.heads[index.0 as usize].head
     }
 
@@ -92,7 +92,7 @@ impl HeadCache {
     }
 }
 
-fn fingerprint(head: &RequestHead) -> u64 {
+fn fingerprint(head: &ParsedHead) -> u64 {
     let mut hasher = QuickHasher::default();
     (head.route, head.timeout_ns).hash(&mut hasher);
     head.metadata.hash(&mut hasher);

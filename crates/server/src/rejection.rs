@@ -6,7 +6,7 @@ use crate::status::internal;
 
 /// Why a request is answered without its body being read.
 #[derive(Debug)]
-pub(crate) struct Rejection {
+pub(crate) struct RequestRejection {
     pub http_status: HttpStatus,
     pub status: Status,
     /// The answer lists the encodings that this server supports.
@@ -34,9 +34,9 @@ impl HttpStatus {
     }
 }
 
-impl From<Status> for Rejection {
+impl From<Status> for RequestRejection {
     fn from(status: Status) -> Self {
-        Rejection {
+        RequestRejection {
             http_status: HttpStatus::Ok,
             status,
             lists_encodings: false,
@@ -44,28 +44,28 @@ impl From<Status> for Rejection {
     }
 }
 
-pub(crate) fn not_post(method: &[u8]) -> Rejection {
+pub(crate) fn not_post(method: &[u8]) -> RequestRejection {
     let message = format!("the HTTP method is {} and should be POST", quoted(method));
-    Rejection {
+    RequestRejection {
         http_status: HttpStatus::MethodNotAllowed,
         ..internal(message).into()
     }
 }
 
-pub(crate) fn not_grpc(content_type: &[u8]) -> Rejection {
+pub(crate) fn not_grpc(content_type: &[u8]) -> RequestRejection {
     let content_type = quoted(content_type);
     let message = format!("the content type {content_type} is not application/grpc");
-    Rejection {
+    RequestRejection {
         http_status: HttpStatus::UnsupportedMediaType,
         ..Status::new(Code::Unknown, message).into()
     }
 }
 
-pub(crate) fn malformed_timeout(text: &[u8]) -> Rejection {
+pub(crate) fn malformed_timeout(text: &[u8]) -> RequestRejection {
     internal(format!("malformed grpc-timeout {}", quoted(text))).into()
 }
 
-pub(crate) fn unknown_codec(codec: &[u8], known: &str) -> Rejection {
+pub(crate) fn unknown_codec(codec: &[u8], known: &str) -> RequestRejection {
     let codec = quoted(codec);
     unimplemented(format!(
         "unknown codec {codec}: the service speaks application/grpc+{known}"
@@ -73,27 +73,27 @@ pub(crate) fn unknown_codec(codec: &[u8], known: &str) -> Rejection {
 }
 
 /// gRPC's compression document wants the answer to list the supported encodings.
-pub(crate) fn unknown_encoding(name: &[u8]) -> Rejection {
-    Rejection {
+pub(crate) fn unknown_encoding(name: &[u8]) -> RequestRejection {
+    RequestRejection {
         lists_encodings: true,
         ..unimplemented(format!("unknown grpc-encoding {}", quoted(name)))
     }
 }
 
-pub(crate) fn malformed_path(path: &[u8]) -> Rejection {
+pub(crate) fn malformed_path(path: &[u8]) -> RequestRejection {
     unimplemented(format!("malformed path {}", quoted(path)))
 }
 
-pub(crate) fn unknown_service(service: &[u8]) -> Rejection {
+pub(crate) fn unknown_service(service: &[u8]) -> RequestRejection {
     unimplemented(format!("unknown service {}", quoted(service)))
 }
 
-pub(crate) fn unknown_method(service: &[u8], method: &[u8]) -> Rejection {
+pub(crate) fn unknown_method(service: &[u8], method: &[u8]) -> RequestRejection {
     let (service, method) = (quoted(service), quoted(method));
     unimplemented(format!("unknown method {method} of service {service}"))
 }
 
-fn unimplemented(message: String) -> Rejection {
+fn unimplemented(message: String) -> RequestRejection {
     Status::new(Code::Unimplemented, message).into()
 }
 

@@ -6,7 +6,7 @@ use bookend_wire::grpc::{Code, Metadata, Status, percent};
 use bookend_wire::{ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
 
 use crate::compression::{ACCEPTED, GZIP, deflated};
-use crate::rejection::{HttpStatus, Rejection};
+use crate::rejection::{HttpStatus, RequestRejection};
 use crate::response_metadata::ResponseFields;
 use crate::status::internal;
 
@@ -227,7 +227,7 @@ impl ResponseWriter {
         &mut self,
         sender: &mut Sender,
         stream: StreamKey,
-        rejection: &Rejection,
+        rejection: &RequestRejection,
         page: Option<&str>,
     ) {
         match page {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::method::Route;
 use crate::quick_hash::QuickHash;
-use crate::rejection::{self, Rejection};
+use crate::rejection::{self, RequestRejection};
 use crate::service::Service;
 
 /// What stands behind a [`Route`].
@@ -47,7 +47,7 @@ impl Router {
 
     /// The method with that path, which is exactly `/package.Service/Method`, if its service speaks
     /// `codec`, where the request names one.
-    pub fn find(&self, path: &[u8], codec: Option<&[u8]>) -> Result<Route, Rejection> {
+    pub fn find(&self, path: &[u8], codec: Option<&[u8]>) -> Result<Route, RequestRejection> {
         let Some(route) = self.by_path.get(path).copied() else {
             return Err(self.not_found(path));
         };
@@ -77,7 +77,7 @@ impl Router {
             .any(|method| method.service.name().as_bytes() == name)
     }
 
-    fn not_found(&self, path: &[u8]) -> Rejection {
+    fn not_found(&self, path: &[u8]) -> RequestRejection {
         match split_path(path) {
             None => rejection::malformed_path(path),
             Some((service, method)) if self.has_service(service) => {

@@ -24,7 +24,7 @@ use crate::head_cache::HeadIndex;
 use crate::limits::Limits;
 use crate::method::HandlerKind;
 use crate::pool::threads::HandlerPool;
-use crate::rejection::Rejection;
+use crate::rejection::RequestRejection;
 use crate::reply::Reply;
 use crate::response_writer::HandlerOutcome;
 use crate::router::Router;
@@ -162,7 +162,7 @@ impl Visitor for RequestVisitor<'_> {
 }
 
 impl RequestVisitor<'_> {
-    fn read_head(&mut self, index: HeadIndex, fields: &HeaderList) -> Result<(), Rejection> {
+    fn read_head(&mut self, index: HeadIndex, fields: &HeaderList) -> Result<(), RequestRejection> {
         let head = self.calls.heads.head_mut(index);
         let fields = head.read(fields)?;
         head.route = self.environment.router.find(fields.path, fields.codec)?;

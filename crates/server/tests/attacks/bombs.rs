@@ -23,14 +23,14 @@ fn nothing_is_kept_for_a_length_that_is_too_large() {
 }
 
 /// A request in frames; its message is flagged as compressed if `encoding` says so.
-fn frames_of(id: u32, octets: &[u8], compressed: bool) -> Vec<Vec<u8>> {
+fn frames_of(id: u32, bytes: &[u8], compressed: bool) -> Vec<Vec<u8>> {
     let mut all = fields(ECHO);
     if compressed {
         all.push(("grpc-encoding".into(), "gzip".into()));
     }
     let mut body = vec![u8::from(compressed)];
-    body.extend((octets.len() as u32).to_be_bytes());
-    body.extend(octets);
+    body.extend((bytes.len() as u32).to_be_bytes());
+    body.extend(bytes);
     let mut frames = vec![head_of(id, &block(&all))];
     frames.extend(body.chunks(16_384).map(|piece| data(id, piece)));
     frames.push(frame(kind::DATA, flag::END_STREAM, id, b""));
@@ -38,10 +38,10 @@ fn frames_of(id: u32, octets: &[u8], compressed: bool) -> Vec<Vec<u8>> {
 }
 
 fn bomb(inflated_bytes: usize) -> Vec<Vec<u8>> {
-    let mut octets = Vec::new();
-    gzip::compress(&vec![0; inflated_bytes], &mut octets);
-    assert!(octets.len() < inflated_bytes / 500);
-    frames_of(1, &octets, true)
+    let mut bytes = Vec::new();
+    gzip::compress(&vec![0; inflated_bytes], &mut bytes);
+    assert!(bytes.len() < inflated_bytes / 500);
+    frames_of(1, &bytes, true)
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn control_without_the_bound_they_are_kept() {
 
 /// Requests whose messages come to a megabyte each, a kilobyte on the wire.
 fn swelling_requests(count: usize) -> Vec<u8> {
-    let mut octets = Vec::new();
-    gzip::compress(&vec![0; 1_000_000], &mut octets);
-    let requests = ids().map(|id| frames_of(id, &octets, true).concat());
+    let mut bytes = Vec::new();
+    gzip::compress(&vec![0; 1_000_000], &mut bytes);
+    let requests = ids().map(|id| frames_of(id, &bytes, true).concat());
     requests.take(count).collect::<Vec<_>>().concat()
 }
 

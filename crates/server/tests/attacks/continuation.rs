@@ -11,7 +11,7 @@ use crate::frames::{block, body, fields, frame};
 use crate::stage::{Outcome, Stage, but_http2};
 use crate::testing::ECHO;
 
-/// A header block that is begun and goes on in pieces of so many octets.
+/// A header block that is begun and goes on in pieces of so many bytes.
 fn endless(piece_bytes: usize) -> impl Iterator<Item = Vec<u8>> {
     // A literal whose value is as long as it gets.
     let begun = frame(kind::HEADERS, 0, 1, &[0x83, 0x86, 0x84]);
@@ -28,7 +28,7 @@ fn attack(limits: Limits, piece_bytes: usize) -> Outcome {
 }
 
 #[test]
-fn endless_blocks_are_cut_by_frames_and_by_octets() {
+fn endless_blocks_are_cut_by_frames_and_by_bytes() {
     figures::check("CONTINUATION of nothing", &attack(Limits::internet(), 0));
     figures::check(
         "CONTINUATION of a kilobyte",
@@ -41,7 +41,7 @@ fn endless_blocks_are_cut_by_frames_and_by_octets() {
 }
 
 #[test]
-fn control_a_larger_limit_of_octets_leaves_that_of_frames() {
+fn control_a_larger_limit_of_bytes_leaves_that_of_frames() {
     let generous = but_http2(|http2| http2.settings.max_header_list_bytes = Some(1 << 20));
     assert_eq!(attack(generous, 16_384).steps, 10);
 }
@@ -52,8 +52,8 @@ fn a_block_in_as_many_frames_as_are_allowed_is_answered() {
     let mut client = stage.attacker();
     let mut all = fields(ECHO);
     all.extend((0..8).map(|number| (format!("x-{number}"), "v".repeat(1_900))));
-    let octets = block(&all);
-    let mut pieces: Vec<_> = octets.chunks(octets.len().div_ceil(9)).collect();
+    let bytes = block(&all);
+    let mut pieces: Vec<_> = bytes.chunks(bytes.len().div_ceil(9)).collect();
     assert_eq!(pieces.len(), 9);
     let last = pieces.pop().expect("nine");
     let mut request = frame(kind::HEADERS, 0, 1, pieces[0]);

@@ -1,5 +1,5 @@
 //! What a client does before it has acknowledged our SETTINGS (CVE-2026-47244): they hold from the
-//! first octet.
+//! first byte.
 
 use bookend_server::Limits;
 use bookend_wire::ErrorCode;
@@ -11,10 +11,10 @@ use crate::stage::{Stage, but_http2};
 use crate::testing::WAIT;
 
 fn at_once(calls: usize) -> Vec<u8> {
-    let mut octets = PREFACE.to_vec();
-    octets.extend(frame(kind::SETTINGS, 0, 0, &[]));
-    octets.extend(ids().take(calls).flat_map(|id| request(id, WAIT, b"x")));
-    octets
+    let mut bytes = PREFACE.to_vec();
+    bytes.extend(frame(kind::SETTINGS, 0, 0, &[]));
+    bytes.extend(ids().take(calls).flat_map(|id| request(id, WAIT, b"x")));
+    bytes
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! What each attack comes to. The tests measure it, docs/use/limits.md shows it, and neither can differ
-//! from what stands here.
+//! What each attack achieves. The tests measure it, and docs/use/limits.md shows it.
 
 use crate::stage::Outcome;
 
-/// One attack and what it comes to.
+/// One attack and what it achieves.
 pub struct Figure {
     pub attack: &'static str,
     /// What is sent again and again.
@@ -46,7 +45,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     figure(
         "made you reset",
-        "a request's head, WINDOW_UPDATE by nothing",
+        "a request's head, WINDOW_UPDATE by zero",
         1_001,
         "ENHANCE_YOUR_CALM",
         64,
@@ -67,7 +66,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     figure(
         "CONTINUATION of nothing",
-        "CONTINUATION of no octets",
+        "an empty CONTINUATION",
         10,
         "ENHANCE_YOUR_CALM",
         64,
@@ -102,7 +101,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     figure(
         "HTTP/2 bomb",
-        "121 crumbs of a cookie, pinned by a window of nothing",
+        "121 crumbs of a cookie, kept alive by a window of zero",
         251,
         "taken: 250 streams, 128 fields each",
         8_192,
@@ -208,7 +207,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     figure(
         "empty DATA",
-        "DATA of no octets",
+        "an empty DATA frame",
         10_002,
         "ENHANCE_YOUR_CALM",
         64,
@@ -227,7 +226,7 @@ pub const FIGURES: &[Figure] = &[
         "ENHANCE_YOUR_CALM",
         64,
     ),
-    figure("tiny DATA", "DATA of one octet", 60_007, "answered", 384),
+    figure("tiny DATA", "DATA of one byte", 60_007, "answered", 384),
     figure(
         "messages of 4 GiB",
         "a prefix that announces 4 GiB",
@@ -283,7 +282,7 @@ pub fn check(attack: &str, outcome: &Outcome) {
     assert_eq!(outcome.steps, figure.steps, "{attack}: {outcome:?}");
     let peak_kib = outcome.peak_bytes >> 10;
     println!(
-        "{attack}: {peak_kib} KiB, {} octets sent",
+        "{attack}: {peak_kib} KiB, {} bytes sent",
         outcome.sent_bytes
     );
     assert!(peak_kib < figure.peak_kib, "{attack}: {peak_kib} KiB");

@@ -1,12 +1,12 @@
-//! Octets as hostile clients write them.
+//! Bytes as hostile clients write them.
 
 use bookend_wire::frame::{FrameHeader, HEADER_BYTES, flag, kind, write_frame};
 use bookend_wire::hpack::{Encoder, Indexing};
 
 pub fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
-    write_frame(&mut octets, kind, flags, id, payload);
-    octets
+    let mut bytes = Vec::new();
+    write_frame(&mut bytes, kind, flags, id, payload);
+    bytes
 }
 
 /// The header of a frame whose payload does not come.
@@ -37,12 +37,12 @@ pub fn fields(path: &str) -> Vec<(String, String)> {
 /// A header block of these fields that uses no table.
 pub fn block(fields: &[(String, String)]) -> Vec<u8> {
     let mut encoder = Encoder::new(0);
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for (name, value) in fields {
         let (name, value) = (name.as_bytes(), value.as_bytes());
-        encoder.field(name, value, Indexing::Never, &mut octets);
+        encoder.field(name, value, Indexing::Never, &mut bytes);
     }
-    octets
+    bytes
 }
 
 /// A request's head; its body is to come.
@@ -65,25 +65,25 @@ pub fn head_with(id: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A gRPC message, its prefix included.
-pub fn message(octets: &[u8]) -> Vec<u8> {
+pub fn message(bytes: &[u8]) -> Vec<u8> {
     let mut framed = vec![0];
-    framed.extend((octets.len() as u32).to_be_bytes());
-    framed.extend(octets);
+    framed.extend((bytes.len() as u32).to_be_bytes());
+    framed.extend(bytes);
     framed
 }
 
 /// A request's whole body: one message.
-pub fn body(id: u32, octets: &[u8]) -> Vec<u8> {
-    frame(kind::DATA, flag::END_STREAM, id, &message(octets))
+pub fn body(id: u32, bytes: &[u8]) -> Vec<u8> {
+    frame(kind::DATA, flag::END_STREAM, id, &message(bytes))
 }
 
-pub fn data(id: u32, octets: &[u8]) -> Vec<u8> {
-    frame(kind::DATA, 0, id, octets)
+pub fn data(id: u32, bytes: &[u8]) -> Vec<u8> {
+    frame(kind::DATA, 0, id, bytes)
 }
 
 /// A whole unary request.
-pub fn request(id: u32, path: &str, octets: &[u8]) -> Vec<u8> {
-    [head(id, path), body(id, octets)].concat()
+pub fn request(id: u32, path: &str, bytes: &[u8]) -> Vec<u8> {
+    [head(id, path), body(id, bytes)].concat()
 }
 
 pub fn reset(id: u32) -> Vec<u8> {
@@ -118,10 +118,10 @@ pub fn ids() -> impl Iterator<Item = u32> + Clone {
     (1..).step_by(2)
 }
 
-/// Takes the whole frames off the front of `octets`.
-pub fn take_frames(octets: &mut Vec<u8>) -> Vec<(FrameHeader, Vec<u8>)> {
+/// Takes the whole frames off the front of `bytes`.
+pub fn take_frames(bytes: &mut Vec<u8>) -> Vec<(FrameHeader, Vec<u8>)> {
     let mut frames = Vec::new();
-    let mut rest = &octets[..];
+    let mut rest = &bytes[..];
     while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
         let header = FrameHeader::parse(head);
         let Some((payload, behind)) = behind.split_at_checked(header.length) else {
@@ -131,6 +131,6 @@ pub fn take_frames(octets: &mut Vec<u8>) -> Vec<(FrameHeader, Vec<u8>)> {
         rest = behind;
     }
     let left = rest.to_vec();
-    *octets = left;
+    *bytes = left;
     frames
 }

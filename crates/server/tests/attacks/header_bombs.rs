@@ -18,24 +18,24 @@ const NEWEST: u8 = 0x80 | 62;
 
 /// A request's head that enters `name: value` in the table, for the blocks that follow.
 fn planted(id: u32, name: &str, value: &str) -> Vec<u8> {
-    let mut octets = block(&fields(ECHO));
+    let mut bytes = block(&fields(ECHO));
     let mut encoder = Encoder::new(4_096);
     encoder.field(
         name.as_bytes(),
         value.as_bytes(),
         Indexing::Incremental,
-        &mut octets,
+        &mut bytes,
     );
-    head_of(id, &octets)
+    head_of(id, &bytes)
 }
 
 /// A request's head, unlike any other, with so many references to what was planted.
 fn references(id: u32, path: &str, count: usize) -> Vec<u8> {
     let mut all = fields(path);
     all.push(("x-number".into(), id.to_string()));
-    let mut octets = block(&all);
-    octets.extend(repeat_n(NEWEST, count));
-    head_of(id, &octets)
+    let mut bytes = block(&all);
+    bytes.extend(repeat_n(NEWEST, count));
+    head_of(id, &bytes)
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn control_without_a_limit_of_fields_twenty_heads_take_more() {
 
 #[test]
 fn lengths_are_checked_before_anything_is_stored_for_them() {
-    let begins_with = |octets: &[u8]| {
+    let begins_with = |bytes: &[u8]| {
         let mut all = block(&fields(ECHO));
         all.extend([0x00, 0x01, b'a']);
-        all.extend(octets);
+        all.extend(bytes);
         head_of(1, &all)
     };
     let cases = [
@@ -110,7 +110,7 @@ fn lengths_are_checked_before_anything_is_stored_for_them() {
             begins_with(&[0x7f, 0x80, 0xff, 0xff, 0xff, 0x0f]),
         ),
         (
-            "an integer of six octets",
+            "an integer of six bytes",
             begins_with(&[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]),
         ),
         (
@@ -118,10 +118,10 @@ fn lengths_are_checked_before_anything_is_stored_for_them() {
             begins_with(&[&[0x7f][..], &[0x80; 8_000]].concat()),
         ),
     ];
-    for (what, octets) in cases {
+    for (what, bytes) in cases {
         let mut stage = Stage::new(Limits::internet());
         let mut attacker = stage.attacker();
-        let outcome = stage.attack(&mut attacker, once(octets));
+        let outcome = stage.attack(&mut attacker, once(bytes));
         assert_eq!(outcome.code(), Some(ErrorCode::COMPRESSION_ERROR), "{what}");
         figures::check("HPACK strings of 4 GiB", &outcome);
     }
@@ -132,12 +132,12 @@ fn a_head_that_is_refused_leaves_the_table_right_for_the_next() {
     let mut stage = Stage::new(Limits::internet());
     let mut client = stage.attacker();
     // The second block is beyond the list, and enters a field nevertheless.
-    let mut octets = block(&fields(ECHO));
-    octets.extend([NEWEST; 10]);
+    let mut bytes = block(&fields(ECHO));
+    bytes.extend([NEWEST; 10]);
     let mut encoder = Encoder::new(4_096);
-    encoder.field(b"y", b"z", Indexing::Incremental, &mut octets);
+    encoder.field(b"y", b"z", Indexing::Incremental, &mut bytes);
     stage.send(&mut client, &planted(1, "x", &"v".repeat(3_000)));
-    stage.send(&mut client, &head_of(3, &octets));
+    stage.send(&mut client, &head_of(3, &bytes));
     assert_eq!(client.heard.resets_with(ErrorCode::ENHANCE_YOUR_CALM), 1);
     stage.send(
         &mut client,

@@ -33,7 +33,7 @@ fn only_the_exact_path_of_a_method_is_one() {
 }
 
 #[test]
-fn octets_that_are_no_base64_cost_their_call_and_nothing_else() {
+fn bytes_that_are_no_base64_cost_their_call_and_nothing_else() {
     let mut stage = Stage::new(Limits::internet());
     let mut client = stage.attacker();
     let call = |id, token| {

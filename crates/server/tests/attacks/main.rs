@@ -1,6 +1,6 @@
 //! What hostile clients do, one story for each attack that HTTP/2 servers are known to fall for.
 //!
-//! Every story shows how the attack ends; that memory and work stay bounded, in octets, frames and
+//! Every story shows how the attack ends; that memory and work stay bounded, in bytes, frames and
 //! calls, never in seconds; that another connection is answered all the while; that a client just
 //! below the limit is left alone; and that it is the limit that does all this: without it the same
 //! check fails. Time is virtual. Figures are kept in [`figures`], from where docs/use/limits.md has
@@ -17,7 +17,6 @@ mod floods;
 mod frames;
 mod header_bombs;
 mod header_rules;
-mod lapses;
 mod made_you_reset;
 mod output;
 mod page;
@@ -25,6 +24,7 @@ mod rapid_reset;
 mod sockets;
 mod stage;
 mod testing;
+mod timeouts;
 mod tiny_data;
 mod windows;
 

@@ -33,7 +33,7 @@ fn requests_that_ask_for_nothing_but_a_reset_are_cut() {
 }
 
 #[test]
-fn a_window_that_is_opened_octet_by_octet_is_cut() {
+fn a_window_that_is_opened_byte_by_byte_is_cut() {
     let mut stage = Stage::new(Limits::internet());
     let mut attacker = stage.attacker_with(&stream_window(0));
     stage.send(&mut attacker, &fill(1, 1 << 20));

@@ -72,7 +72,7 @@ fn sizes() -> Vec<Row> {
         row(
             "header list",
             move |limits| bytes(list(limits) as usize),
-            "hyper's; 32 octets a field are counted on top (RFC 9113, 6.5.2). Beyond it a stream is reset, beyond four times as much the connection closed, as in h2",
+            "hyper's; each field counts 32 bytes more than its text (RFC 9113, 6.5.2). Beyond the limit a stream is reset, beyond four times the limit the connection is closed, as in h2",
         ),
         row(
             "fields of a header list",
@@ -80,14 +80,14 @@ fn sizes() -> Vec<Row> {
             "Envoy stops at 100; each crumb of a cookie is one (CVE-2026-49975)",
         ),
         row(
-            "octets of a header block",
+            "size of a header block",
             move |limits| bytes(list(limits) as usize * MAX_HEADER_BLOCK_LISTS),
-            "four header lists: coded octets are hardly more than those that they stand for",
+            "four header lists: encoding hardly makes a list longer",
         ),
         row(
             "answers behind closed windows",
             |limits| bytes(limits.http2.max_blocked_bytes),
-            "hyper's 400 KiB for each of 250 streams come to 100 MB. Beyond, streams are refused, which is safe to try again",
+            "hyper's 400 KiB for each of 250 streams come to 100 MB. Beyond it, streams are refused, which is safe to retry",
         ),
         row(
             "request message",
@@ -97,7 +97,7 @@ fn sizes() -> Vec<Row> {
         row(
             "unfinished requests together",
             |limits| bytes(limits.max_unfinished_bytes),
-            "four of the largest messages; a thousand streams of a megabyte. Whole ones that wait for a thread of the pool, or for their client to end the stream, count",
+            "four of the largest messages; a thousand streams of a megabyte. Complete requests that wait for a thread of the pool, or for the end of their stream, count too",
         ),
     ]
 }
@@ -105,49 +105,49 @@ fn sizes() -> Vec<Row> {
 fn times_and_rates() -> Vec<Row> {
     vec![
         row(
-            "until the first SETTINGS",
+            "time until the client's preface and SETTINGS",
             |limits| time(limits.preface_timeout_ns),
-            "Go's net/http2 waits as long for the preface",
+            "Go's net/http2 waits as long",
         ),
         row(
-            "a half frame, an open header block",
+            "time to complete a frame or a header block",
             |limits| time(limits.input_timeout_ns),
             "Apache's RequestReadTimeout gives headers as long",
         ),
         row(
-            "a request of one message comes no further",
+            "time without progress of a request of one message",
             |limits| time(limits.request_timeout_ns),
             "nginx's client_body_timeout",
         ),
         row(
-            "nothing is taken of what is written",
+            "time without the client reading anything",
             |limits| time(limits.write_timeout_ns),
             "nginx's send_timeout",
         ),
         row(
-            "windows let nothing go",
+            "time without the windows letting anything through",
             |limits| time(limits.window_timeout_ns),
-            "Envoy's stream_idle_timeout; longer than for writes, since programs that stop reading one stream are what flow control is for",
+            "Envoy's stream_idle_timeout; longer than for writes, since flow control exists for programs that stop reading one stream",
         ),
         row(
-            "no call",
+            "time without a call",
             |limits| time(limits.idle_timeout_ns),
-            "Envoy's idle_timeout; the client is asked to leave and loses no call",
+            "Envoy's idle_timeout; the connection is drained, and no call is lost",
         ),
         row(
-            "silence before a PING asks for a sign of life",
+            "silence before a keepalive PING",
             |limits| time(limits.keepalive.map(|keepalive| keepalive.time_ns)),
             "grpc-go's servers",
         ),
         row(
-            "silence behind that PING",
+            "silence after that PING",
             |limits| time(limits.keepalive.map(|keepalive| keepalive.timeout_ns)),
             "grpc-go's and grpc-java's",
         ),
         row(
             "age of a connection",
             |limits| time(limits.connection_age.as_ref().map(|age| age.max_ns)),
-            "grpc-go's default; with one, ages differ by up to 10 % either way",
+            "grpc-go's default; a limit is varied by up to 10 % either way",
         ),
         row(
             "streams reset, by either side",
@@ -177,19 +177,19 @@ fn constants_of_the_protocol() -> Vec<Constant> {
             "nghttp2 allows 8 CONTINUATION frames; empty ones count",
         ),
         (
-            "octets of an integer in HPACK",
+            "bytes of an integer in HPACK",
             "5".into(),
-            "h2's; 32 bits need no more, and zeros cannot be added for ever (CVE-2023-33953)",
+            "h2's; 32 bits need no more, and zeros cannot be appended without end (CVE-2023-33953)",
         ),
         (
-            "a window opened by a crack",
+            "a small WINDOW_UPDATE",
             bytes(SMALL_INCREMENT_BYTES as usize),
-            "less is a glitch while something waits for it; h2 has senders of smaller DATA frames pay (RUSTSEC-2026-0258)",
+            "a smaller increment is a glitch while data waits for it; h2 penalises senders of smaller DATA frames (RUSTSEC-2026-0258)",
         ),
         (
-            "unwritten output before a connection is read no further",
+            "unwritten output before a connection is no longer read",
             bytes(BACKLOG_LIMIT_BYTES),
-            "as large as the kernel's send buffer grows; stops floods of frames that want an answer (CVE-2019-9512, 9515, 9517)",
+            "as large as the kernel's send buffer grows; stops floods of frames that need an answer (CVE-2019-9512, 9515, 9517)",
         ),
     ]
 }
@@ -202,34 +202,34 @@ fn constants_of_calls() -> Vec<Constant> {
             "a quarter of that, so that other answers find room",
         ),
         (
-            "what a stream has waiting for windows before its handler is stopped",
+            "output of a stream held back by flow control before its handler must stop",
             bytes(STREAM_SEND_BUFFER_BYTES),
             "grpc-go's write quota",
         ),
         (
-            "the same of a connection's streams together",
+            "the same for all streams of a connection",
             bytes(CONNECTION_SEND_BUFFER_BYTES),
-            "what 250 of them fill",
+            "what 250 streams can fill",
         ),
         (
             "what a stream sends in one turn",
             bytes(STREAM_TURN_BYTES),
-            "four full frames, then others have theirs",
+            "four full frames; then the other streams have their turns",
         ),
         (
             "one read",
             bytes(RECEIVE_BUFFER_BYTES),
-            "larger ones bought nothing; also the longest frame that could be allowed",
+            "larger reads were no faster; also the longest frame that could be allowed",
         ),
         (
             "threads for handlers that block",
             POOL_THREADS.to_string(),
-            "Java's and Python's servers are given ten to a hundred",
+            "Java's and Python's servers usually get ten to a hundred",
         ),
         (
             "calls that wait for one of them",
             POOL_QUEUED_CALLS.to_string(),
-            "who waits longer is better told at once",
+            "a client that would wait longer should fail at once",
         ),
     ]
 }
@@ -237,34 +237,34 @@ fn constants_of_calls() -> Vec<Constant> {
 fn constants_of_time() -> Vec<Constant> {
     vec![
         (
-            "between two looks at a connection",
+            "interval of timeout checks",
             time(Some(TIMEOUT_CHECK_INTERVAL_NS)),
-            "the times of the presets last up to so much longer",
+            "the timeouts of the presets may last that much longer",
         ),
         (
-            "a client that is asked to leave has, to answer the PING",
+            "time to answer the PING behind a GOAWAY",
             time(Some(GOAWAY_PING_TIMEOUT_NS)),
             "grpc-go's, and Envoy's drain_timeout",
         ),
         (
-            "calls go on for, when the server is told to stop",
+            "time for calls once the server stops",
             time(Some(DRAIN_NS)),
             "Docker kills after 10 s, Kubernetes after 30 s; `BoundServer::drain` changes it",
         ),
         (
-            "and what they are told then is written for",
+            "time to write the last output after that",
             format!("{} ms", FINAL_FLUSH_NS / 1_000_000),
-            "a few frames a connection; 1 s and this are less than the 2 s after which the lab kills",
+            "a few frames a connection; together with 1 s less than the 2 s after which the lab kills",
         ),
         (
-            "making a connection",
+            "time to connect",
             time(Some(CONNECT_TIMEOUT_NS)),
             "three SYN retransmissions (RFC 6298)",
         ),
         (
-            "streams that our clients open before the server's SETTINGS",
+            "streams of our clients before the server's SETTINGS",
             CONCURRENT_STREAMS_BEFORE_SETTINGS.to_string(),
-            "RFC 9113, 6.5.2 has servers allow no fewer",
+            "the least that RFC 9113, 6.5.2 recommends to servers",
         ),
     ]
 }

@@ -39,8 +39,8 @@ impl Client {
     }
 
     /// Sends; a server that has hung up is no failure of the test.
-    fn send(&mut self, octets: &[u8]) {
-        let _ = self.socket.write_all(octets);
+    fn send(&mut self, bytes: &[u8]) {
+        let _ = self.socket.write_all(bytes);
     }
 
     /// Reads once; `None` at the end.
@@ -71,8 +71,8 @@ impl Client {
             count += heard.len();
             for (frame_kind, _, payload) in heard {
                 if frame_kind == kind::GOAWAY {
-                    let octets = payload[4..8].try_into().expect("four octets");
-                    code = Some(ErrorCode(u32::from_be_bytes(octets)));
+                    let bytes = payload[4..8].try_into().expect("four bytes");
+                    code = Some(ErrorCode(u32::from_be_bytes(bytes)));
                 }
             }
         }

@@ -55,7 +55,7 @@ pub struct Peer {
 pub struct Heard {
     /// Frames by type.
     pub frames: BTreeMap<u8, u64>,
-    /// Octets of DATA.
+    /// Bytes of DATA.
     pub body_bytes: usize,
     /// RST_STREAM by code.
     pub resets: BTreeMap<ErrorCode, u64>,
@@ -210,8 +210,8 @@ impl Stage {
     }
 
     /// A peer sends, and reads what comes.
-    pub fn send(&mut self, peer: &mut Peer, octets: &[u8]) {
-        self.server.give(peer.connection, octets);
+    pub fn send(&mut self, peer: &mut Peer, bytes: &[u8]) {
+        self.server.give(peer.connection, bytes);
         peer.read(&mut self.server);
     }
 
@@ -258,11 +258,11 @@ impl Peer {
     /// Reads everything that the server has for it.
     pub fn read(&mut self, server: &mut Simulated<ServerShard>) {
         loop {
-            let octets = server.take(self.connection, 64 << 10);
-            if octets.is_empty() {
+            let bytes = server.take(self.connection, 64 << 10);
+            if bytes.is_empty() {
                 return;
             }
-            self.unread.extend(octets);
+            self.unread.extend(bytes);
             for (header, payload) in take_frames(&mut self.unread) {
                 if header.kind == kind::PING && !header.has(flag::ACK) {
                     self.asked.push(payload.clone());
@@ -276,7 +276,7 @@ impl Peer {
         *self.heard.frames.entry(kind).or_default() += 1;
         let code_at = |at: usize| {
             ErrorCode(u32::from_be_bytes(
-                payload[at..at + 4].try_into().expect("four octets"),
+                payload[at..at + 4].try_into().expect("four bytes"),
             ))
         };
         match kind {

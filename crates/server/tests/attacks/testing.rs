@@ -11,7 +11,7 @@ use bookend_server::{
 use crate::chat::Chat;
 
 pub const ECHO: &str = "/attack.Testing/Echo";
-/// Answers with as many octets as the four of the request say.
+/// Answers with as many bytes as the four of the request say.
 pub const FILL: &str = "/attack.Testing/Fill";
 /// Answers when it is let.
 pub const WAIT: &str = "/attack.Testing/Wait";
@@ -95,8 +95,8 @@ impl Service for Testing {
         }
         match METHODS[method].name {
             "Fill" => {
-                let octets = request.try_into().map_or(0, u32::from_be_bytes);
-                reply.message(|output| output.resize(output.len() + octets as usize, 7));
+                let bytes = request.try_into().map_or(0, u32::from_be_bytes);
+                reply.message(|output| output.resize(output.len() + bytes as usize, 7));
             }
             "Wait" => self.waiting.lock().unwrap().push(reply.defer()),
             "OpenSesame" => match context.metadata().find_binary("token-bin") {

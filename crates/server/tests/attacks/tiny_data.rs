@@ -1,4 +1,4 @@
-//! DATA in tiny frames (RUSTSEC-2026-0258): flow control counts octets, and whoever keeps a frame
+//! DATA in tiny frames (RUSTSEC-2026-0258): flow control counts bytes, and whoever keeps a frame
 //! for each of them keeps far more.
 
 use std::iter::once;
@@ -13,12 +13,12 @@ use crate::testing::{CHAT, ECHO};
 
 const MESSAGE_BYTES: usize = 60_000;
 
-/// A request whose message comes an octet a frame.
-fn octet_by_octet(path: &str) -> impl Iterator<Item = Vec<u8>> {
+/// A request whose message comes a byte a frame.
+fn byte_by_byte(path: &str) -> impl Iterator<Item = Vec<u8>> {
     let body = message(&[7; MESSAGE_BYTES]);
-    let octets = body.into_iter().map(|octet| data(1, &[octet]));
+    let bytes = body.into_iter().map(|byte| data(1, &[byte]));
     let end = frame(kind::DATA, flag::END_STREAM, 1, b"");
-    once(head(1, path)).chain(octets).chain(once(end))
+    once(head(1, path)).chain(bytes).chain(once(end))
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_message_in_tiny_frames_takes_no_more_memory_than_the_message() {
     for path in [ECHO, CHAT] {
         let mut stage = Stage::new(Limits::internet());
         let mut client = stage.attacker();
-        let outcome = stage.attack(&mut client, octet_by_octet(path));
+        let outcome = stage.attack(&mut client, byte_by_byte(path));
         figures::check("tiny DATA", &outcome);
         assert_eq!(outcome.ended_by, None, "it is slow, and legal");
         assert_eq!(client.heard.statuses_of("0"), 1);

@@ -11,11 +11,11 @@ use crate::testing::{ECHO, FILL};
 
 #[test]
 fn each_ends_what_it_belongs_to_with_its_code() {
-    let ended_by = |octets: Vec<u8>| {
+    let ended_by = |bytes: Vec<u8>| {
         let mut stage = Stage::new(Limits::internet());
         let mut attacker = stage.attacker();
         stage.send(&mut attacker, &head(1, ECHO));
-        let outcome = stage.attack(&mut attacker, once(octets));
+        let outcome = stage.attack(&mut attacker, once(bytes));
         let reset = attacker.heard.resets.keys().next().copied();
         (outcome.code(), reset)
     };

@@ -122,7 +122,7 @@ fn a_message_without_the_flag_is_plain_whatever_the_head_says() {
 }
 
 #[test]
-fn a_compressed_request_may_come_octet_by_octet() {
+fn a_compressed_request_may_come_byte_by_byte() {
     let mut pair = Pair::over(Echo::default());
     let stream = open(&mut pair, "Echo", &[SENDS]);
     let message = vec![7; 100_000];

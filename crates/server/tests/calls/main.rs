@@ -65,7 +65,7 @@ fn several_requests_in_one_read_are_answered_by_one_write() {
 }
 
 #[test]
-fn a_request_that_comes_octet_by_octet_is_answered() {
+fn a_request_that_comes_byte_by_byte_is_answered() {
     let mut pair = Pair::new();
     let stream = pair.start(PRICE, "slow");
     pair.pump_in_pieces(1);

@@ -1,4 +1,4 @@
-//! Metadata in both directions, text and octets, with answers and with errors.
+//! Metadata in both directions, text and bytes, with answers and with errors.
 
 use bookend_server::{
     Code, Context, HandlerKind, InlineStream, MethodDescriptor, Reply, Service, Status, StreamReply,
@@ -18,16 +18,16 @@ const METHODS: &[MethodDescriptor] = &[
     },
 ];
 
-/// Sends the octets of `x-octets-bin` back, reversed, before its answer; after it, how many values
+/// Sends the bytes of `x-bytes-bin` back, reversed, before its answer; after it, how many values
 /// of `x-text` came. Then does what the request says.
 struct Notes;
 
 impl Notes {
     fn note(context: &Context<'_>) -> Result<(), Status> {
-        for octets in context.metadata().find_all_binary("x-octets-bin") {
-            let mut octets = octets?;
-            octets.reverse();
-            context.add_binary_header("x-reversed-bin", &octets);
+        for bytes in context.metadata().find_all_binary("x-bytes-bin") {
+            let mut bytes = bytes?;
+            bytes.reverse();
+            context.add_binary_header("x-reversed-bin", &bytes);
         }
         let count = context.metadata().find_all("x-text").count();
         context.add_trailer("x-count", count.to_string().as_bytes());
@@ -102,11 +102,11 @@ fn call(pair: &mut Pair, method: &str, metadata: &[(&str, &str)], message: &[u8]
 }
 
 #[test]
-fn octets_go_both_ways_padded_or_not() {
+fn bytes_go_both_ways_padded_or_not() {
     let mut pair = Pair::over(Notes);
     for method in ["Unary", "Chat"] {
         for value in ["/wAB", "/wABAg==", "/wABAg"] {
-            let stream = call(&mut pair, method, &[("x-octets-bin", value)], b"");
+            let stream = call(&mut pair, method, &[("x-bytes-bin", value)], b"");
             let heard = pair.heard(stream);
             assert_eq!(heard.code(), Code::Ok);
             let reversed = if value == "/wAB" { "AQD/" } else { "AgEA/w" };
@@ -120,9 +120,9 @@ fn a_name_may_have_several_values() {
     let mut pair = Pair::over(Notes);
     let metadata = [
         ("x-text", "one"),
-        ("x-octets-bin", "AQI,Ag"),
+        ("x-bytes-bin", "AQI,Ag"),
         ("x-text", "two"),
-        ("x-octets-bin", "AA=="),
+        ("x-bytes-bin", "AA=="),
         ("x-text", "two"),
     ];
     let stream = call(&mut pair, "Unary", &metadata, b"");
@@ -142,10 +142,10 @@ fn bad_base64_is_an_error_of_its_call_only() {
     let mut pair = Pair::over(Notes);
     let going_on = open(&mut pair, "Chat", &[]);
     for method in ["Unary", "Chat"] {
-        let stream = call(&mut pair, method, &[("x-octets-bin", "no base64!")], b"");
+        let stream = call(&mut pair, method, &[("x-bytes-bin", "no base64!")], b"");
         assert_eq!(pair.heard(stream).code(), Code::Internal);
         let message = pair.heard(stream).status_message();
-        assert_eq!(message, "the value of x-octets-bin is no base64");
+        assert_eq!(message, "the value of x-bytes-bin is no base64");
     }
     pair.client.sender.data(going_on, &framed(b"on"), true);
     pair.pump();
@@ -157,7 +157,7 @@ fn bad_base64_is_an_error_of_its_call_only() {
 fn an_error_brings_its_metadata_before_a_head_and_behind_one() {
     let mut pair = Pair::over(Notes);
     for method in ["Unary", "Chat"] {
-        let stream = call(&mut pair, method, &[("x-octets-bin", "AQ")], b"fail");
+        let stream = call(&mut pair, method, &[("x-bytes-bin", "AQ")], b"fail");
         let heard = pair.heard(stream);
         assert_eq!((heard.code(), heard.header_blocks), (Code::Aborted, 1));
         assert_eq!(heard.field("x-count"), Some("0"));
@@ -175,7 +175,7 @@ fn an_error_brings_its_metadata_before_a_head_and_behind_one() {
 #[test]
 fn a_stream_may_send_its_head_before_its_first_message() {
     let mut pair = Pair::over(Notes);
-    let stream = open(&mut pair, "Chat", &[("x-octets-bin", "AQ")]);
+    let stream = open(&mut pair, "Chat", &[("x-bytes-bin", "AQ")]);
     pair.client.sender.data(stream, &framed(b"head"), false);
     pair.pump();
     let heard = pair.heard(stream);

@@ -89,7 +89,7 @@ impl Visitor for Listener {
         heard.header_blocks += 1;
         heard.ended |= end_stream;
         for field in fields.iter() {
-            let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).unwrap();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             heard.fields.push((text(field.name), text(field.value)));
         }
         None
@@ -401,18 +401,18 @@ fn extra<'a>(metadata: &'a [(&str, &str)]) -> Vec<ExtraField<'a>> {
     metadata.iter().map(field).collect()
 }
 
-/// What compressed octets stand for.
-fn inflated(octets: &[u8]) -> Vec<u8> {
+/// What compressed bytes stand for.
+fn inflated(bytes: &[u8]) -> Vec<u8> {
     let mut message = Vec::new();
-    gzip::decompress(octets, usize::MAX, &mut message).unwrap();
+    gzip::decompress(bytes, usize::MAX, &mut message).unwrap();
     message
 }
 
 /// A message as it stands in a body, compressed.
 pub fn deflated(message: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
-    gzip::compress(message, &mut octets);
-    let mut body = framed(&octets);
+    let mut bytes = Vec::new();
+    gzip::compress(message, &mut bytes);
+    let mut body = framed(&bytes);
     body[0] = 1;
     body
 }

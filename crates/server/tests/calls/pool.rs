@@ -464,14 +464,14 @@ fn metadata_and_compression_work_on_the_pool() {
     let server = builder.bind("127.0.0.1:0").unwrap().spawn().unwrap();
     let mut client = Client::connect_with(server.local_address(), &ConnectionConfig::trusted());
     let mut echo = head("/shop.v1.Orders/Appraise");
-    echo.push(b"x-octets-bin", b"AQID");
+    echo.push(b"x-bytes-bin", b"AQID");
     let stream = client.start_with(echo, "echo");
     let heard = client.wait_for(stream);
     assert_eq!(heard.cents(), [4]);
     assert_eq!(heard.field("x-before-bin"), Some("AQID"));
     assert_eq!(heard.field("x-after"), Some("bye"));
     let mut bad = head("/shop.v1.Orders/Appraise");
-    bad.push(b"x-octets-bin", b"?");
+    bad.push(b"x-bytes-bin", b"?");
     let stream = client.start_with(bad, "echo");
     assert_eq!(client.wait_for(stream).code(), Code::Internal);
     let mut compressed = head("/shop.v1.Orders/Haggle");

@@ -100,8 +100,8 @@ impl Orders for Shop {
     fn appraise(&self, request: Item, context: &PoolContext) -> Result<Money, Status> {
         assert_ne!(request.name, "panic", "as it was asked to");
         if request.name == "echo" {
-            let octets = context.metadata().find_binary("x-octets-bin")?;
-            context.add_binary_header("x-before-bin", &octets.unwrap_or_default());
+            let bytes = context.metadata().find_binary("x-bytes-bin")?;
+            context.add_binary_header("x-before-bin", &bytes.unwrap_or_default());
             context.add_trailer("x-after", b"bye");
         }
         Ok(Money {

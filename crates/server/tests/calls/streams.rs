@@ -26,7 +26,7 @@ struct Ask {
 #[derive(Clone, PartialEq, Message)]
 struct Payload {
     #[prost(bytes = "vec", tag = "1")]
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// Methods of every cardinality, and what their handlers have seen.
@@ -130,10 +130,10 @@ impl StreamHandler<Ask, Payload> for Sender {
 
 impl Sender {
     fn send(&mut self, replies: &mut Replies<'_, '_, Payload>) {
-        let octets = vec![7; self.ask.bytes as usize];
+        let bytes = vec![7; self.ask.bytes as usize];
         while self.ask.replies > 0 && !replies.is_full() {
             replies.send(&Payload {
-                octets: octets.clone(),
+                bytes: bytes.clone(),
             });
             self.seen.replies.fetch_add(1, Ordering::Relaxed);
             self.ask.replies -= 1;
@@ -273,7 +273,7 @@ fn a_request_larger_than_the_window_still_comes_whole() {
     }
     .encode_to_vec();
     let unknown = Payload {
-        octets: vec![1; 1_000_000],
+        bytes: vec![1; 1_000_000],
     };
     // Field 3: of another version of the message, and ignored.
     prost::encoding::message::encode(3, &unknown, &mut large);
@@ -293,7 +293,7 @@ fn all_send_buffers_of_a_connection_are_bounded_together() {
     let streams: Vec<_> = (0..600).map(|_| list(&mut pair, 70, 1_000)).collect();
     pair.pump();
     let kept_bytes = pair.streams.replies() as usize * 1_000 - 65_535;
-    // Without what frames a message of a thousand octets.
+    // Without what frames a message of a thousand bytes.
     let least_bytes = CONNECTION_SEND_BUFFER_BYTES / 100 * 98;
     assert!(kept_bytes >= least_bytes, "{kept_bytes}");
     assert!(kept_bytes <= CONNECTION_SEND_BUFFER_BYTES, "{kept_bytes}");
@@ -396,11 +396,11 @@ fn a_method_of_one_reply_gives_exactly_one() {
     }
 }
 
-/// An octet string that methods do not know, and leave out.
+/// A byte string that methods do not know, and leave out.
 #[derive(Clone, PartialEq, Message)]
 struct Ballast {
     #[prost(bytes = "vec", tag = "15")]
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 #[test]
@@ -414,8 +414,8 @@ fn a_request_that_is_kept_until_it_is_the_only_one_counts_as_unfinished() {
         replies: 1,
         bytes: 1,
     };
-    let octets = vec![7; 30_000];
-    let request = [ask.encode_to_vec(), Ballast { octets }.encode_to_vec()].concat();
+    let bytes = vec![7; 30_000];
+    let request = [ask.encode_to_vec(), Ballast { bytes }.encode_to_vec()].concat();
     let begin = |pair: &mut Pair| {
         let stream = pair.open(&fields("/test.Streams/List"), false);
         pair.client.sender.data(stream, &framed(&request), false);

@@ -102,18 +102,18 @@ impl World {
         }
     }
 
-    /// Up to so many octets of a client arrive.
+    /// Up to so many bytes of a client arrive.
     pub fn arrive(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
         client.underway.append(&mut client.connection.sender.output);
         let count = most.min(client.underway.len());
-        let octets: Vec<u8> = client.underway.drain(..count).collect();
+        let bytes: Vec<u8> = client.underway.drain(..count).collect();
         if count > 0 {
-            self.server.give(client.id, &octets);
+            self.server.give(client.id, &bytes);
         }
     }
 
-    /// All but the last octets of a client arrive.
+    /// All but the last bytes of a client arrive.
     pub fn arrive_but(&mut self, client: usize, missing_bytes: usize) {
         let Client {
             underway,
@@ -124,11 +124,11 @@ impl World {
         self.arrive(client, all_bytes - missing_bytes);
     }
 
-    /// A client reads up to so many octets.
+    /// A client reads up to so many bytes.
     pub fn read(&mut self, client: usize, most: usize) {
         let client = &mut self.clients[client];
-        let octets = self.server.take(client.id, most);
-        client.unread.extend(octets);
+        let bytes = self.server.take(client.id, most);
+        client.unread.extend(bytes);
         let used = client.connection.receive(&client.unread, &mut client.heard);
         let used = used.expect("the server keeps to HTTP/2");
         let frames: Vec<u8> = client.unread.drain(..used).collect();

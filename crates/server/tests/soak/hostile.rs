@@ -57,7 +57,7 @@ const ATTACKS: &[(&str, Attack)] = &[
             head_of(id, &bomb)
         });
     }),
-    ("windows of one octet", |attacker| {
+    ("windows of one byte", |attacker| {
         attacker.send(&stream_window(1));
         attacker.requests(|id| [fill(id, 100), update(id, 1)].concat());
     }),
@@ -92,18 +92,18 @@ const ATTACKS: &[(&str, Attack)] = &[
         });
     }),
     ("rubbish", |attacker| {
-        attacker.again_of(|source| source.octets(2000))
+        attacker.again_of(|source| source.bytes(2000))
     }),
     ("rubbish in frames", |attacker| {
         attacker.again_of(|source| {
             let (kind, flags) = (source.below(11) as u8, source.below(256) as u8);
-            frame(kind, flags, source.below(9) as u32, &source.octets(60))
+            frame(kind, flags, source.below(9) as u32, &source.bytes(60))
         });
     }),
     ("gone in the middle of an answer", |attacker| {
-        let octets = request(1, LATER, &[1; 5000]);
-        let cut = attacker.source.below(octets.len() as u64) as usize;
-        attacker.send(&octets[..cut]);
+        let bytes = request(1, LATER, &[1; 5000]);
+        let cut = attacker.source.below(bytes.len() as u64) as usize;
+        attacker.send(&bytes[..cut]);
     }),
     ("another protocol", |attacker| {
         attacker.send(b"GET / HTTP/1.1\r\nHost: soaked\r\n\r\n");
@@ -205,13 +205,13 @@ impl Attacker {
     }
 
     /// Writes, and reads what is there.
-    fn send(&mut self, octets: &[u8]) {
-        self.write_only(octets);
+    fn send(&mut self, bytes: &[u8]) {
+        self.write_only(bytes);
         self.read_some();
     }
 
-    fn write_only(&mut self, octets: &[u8]) {
-        self.is_cut_off |= self.socket.write_all(octets).is_err();
+    fn write_only(&mut self, bytes: &[u8]) {
+        self.is_cut_off |= self.socket.write_all(bytes).is_err();
     }
 
     fn read_some(&mut self) {
@@ -224,27 +224,27 @@ impl Attacker {
         self.is_cut_off |= self.socket.set_nonblocking(false).is_err();
     }
 
-    fn again(&mut self, octets: impl Fn(usize) -> Vec<u8>) {
+    fn again(&mut self, bytes: impl Fn(usize) -> Vec<u8>) {
         for go in 0..GOES {
             if self.is_cut_off {
                 return;
             }
-            self.send(&octets(go));
+            self.send(&bytes(go));
         }
     }
 
-    fn again_of(&mut self, octets: impl Fn(&mut Source) -> Vec<u8>) {
+    fn again_of(&mut self, bytes: impl Fn(&mut Source) -> Vec<u8>) {
         for _ in 0..GOES {
             if self.is_cut_off {
                 return;
             }
-            let octets = octets(&mut self.source);
-            self.send(&octets);
+            let bytes = bytes(&mut self.source);
+            self.send(&bytes);
         }
     }
 
-    fn requests(&mut self, octets: impl Fn(u32) -> Vec<u8>) {
-        self.again(|go| octets(2 * go as u32 + 1));
+    fn requests(&mut self, bytes: impl Fn(u32) -> Vec<u8>) {
+        self.again(|go| bytes(2 * go as u32 + 1));
     }
 
     /// Says nothing more for a while, and reads nothing.

@@ -115,7 +115,7 @@ fn compressed(customer: &mut Customer) -> Vec<Result<(), String>> {
 fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Result<(), String>> {
     let (tell, hear) = mpsc::channel();
     for _ in 0..count {
-        let message = customer.source.octets(8 << 10);
+        let message = customer.source.bytes(8 << 10);
         let mut call = UnaryCall::new(customer.path, message.clone());
         call.encoding = encoding;
         let tell = tell.clone();
@@ -134,7 +134,7 @@ fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Resu
 }
 
 fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
-    let message = customer.source.octets(1000);
+    let message = customer.source.bytes(1000);
     let channel = Channel::connect(&customer.address.to_string(), ChannelOptions::default());
     let call = UnaryCall::new(customer.path, message.clone());
     let echo = channel
@@ -149,7 +149,7 @@ fn on_a_new_connection(customer: &mut Customer) -> Vec<Result<(), String>> {
 fn both_ways(customer: &mut Customer) -> Vec<Result<(), String>> {
     let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
     for _ in 0..customer.source.below(20) {
-        let message = customer.source.octets(40 << 10);
+        let message = customer.source.bytes(40 << 10);
         if requests.send(&message).is_err() {
             break;
         }
@@ -173,7 +173,7 @@ fn both_ways(customer: &mut Customer) -> Vec<Result<(), String>> {
 /// Four a second, so that nobody takes it for an attack.
 fn cancelled(customer: &mut Customer) -> Vec<Result<(), String>> {
     let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
-    let message = customer.source.octets(1000);
+    let message = customer.source.bytes(1000);
     let _ = requests.send(&message);
     let echo = match responses.next() {
         Some(Ok(echo)) => Ok(echo.bytes),

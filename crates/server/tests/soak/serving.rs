@@ -202,7 +202,7 @@ impl Service for Soaked {
     }
 }
 
-/// Sends as many messages as the four octets of the request say.
+/// Sends as many messages as the four bytes of the request say.
 struct Fill {
     left: u32,
 }

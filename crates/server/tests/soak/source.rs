@@ -21,14 +21,14 @@ impl Source {
         self.number() % bound
     }
 
-    /// So many octets, or fewer.
-    pub fn octets(&mut self, most: usize) -> Vec<u8> {
+    /// So many bytes, or fewer.
+    pub fn bytes(&mut self, most: usize) -> Vec<u8> {
         let length = self.below(most as u64 + 1) as usize;
-        let mut octets = Vec::with_capacity(length + 8);
-        while octets.len() < length {
-            octets.extend(self.number().to_le_bytes());
+        let mut bytes = Vec::with_capacity(length + 8);
+        while bytes.len() < length {
+            bytes.extend(self.number().to_le_bytes());
         }
-        octets.truncate(length);
-        octets
+        bytes.truncate(length);
+        bytes
     }
 }

@@ -202,10 +202,10 @@ fn a_request_that_comes_slowly_is_waited_for() {
     let mut stage = Stage::new(Limits::internet());
     let mut client = stage.attacker();
     stage.send(&mut client, &head(1, ECHO));
-    let whole = message(b"octet by octet");
-    for octet in whole.chunks(1) {
+    let whole = message(b"byte by byte");
+    for byte in whole.chunks(1) {
         stage.pass_seconds(50);
-        stage.send(&mut client, &data(1, octet));
+        stage.send(&mut client, &data(1, byte));
     }
     stage.pass_seconds(50);
     stage.send(&mut client, &frame(kind::DATA, flag::END_STREAM, 1, b""));
