@@ -8,8 +8,8 @@ use std::sync::{Arc, Weak};
 pub struct Cancellation(Weak<()>);
 
 impl Cancellation {
-    /// Whether the call is over: cancelled by its client, past its deadline, its connection lost, or
-    /// answered.
+    /// Whether the call is over: cancelled by its client, past its deadline, its connection lost,
+    /// or answered.
     pub fn is_cancelled(&self) -> bool {
         self.0.strong_count() == 0
     }

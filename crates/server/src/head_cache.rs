@@ -22,8 +22,8 @@ pub(crate) struct HeadCache {
     heads: Vec<CachedHead>,
     free: Vec<HeadIndex>,
     cached: Vec<HeadIndex>,
-    /// Fingerprints of the last heads. Heads that vary from call to call are never seen twice and so
-    /// are not cached.
+    /// Fingerprints of the last heads. Heads that vary from call to call are never seen twice and
+    /// so are not cached.
     recent: [u64; RECENT_HEADS],
     next_recent: usize,
 }
@@ -52,8 +52,8 @@ impl HeadCache {
         &mut self.heads[index.0 as usize].head
     }
 
-    /// The head at `index` was just read. If an equal one came before, returns the one that is cached
-    /// for all of them.
+    /// The head at `index` was just read. If an equal one came before, returns the one that is
+    /// cached for all of them.
     pub fn find_or_cache(&mut self, index: HeadIndex) -> Option<HeadIndex> {
         if let Some(known) = self.find_cached(index) {
             self.release(index);

@@ -16,16 +16,16 @@ pub const INTERNET_MAX_UNFINISHED_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 /// The same for trusted peers: a thousand streams that each send a megabyte.
 pub const TRUSTED_MAX_UNFINISHED_BYTES: usize = 1 << 30;
 
-/// How long a client may take to send its preface, the first SETTINGS included: Go's net/http2 waits
-/// as long. Without it, silent connections would add up.
+/// How long a client may take to send its preface, the first SETTINGS included: Go's net/http2
+/// waits as long. Without it, silent connections would add up.
 pub const PREFACE_TIMEOUT_NS: u64 = 10 * NS_PER_SECOND;
 
 /// How long a frame or a header block may stay incomplete: Apache's `RequestReadTimeout` gives
 /// headers 20 s. A full frame then needs 800 bytes a second, which any line carries.
 pub const INPUT_TIMEOUT_NS: u64 = 20 * NS_PER_SECOND;
 
-/// How long a request of one message may make no progress: nginx's `client_body_timeout`. Streams of
-/// messages may be silent for as long as they like.
+/// How long a request of one message may make no progress: nginx's `client_body_timeout`. Streams
+/// of messages may be silent for as long as they like.
 pub const REQUEST_TIMEOUT_NS: u64 = 60 * NS_PER_SECOND;
 
 /// How long a client may read nothing of what is written to it: nginx's `send_timeout`.
@@ -47,8 +47,8 @@ pub const KEEPALIVE_TIME_NS: u64 = 7_200 * NS_PER_SECOND;
 /// How long the client may take to answer that PING: grpc-go's.
 pub const KEEPALIVE_TIMEOUT_NS: u64 = keepalive::TIMEOUT_NS;
 
-/// How long a client may take to answer the PING behind the first GOAWAY, before calls that it sends
-/// are no longer handled: grpc-go's, and Envoy's `drain_timeout`.
+/// How long a client may take to answer the PING behind the first GOAWAY, before calls that it
+/// sends are no longer handled: grpc-go's, and Envoy's `drain_timeout`.
 pub const GOAWAY_PING_TIMEOUT_NS: u64 = 5 * NS_PER_SECOND;
 
 /// How long calls may go on once the server stops. Docker kills a process 10 s after asking it to
@@ -70,8 +70,8 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 pub const STREAM_TURN_BYTES: usize = 64 << 10;
 
 /// What the messages of one connection may inflate to in one turn, bytes: what takes a few
-/// milliseconds. A kilobyte of gzip can stand for a megabyte, so without this limit a read's worth of
-/// small frames would occupy a thread for a second.
+/// milliseconds. A kilobyte of gzip can stand for a megabyte, so without this limit a read's worth
+/// of small frames would occupy a thread for a second.
 pub const INFLATED_TURN_BYTES: usize = 1 << 20;
 
 /// What one stream may have waiting for its client's flow control, bytes, before its handler must
@@ -119,27 +119,27 @@ pub struct Limits {
     /// Time that a frame or a header block may stay incomplete, nanoseconds; `None` for no limit.
     pub input_timeout_ns: Option<u64>,
     /// Time that a request of one message may make no progress, nanoseconds; `None` for no limit.
-    /// Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request was
-    /// complete is reset.
+    /// Then its call ends with `DEADLINE_EXCEEDED`. A stream that was answered before its request
+    /// was complete is reset.
     pub request_timeout_ns: Option<u64>,
     /// Time that the client may read nothing of what is written, nanoseconds; `None` for no limit.
     pub write_timeout_ns: Option<u64>,
     /// Time that the client's flow control may hold back data without letting any through,
     /// nanoseconds; `None` for no limit.
     pub window_timeout_ns: Option<u64>,
-    /// Time that a connection may have no call, nanoseconds; `None` for no limit. Then it is drained;
-    /// a call that its client sends meanwhile is answered.
+    /// Time that a connection may have no call, nanoseconds; `None` for no limit. Then it is
+    /// drained; a call that its client sends meanwhile is answered.
     pub idle_timeout_ns: Option<u64>,
     /// When a silent client is sent a PING; `None` for never. Connections are checked every
     /// [`TIMEOUT_CHECK_INTERVAL_NS`], so shorter times have no effect.
     pub keepalive: Option<Keepalive>,
     /// How old connections may become; `None` for no limit.
     pub connection_age: Option<ConnectionAge>,
-    /// Streams of one connection that may be reset; `None` for no limit. Beyond it the connection is
-    /// closed with `ENHANCE_YOUR_CALM`.
+    /// Streams of one connection that may be reset; `None` for no limit. Beyond it the connection
+    /// is closed with `ENHANCE_YOUR_CALM`.
     pub resets: Option<Rate>,
-    /// Wrong or useless actions of one client that are tolerated; `None` for no limit. Beyond it the
-    /// connection is closed with `ENHANCE_YOUR_CALM`.
+    /// Wrong or useless actions of one client that are tolerated; `None` for no limit. Beyond it
+    /// the connection is closed with `ENHANCE_YOUR_CALM`.
     pub glitches: Option<Rate>,
 }
 
@@ -234,8 +234,8 @@ impl Limits {
         }
     }
 
-    /// Handlers that may run for one connection at once, those of cancelled calls included: as many as
-    /// streams may be open.
+    /// Handlers that may run for one connection at once, those of cancelled calls included: as many
+    /// as streams may be open.
     pub(crate) fn max_running_handlers(&self) -> u32 {
         self.http2
             .settings

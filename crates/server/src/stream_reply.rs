@@ -91,8 +91,8 @@ pub(crate) enum Blocked {
 }
 
 impl StreamReply<'_> {
-    /// Sends a message, which `encode` appends to the buffer that it gets. Nothing is sent on a call
-    /// that has ended.
+    /// Sends a message, which `encode` appends to the buffer that it gets. Nothing is sent on a
+    /// call that has ended.
     pub fn message(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.response.ended {
             return;
@@ -138,8 +138,8 @@ impl StreamReply<'_> {
     }
 
     /// Switches compression of the next messages on or off, if the client accepts it. It must be
-    /// switched on, here or by [`crate::Context::compress_replies`], before the first message, since
-    /// the head announces it; afterwards it may be switched between any two.
+    /// switched on, here or by [`crate::Context::compress_replies`], before the first message,
+    /// since the head announces it; afterwards it may be switched between any two.
     pub fn compress(&mut self, compresses: bool) {
         let ResponseState {
             fields,

@@ -76,8 +76,8 @@ impl StreamingCall {
         self.buffer.len() + self.response.kept_bytes + self.handler.waiting_bytes()
     }
 
-    /// Bytes whose window may be given back to the client now. While the call is blocked, those that
-    /// its handler has not got stay charged: that is what stops a client that does not read.
+    /// Bytes whose window may be given back to the client now. While the call is blocked, those
+    /// that its handler has not got stay charged: that is what stops a client that does not read.
     pub fn take_releasable(&mut self) -> usize {
         let kept_bytes = if self.blocked == Blocked::No {
             0

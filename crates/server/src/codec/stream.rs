@@ -9,11 +9,11 @@ use crate::service::InlineStream;
 use crate::status::{self, internal};
 use crate::stream_reply::StreamReply;
 
-/// One streaming call with requests `Q` and replies `R`: a state machine that runs on the thread that
-/// reads its connection and must not block.
+/// One streaming call with requests `Q` and replies `R`: a state machine that runs on the thread
+/// that reads its connection and must not block.
 ///
-/// Its methods are called one at a time. While its replies are full none is called, and flow control
-/// stops the client. So a handler that has more to send than there is room for stops at
+/// Its methods are called one at a time. While its replies are full none is called, and flow
+/// control stops the client. So a handler that has more to send than there is room for stops at
 /// [`Replies::is_full`] and continues in [`StreamHandler::on_ready`]. That bounds the memory of a
 /// call in both directions.
 ///
@@ -62,8 +62,8 @@ pub trait StreamHandler<Q, R>: Send {
     /// The status that ends the call.
     fn on_message(&mut self, request: Q, replies: &mut Replies<'_, '_, R>) -> Result<(), Status>;
 
-    /// The client sends no more. `Ok` ends the call with `OK`; if `replies` are full by then, as soon
-    /// as [`StreamHandler::on_ready`] leaves them with room.
+    /// The client sends no more. `Ok` ends the call with `OK`; if `replies` are full by then, as
+    /// soon as [`StreamHandler::on_ready`] leaves them with room.
     ///
     /// # Errors
     /// The status that ends the call.

@@ -1,5 +1,5 @@
-//! The two ways to write a stream, as docs/use/server.md quotes them: each range that comes is answered
-//! with its numbers.
+//! The two ways to write a stream, as docs/use/server.md quotes them: each range that comes is
+//! answered with its numbers.
 
 use bookend_server::prost::Message;
 use bookend_server::{
