@@ -57,8 +57,8 @@ pub trait Service: Send + Sync + 'static {
 /// not block.
 ///
 /// Its methods are called one at a time. While its replies are full ([`StreamReply::is_full`]) none
-/// is called: messages and the end of the request wait, and flow control stops the client. A handler
-/// that has more to send than there is room for stops there and continues in
+/// is called: messages and the end of the request wait, and flow control stops the client. A
+/// handler that has more to send than there is room for stops there and continues in
 /// [`InlineStream::on_ready`].
 ///
 /// It is dropped when its call is over: because it ended the call, the client cancelled it, its
