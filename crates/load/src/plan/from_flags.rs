@@ -8,7 +8,7 @@ use crate::prepare::{PrepareError, PreparedCall};
 use bookend_io::{Driver, Io};
 use bookend_wire::keepalive::CLIENT_TIME_MIN_NS;
 use bookend_wire::{ConnectionConfig, Keepalive};
-use std::collections::BTreeMap;
+use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;
 
@@ -24,26 +24,16 @@ impl LoadPlan {
         input: &mut impl Read,
         cpus: u32,
     ) -> Result<Self, PrepareError> {
-        let mut call = CallOptions::from_flags(&flags.call)?;
-        if let Some(name) = &flags.varying_metadata {
-            call.metadata = call
-                .metadata
-                .with_varying(name)
-                .map_err(FlagsError::Metadata)?;
-        }
+        let call = call_options(flags)?;
         let (connections, concurrency) = connections_and_concurrency(flags)?;
         let (calls, window) = calls_and_window(flags)?;
         let connecting = connecting(flags)?;
         let first_stream_id = first_stream_id(flags.first_stream_id)?;
         let keepalive = keepalive(flags)?;
         let threads = threads(flags)?;
-        let tags = tags(flags)?;
+        let labels = labels(flags, &call)?;
 
-        let prepared = PreparedCall::read(&call, input)?;
-        let path = prepared.method.path.clone();
-        if prepared.method.is_streaming() {
-            return Err(PrepareError::Streaming { path });
-        }
+        let (path, messages) = path_and_messages(&call, input)?;
         let targets = call.find_targets(flags.lb_strategy)?;
         let connections = connections.max(connections_for(targets.count(), concurrency)?);
         let (driver, threads) =
@@ -53,7 +43,7 @@ impl LoadPlan {
             targets,
             path,
             authority: call.authority(),
-            messages: prepared.payload.into_messages(),
+            messages,
             metadata: call.metadata.constant.clone(),
             varying_metadata: call.metadata.varying.clone(),
             connecting,
@@ -74,16 +64,19 @@ impl LoadPlan {
                 first_stream_id,
                 ..ConnectionConfig::trusted()
             },
-            labels: ReportLabels {
-                name: flags.name.clone(),
-                tags,
-                targets: call.targets.iter().map(ToString::to_string).collect(),
-                ..ReportLabels::default()
-            },
+            labels,
         };
         plan.labels.options = echo(flags, &call, &plan);
         Ok(plan)
     }
+}
+
+fn call_options(flags: &LoadFlags) -> Result<CallOptions, FlagsError> {
+    let mut call = CallOptions::from_flags(&flags.call)?;
+    if let Some(name) = &flags.varying_metadata {
+        call.metadata = call.metadata.with_varying(name)?;
+    }
+    Ok(call)
 }
 
 fn connections_and_concurrency(flags: &LoadFlags) -> Result<(u32, u32), FlagsError> {
@@ -188,11 +181,31 @@ fn threads(flags: &LoadFlags) -> Result<Option<u32>, FlagsError> {
         .transpose()
 }
 
-fn tags(flags: &LoadFlags) -> Result<BTreeMap<String, String>, FlagsError> {
-    let text = flags.tags.as_deref().unwrap_or("{}");
-    serde_json::from_str(text).map_err(|error| FlagsError::Tags {
+/// All but the echo of the flags, which shows also what becomes of them in the plan.
+fn labels(flags: &LoadFlags, call: &CallOptions) -> Result<ReportLabels, FlagsError> {
+    let tags = flags.tags.as_deref().unwrap_or("{}");
+    let tags = serde_json::from_str(tags).map_err(|error| FlagsError::Tags {
         reason: error.to_string(),
+    })?;
+    Ok(ReportLabels {
+        name: flags.name.clone(),
+        tags,
+        targets: call.targets.iter().map(ToString::to_string).collect(),
+        options: Value::Null,
     })
+}
+
+fn path_and_messages(
+    call: &CallOptions,
+    input: &mut impl Read,
+) -> Result<(String, Vec<Vec<u8>>), PrepareError> {
+    let PreparedCall {
+        method, payload, ..
+    } = PreparedCall::read(call, input)?;
+    if method.is_streaming() {
+        return Err(PrepareError::Streaming { path: method.path });
+    }
+    Ok((method.path, payload.into_messages()))
 }
 
 /// A thread of its own for each connection is cheapest, as long as there are processors for the
