@@ -123,9 +123,7 @@ impl<S: Shard> BlockingDriver<S> {
         };
         self.connection = Some(PolledConnection::new(socket, id, None));
         self.worker.io.begin();
-        self.worker
-            .shard
-            .opened(id, Opened::Accepted, &mut self.worker.io);
+        self.worker.open(id, Opened::Accepted);
     }
 
     fn run(mut self) -> io::Result<(S, IoStatistics)> {
@@ -142,7 +140,7 @@ impl<S: Shard> BlockingDriver<S> {
             } else {
                 self.wait(timeout_ns)?;
             }
-            self.attend();
+            self.apply_requests();
             self.expire();
             if self.worker.wake_shard() {
                 self.take_arrival();
@@ -194,7 +192,7 @@ impl<S: Shard> BlockingDriver<S> {
         let read = connection.read(buffer, RecvFlags::empty(), io);
         self.worker.end_wait(!matches!(read, Read::Nothing));
         let status = connection.handle(read, &mut self.worker);
-        self.conclude(status);
+        self.apply_status(status);
     }
 
     /// TimedEntry until the socket, the waker or the time says something.
@@ -249,7 +247,7 @@ impl<S: Shard> BlockingDriver<S> {
             return self.end_connect();
         }
         let status = connection.advance(readiness(revents), &mut self.worker);
-        self.conclude(status);
+        self.apply_status(status);
     }
 
     /// Whether attempts are all it takes: without a connection to read from, the kernel is asked.
@@ -280,7 +278,7 @@ impl<S: Shard> BlockingDriver<S> {
         if moves(&self.worker) != before {
             self.worker.has_worked();
         }
-        self.conclude(status);
+        self.apply_status(status);
     }
 
     /// Does what the shard has asked for since the last wait.
@@ -292,16 +290,16 @@ impl<S: Shard> BlockingDriver<S> {
             }
             self.worker.notify_writable();
         }
-        self.attend();
+        self.apply_requests();
     }
 
     #[inline]
-    fn attend(&mut self) {
+    fn apply_requests(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
             match &mut self.connection {
                 Some(connection) if connection.state.id == id => {
                     let status = connection.apply(pending, &mut self.worker);
-                    self.conclude(status);
+                    self.apply_status(status);
                 }
                 _ => self.worker.withdraw(id, pending),
             }
@@ -309,7 +307,7 @@ impl<S: Shard> BlockingDriver<S> {
     }
 
     #[inline]
-    fn conclude(&mut self, status: ConnectionStatus) {
+    fn apply_status(&mut self, status: ConnectionStatus) {
         if let ConnectionStatus::Break(why) = status {
             self.close(why);
         }
@@ -364,11 +362,9 @@ impl<S: Shard> BlockingDriver<S> {
         self.connect_by_ns = None;
         self.worker.has_worked();
         self.worker.io.begin();
-        self.worker
-            .shard
-            .opened(id, Opened::Connected(token), &mut self.worker.io);
+        self.worker.open(id, Opened::Connected(token));
         let status = connection.write(&mut self.worker);
-        self.conclude(status);
+        self.apply_status(status);
     }
 
     fn expire(&mut self) {

@@ -185,8 +185,8 @@ impl ConnectionState {
         self.deliver(&leftover, shard, io, write_early)
     }
 
-    /// Ends a connection at once where the shard asked for that: before its connect has ended, or with
-    /// a reset.
+    /// Ends a connection at once where the shard asked for that: before its connect has ended, or
+    /// with a reset.
     #[inline]
     pub fn apply_end(&mut self, pending: PendingOps, socket: impl AsFd) -> ConnectionStatus {
         if pending.close && self.connecting.is_some() {

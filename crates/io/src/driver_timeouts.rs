@@ -60,12 +60,12 @@ impl DriverTimeouts {
     }
 
     /// Accepting is not paused any more, or there is no listener left.
-    pub fn forget_accept(&mut self) {
+    pub fn resume_accept(&mut self) {
         self.accept_at_ns = None;
     }
 
     /// Whether accepting is paused.
-    pub fn is_accept_put_off(&self) -> bool {
+    pub fn is_accept_paused(&self) -> bool {
         self.accept_at_ns.is_some()
     }
 
@@ -183,7 +183,7 @@ mod tests {
             due.push(next);
         }
         assert_eq!(due, [Due::Connect(0), Due::Linger(2), Due::Accept]);
-        assert!(!timeouts.is_accept_put_off());
+        assert!(!timeouts.is_accept_paused());
         assert_eq!(timeouts.next_ns(&mut entries), Some(u64::MAX));
     }
 
@@ -191,8 +191,8 @@ mod tests {
     fn a_listener_that_is_gone_is_not_asked() {
         let mut timeouts = DriverTimeouts::default();
         timeouts.accept_at(10);
-        assert!(timeouts.is_accept_put_off());
-        timeouts.forget_accept();
+        assert!(timeouts.is_accept_paused());
+        timeouts.resume_accept();
         assert_eq!(timeouts.next_ns::<Socket>(&mut []), None);
     }
 }

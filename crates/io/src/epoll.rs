@@ -139,7 +139,7 @@ impl<S: Shard> EpollDriver<S> {
             self.wait(&mut events)?;
             for event in &events {
                 self.on_event(event.data.u64(), event.flags);
-                self.attend();
+                self.apply_requests();
             }
             self.expire();
             if self.worker.wake_shard() {
@@ -180,62 +180,62 @@ impl<S: Shard> EpollDriver<S> {
             return;
         };
         if entry.lingering {
-            return self.read_on(index);
+            return self.drop_input(index);
         }
         if entry.connection.state.connecting.is_some() {
             return self.end_connect(index, readiness(flags));
         }
         let status = entry.connection.advance(readiness(flags), &mut self.worker);
-        self.conclude_before_output(index, status);
+        self.apply_status_before_output(index, status);
     }
 
-    /// As `conclude`, where output may follow at once: what the socket is watched for is settled
-    /// when that is written.
+    /// Like `apply_status`, but where the shard has asked for something the interest is updated
+    /// only after that: a write that blocks would change it again.
     #[inline]
-    fn conclude_before_output(&mut self, index: u32, status: ConnectionStatus) {
+    fn apply_status_before_output(&mut self, index: u32, status: ConnectionStatus) {
         match status {
             ConnectionStatus::Continue(()) if self.worker.io.is_touched(index) => {}
-            status => self.conclude(index, status),
+            status => self.apply_status(index, status),
         }
     }
 
-    /// Does what the shard has asked for since the last wait.
+    /// Applies what the shard has asked for since the last wait.
     fn settle(&mut self) {
         if self.worker.io.has_work() {
             self.worker.notify_writable();
         }
-        self.attend();
+        self.apply_requests();
     }
 
-    /// Does what the shard has asked for, while it is fresh: a connection that is to follow another
-    /// does not wait for what has happened on all the rest. Connects that are asked for because of
-    /// these wait for the next turn, so that none can keep the thread to itself.
+    /// Applies what the shard has asked for right after its call: a connection that replaces
+    /// another does not wait for the remaining events. Connects that are requested during these
+    /// connects wait for the next turn, so that no shard keeps the thread to itself.
     #[inline]
-    fn attend(&mut self) {
-        self.grant_wishes();
+    fn apply_requests(&mut self) {
+        self.apply_pending();
         if self.worker.io.has_connects() {
             for connect in self.worker.io.take_connects() {
                 self.connect(connect);
             }
-            self.grant_wishes();
+            self.apply_pending();
         }
     }
 
-    /// Looks after the connections of which the shard has asked something.
+    /// Applies what the shard asked of its connections.
     #[inline]
-    fn grant_wishes(&mut self) {
+    fn apply_pending(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
             let Some(entry) = entry_of(&mut self.entries, id.key()) else {
                 self.worker.withdraw(id, pending);
                 continue;
             };
             let status = entry.connection.apply(pending, &mut self.worker);
-            self.conclude(id.index, status);
+            self.apply_status(id.index, status);
         }
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, status: ConnectionStatus) {
+    fn apply_status(&mut self, index: u32, status: ConnectionStatus) {
         match status {
             ConnectionStatus::Continue(()) => self.update_interest(index),
             ConnectionStatus::Break(why) => self.close(index, why),
@@ -267,7 +267,7 @@ impl<S: Shard> EpollDriver<S> {
         }
     }
 
-    /// A socket that is not watched for what it waits for would wait for ever.
+    /// Closes a connection whose interest could not be changed: it would wait for ever.
     #[cold]
     fn lose(&mut self, index: u32, error: Errno) {
         match &self.entries[index as usize] {
@@ -299,14 +299,14 @@ impl<S: Shard> EpollDriver<S> {
         self.worker.io.release(index);
     }
 
-    /// Sees to it that a connection that is read on ends in time.
+    /// Sets the timeout of a lingering connection.
     fn may_linger(&mut self, id: ConnectionId) -> bool {
         let until_ns = self.worker.io.now_ns() + LINGER_NS;
         self.timeouts.linger_until(until_ns, id).is_ok()
     }
 
-    /// Drops what comes on a connection that we have closed, until the peer has closed it too.
-    fn read_on(&mut self, index: u32) {
+    /// Drops what arrives on a connection that we have closed, until the peer has closed it too.
+    fn drop_input(&mut self, index: u32) {
         let Some(entry) = &self.entries[index as usize] else {
             return;
         };
@@ -327,7 +327,7 @@ impl<S: Shard> EpollDriver<S> {
             let Some(listener) = &self.listener else {
                 return;
             };
-            if self.timeouts.is_accept_put_off() {
+            if self.timeouts.is_accept_paused() {
                 return;
             }
             match listener.accept() {
@@ -339,23 +339,23 @@ impl<S: Shard> EpollDriver<S> {
         }
     }
 
-    /// Leaves the listener alone for a while.
+    /// Pauses accepting for a while.
     fn back_off(&mut self) {
         self.worker.io.statistics.accept_errors += 1;
-        self.put_off_accept();
-        // Where this fails, events go on to come, and are left alone.
+        self.pause_accepting();
+        // Where this fails, events of the listener still arrive and are ignored.
         let _ = self.watch_listener(EventFlags::empty());
     }
 
-    fn put_off_accept(&mut self) {
+    fn pause_accepting(&mut self) {
         let at_ns = self.worker.io.now_ns() + ACCEPT_BACK_OFF_NS;
         self.timeouts.accept_at(at_ns);
     }
 
-    /// Asks the listener again that has been left alone for long enough.
+    /// Accepts again after a pause.
     fn resume_accepting(&mut self) {
         if self.watch_listener(EventFlags::IN).is_err() {
-            self.put_off_accept();
+            self.pause_accepting();
         }
     }
 
@@ -374,15 +374,13 @@ impl<S: Shard> EpollDriver<S> {
             return self.worker.reject_accepted(id);
         }
         self.worker.io.begin();
-        self.worker
-            .shard
-            .opened(id, Opened::Accepted, &mut self.worker.io);
-        self.hear_first(id.index);
+        self.worker.open(id, Opened::Accepted);
+        self.read_first(id.index);
     }
 
-    /// Reads what has come with a connection: a client that does not wait for our greeting is
-    /// answered with it, in one write.
-    fn hear_first(&mut self, index: u32) {
+    /// Reads what arrived with a new connection: a client that does not wait for our preface gets
+    /// its first answer in the same write.
+    fn read_first(&mut self, index: u32) {
         let Some(entry) = &mut self.entries[index as usize] else {
             return;
         };
@@ -392,7 +390,7 @@ impl<S: Shard> EpollDriver<S> {
             return;
         }
         let status = entry.connection.advance(MAY_READ, &mut self.worker);
-        self.conclude_before_output(index, status);
+        self.apply_status_before_output(index, status);
     }
 
     fn take_arrivals(&mut self) {
@@ -430,7 +428,7 @@ impl<S: Shard> EpollDriver<S> {
         Ok(())
     }
 
-    /// Gives up what has taken too long.
+    /// Ends what has taken too long.
     #[inline]
     fn expire(&mut self) {
         while let Some(due) = self.timeouts.pop_due(&mut self.entries, &self.worker.io) {
@@ -461,17 +459,17 @@ impl<S: Shard> EpollDriver<S> {
         })
     }
 
-    /// Takes the connections that have come, and no further ones.
+    /// Accepts the connections in the queue, then closes the listener.
     #[cold]
     fn stop_accepting(&mut self) {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        self.timeouts.forget_accept();
+        self.timeouts.resume_accept();
         let _ = epoll::delete(&self.poll, &listener);
         let errors = listener.accept_waiting(|socket| {
             self.open_accepted(socket);
-            self.attend();
+            self.apply_requests();
         });
         self.worker.io.statistics.accept_errors += errors;
     }

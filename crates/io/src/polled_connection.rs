@@ -23,22 +23,22 @@ pub(crate) struct PolledConnection {
     pub blocked: bool,
 }
 
-/// What the kernel says about a socket.
+/// What epoll or poll reports of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Readiness {
     pub readable: bool,
     pub writable: bool,
     /// Reset, or closed in both directions.
     pub broken: bool,
-    /// The peer sends nothing behind what has come.
+    /// The peer has closed its side (RDHUP).
     pub ended: bool,
 }
 
 /// What one read brought.
 pub(crate) enum Read {
-    /// So many bytes stand at the front of the buffer.
+    /// So many bytes at the front of the buffer.
     Bytes(usize),
-    /// Nothing has come.
+    /// Nothing has arrived.
     Nothing,
     /// The peer sends no more.
     End,
@@ -55,14 +55,14 @@ impl PolledConnection {
         }
     }
 
-    /// Whether the next bytes are wanted.
+    /// Whether to read.
     #[inline]
     pub fn wants_to_read(&self, io: &IoContext, backlog_limit_bytes: usize) -> bool {
         let unwritten = || io.unwritten(self.state.id).len();
         self.state.wants_to_read() && (!self.blocked || unwritten() <= backlog_limit_bytes)
     }
 
-    /// Whether the socket is to say when it can be written.
+    /// Whether to wait until the socket can be written.
     #[inline]
     pub fn wants_to_write(&self) -> bool {
         self.blocked || self.state.connecting.is_some()
@@ -87,7 +87,7 @@ impl PolledConnection {
             let is_last = ready.ended && matches!(read, Read::Bytes(_));
             let status = self.handle(read, worker);
             if is_last && self.state.drained && self.state.wants_to_read() {
-                // The next read would only say so.
+                // epoll has reported the end already: save the read that would only return 0.
                 return self.state.end(ClosedBy::Peer, &worker.io);
             }
             return status;
@@ -98,7 +98,7 @@ impl PolledConnection {
         ConnectionStatus::Continue(())
     }
 
-    /// Does what the shard has asked for, and writes what is in the output.
+    /// Applies what the shard asked for, and writes the output.
     #[inline]
     pub fn apply<S: Shard>(
         &mut self,
@@ -207,7 +207,7 @@ impl PolledConnection {
         match sent {
             Ok(count) => self.blocked = !io.took(id, count),
             Err(Errno::AGAIN | Errno::INTR) => self.blocked = true,
-            Err(error) => return self.hear_out(error, worker),
+            Err(error) => return self.read_to_end(error, worker),
         }
         if self.blocked {
             self.state.drained &= !self.state.is_ending();
@@ -217,9 +217,9 @@ impl PolledConnection {
         self.state.ended()
     }
 
-    /// Nothing can be written any more, but the peer's last words (why it went) may wait.
+    /// Writing fails, but the peer's last bytes (a GOAWAY, say) may wait: read them first.
     #[cold]
-    fn hear_out<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> ConnectionStatus {
+    fn read_to_end<S: Shard>(&mut self, error: Errno, worker: &mut Worker<S>) -> ConnectionStatus {
         for _ in 0..LAST_READS_MAX {
             if !self.state.wants_to_read() {
                 break;
@@ -238,8 +238,8 @@ impl PolledConnection {
     }
 }
 
-/// Writes in the middle of what one read brought. What goes wrong is seen by the write that ends
-/// the turn.
+/// Writes between two calls for the bytes of one read. The write that ends the turn sees its
+/// errors.
 #[inline]
 fn write_early(socket: &OwnedFd, id: ConnectionId, blocked: &mut bool, io: &mut IoContext) {
     let bytes = io.unwritten(id);

@@ -221,7 +221,7 @@ impl<S: Shard> Simulated<S> {
     /// Goes on until nothing is left to do before time passes or a peer does something.
     fn settle(&mut self) {
         loop {
-            self.attend();
+            self.apply_requests();
             let written = self.io.take_writable();
             let any_written = !written.is_empty();
             for id in written {
@@ -246,7 +246,7 @@ impl<S: Shard> Simulated<S> {
     }
 
     /// Does what the shard has asked for, and writes.
-    fn attend(&mut self) {
+    fn apply_requests(&mut self) {
         self.dialled.append(&mut self.io.take_connects());
         while let Some((id, pending)) = self.io.next_touched() {
             self.apply(id, pending);

@@ -137,7 +137,7 @@ impl<S: Shard> UringDriver<S> {
                 && let Some(event) = self.ring.next_event()
             {
                 self.on_event(event);
-                self.attend();
+                self.apply_requests();
             }
             self.expire();
             if self.worker.wake_shard() {
@@ -230,7 +230,7 @@ impl<S: Shard> UringDriver<S> {
                 return self.forget(index);
             }
         }
-        self.conclude(index, status);
+        self.apply_status(index, status);
     }
 
     #[inline]
@@ -250,7 +250,7 @@ impl<S: Shard> UringDriver<S> {
         if !entry.is_sending() && worker.io.has_output(entry.state.id) {
             self.queue(index);
         }
-        self.conclude(index, status);
+        self.apply_status(index, status);
     }
 
     fn on_watched(&mut self, index: u32, result: Result<u32, Errno>) {
@@ -266,7 +266,7 @@ impl<S: Shard> UringDriver<S> {
         } else {
             ConnectionStatus::Continue(())
         };
-        self.conclude(index, status);
+        self.apply_status(index, status);
     }
 
     /// Applies what the shard has asked for since the last wait.
@@ -277,16 +277,16 @@ impl<S: Shard> UringDriver<S> {
             }
             self.worker.notify_writable();
         }
-        self.attend();
+        self.apply_requests();
         while !self.to_write.is_empty() {
             self.write_all();
-            self.attend();
+            self.apply_requests();
         }
     }
 
     /// Applies what the shard asked of its connections in the last call.
     #[inline]
-    fn attend(&mut self) {
+    fn apply_requests(&mut self) {
         while let Some((id, pending)) = self.worker.io.next_touched() {
             let Some(entry) = entry_of(&mut self.entries, id.key()) else {
                 self.worker.withdraw(id, pending);
@@ -294,7 +294,7 @@ impl<S: Shard> UringDriver<S> {
             };
             let status = entry.apply(pending, &mut self.worker);
             self.queue(id.index);
-            self.conclude(id.index, status);
+            self.apply_status(id.index, status);
         }
     }
 
@@ -318,7 +318,7 @@ impl<S: Shard> UringDriver<S> {
             entry.is_queued = false;
             if entry.stage == Stage::Live {
                 let status = entry.write(self.turn_number, &mut self.ring, &mut self.worker);
-                self.conclude(index, status);
+                self.apply_status(index, status);
             }
         }
         // Connections that were queued meanwhile are in the new one.
@@ -327,7 +327,7 @@ impl<S: Shard> UringDriver<S> {
     }
 
     #[inline]
-    fn conclude(&mut self, index: u32, status: ConnectionStatus) {
+    fn apply_status(&mut self, index: u32, status: ConnectionStatus) {
         if let ConnectionStatus::Break(why) = status {
             return self.close(index, why);
         }
@@ -415,9 +415,9 @@ impl<S: Shard> UringDriver<S> {
     }
 
     fn open(&mut self, id: ConnectionId, how: Opened) {
-        self.worker.shard.opened(id, how, &mut self.worker.io);
+        self.worker.open(id, how);
         self.queue(id.index);
-        self.conclude(id.index, ConnectionStatus::Continue(()));
+        self.apply_status(id.index, ConnectionStatus::Continue(()));
     }
 
     fn register(

@@ -5,7 +5,7 @@ use crate::connection_state::RECEIVE_BUFFER_BYTES;
 use crate::context::{IoContext, PendingOps};
 use crate::machine;
 use crate::options::{FINAL_FLUSH_NS, IoOptions, Wait};
-use crate::shard::{Closed, ConnectionId, Shard};
+use crate::shard::{Closed, ConnectionId, Opened, Shard};
 use crate::socket;
 use crate::statistics::IoStatistics;
 use crate::waker::Waker;
@@ -165,6 +165,12 @@ impl<S: Shard> Worker<S> {
             None => statistics.accept_errors += 1,
         }
         id
+    }
+
+    /// Tells the shard that a connection is established.
+    #[inline]
+    pub fn open(&mut self, id: ConnectionId, how: Opened) {
+        self.shard.opened(id, how, &mut self.io);
     }
 
     /// Drops an admitted connection that cannot be served; the shard has not seen it.

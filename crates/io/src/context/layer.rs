@@ -32,8 +32,8 @@ impl IoContext {
         None
     }
 
-    /// Takes what the shard has put out in this call, as reported by [`IoContext::next_put_out`], into
-    /// `taken`, which is empty, and gives the output that it came from.
+    /// Takes what the shard has put out in this call, as reported by [`IoContext::next_put_out`],
+    /// into `taken`, which is empty, and gives the output that it came from.
     pub(crate) fn take_put_out(&mut self, id: ConnectionId, taken: &mut Vec<u8>) -> &mut Vec<u8> {
         let slot = &mut self.slots[id.index as usize];
         if slot.untouched_bytes == 0 {

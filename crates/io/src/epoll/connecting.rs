@@ -63,13 +63,11 @@ impl<S: Shard> EpollDriver<S> {
             return;
         };
         self.worker.io.begin();
-        self.worker
-            .shard
-            .opened(id, Opened::Connected(token), &mut self.worker.io);
+        self.worker.open(id, Opened::Connected(token));
         let status = match &mut self.entries[index as usize] {
             Some(entry) => entry.connection.write(&mut self.worker),
             None => ConnectionStatus::Continue(()),
         };
-        self.conclude(index, status);
+        self.apply_status(index, status);
     }
 }

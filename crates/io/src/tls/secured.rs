@@ -480,7 +480,7 @@ impl<S: Shard> Secured<S> {
             }
             (TlsPhase::Handshake(Opened::Accepted), Some(_)) => None,
             (TlsPhase::Handshake(Opened::Accepted), None) => {
-                self.note_unfinished(&why);
+                self.count_unfinished(&why);
                 None
             }
         }
@@ -491,7 +491,7 @@ impl<S: Shard> Secured<S> {
         if let Some(fault) = fault {
             return fault.into();
         }
-        self.note_unfinished(&why);
+        self.count_unfinished(&why);
         match why {
             Closed::Us => socket::given_up(),
             Closed::Failed(error) if !is_reset(&error) => error,
@@ -499,7 +499,7 @@ impl<S: Shard> Secured<S> {
         }
     }
 
-    fn note_unfinished(&self, why: &Closed) {
+    fn count_unfinished(&self, why: &Closed) {
         if !matches!(why, Closed::Us) {
             self.role
                 .handshake_policy()

@@ -49,7 +49,7 @@ impl<S: Shard> UringDriver<S> {
             && !acceptor.is_stopping
         {
             acceptor.is_accepting = true;
-            self.timeouts.forget_accept();
+            self.timeouts.resume_accept();
             self.ring.accept(&acceptor.listener);
         }
     }
@@ -98,10 +98,10 @@ impl<S: Shard> UringDriver<S> {
         let Some(acceptor) = self.acceptor.take() else {
             return;
         };
-        self.timeouts.forget_accept();
+        self.timeouts.resume_accept();
         let errors = acceptor.listener.accept_waiting(|socket| {
             self.open_accepted(socket);
-            self.attend();
+            self.apply_requests();
         });
         self.worker.io.statistics.accept_errors += errors;
     }

@@ -430,8 +430,8 @@ impl UringConnection {
     }
 }
 
-/// Writes in the middle of what one read brought. What goes wrong is seen by the write that ends
-/// the turn.
+/// Writes between two calls for the bytes of one read. The write that ends the turn sees its
+/// errors.
 #[inline]
 fn write_early(socket: &OwnedFd, id: ConnectionId, may_write: bool, io: &mut IoContext) {
     let bytes = io.unwritten(id);
