@@ -277,7 +277,7 @@ pub struct Row {
     pub outcome: Outcome,
     /// `served N` of the server in this round, where it said so: of its whole life.
     pub served: Option<u64>,
-    /// Whether the server lived for this row alone: as the witness of a client, or for a fixed
+    /// Whether the server lived for this row alone: as the reference of a client, or for a fixed
     /// number of calls. Else it served all its cells of the round.
     #[serde(default)]
     pub has_own_server: bool,

@@ -13,7 +13,7 @@ mod lab;
 mod process;
 mod profiles;
 mod rounds;
-mod stage;
+mod test_folder;
 mod transports;
 
 use std::ffi::OsString;

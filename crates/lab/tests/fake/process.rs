@@ -1,6 +1,6 @@
 //! Starting, listening to and ending single processes.
 
-use crate::stage::{Stage, processes_with, spawner};
+use crate::test_folder::{TestFolder, processes_with, spawner};
 use bookend_lab::control_group::{Capability, ControlGroups, ResourceLimits};
 use bookend_lab::cpu::CpuMeter;
 use bookend_lab::invocation::Invocation;
@@ -30,11 +30,11 @@ tests![
 const LONG: Duration = Duration::from_secs(60);
 
 /// Control groups as this machine has them, and none: everything must hold with both.
-fn both_ways(test: impl Fn(&Stage, &ControlGroups)) {
+fn both_ways(test: impl Fn(&TestFolder, &ControlGroups)) {
     for groups in [ControlGroups::prepare(kill_group), ControlGroups::none()] {
-        let stage = Stage::new();
-        test(&stage, &groups);
-        let left = processes_with(stage.folder().to_str().unwrap());
+        let test_folder = TestFolder::new();
+        test(&test_folder, &groups);
+        let left = processes_with(test_folder.path().to_str().unwrap());
         assert_eq!(
             left,
             [0; 0],
@@ -44,22 +44,27 @@ fn both_ways(test: impl Fn(&Stage, &ControlGroups)) {
     }
 }
 
-fn start(stage: &Stage, groups: &ControlGroups, text: &str) -> Process {
-    start_on(stage, groups, text, vec![])
+fn start(test_folder: &TestFolder, groups: &ControlGroups, text: &str) -> Process {
+    start_on(test_folder, groups, text, vec![])
 }
 
-fn start_on(stage: &Stage, groups: &ControlGroups, text: &str, cpus: Vec<usize>) -> Process {
-    let script = stage.script("fake.sh", text);
+fn start_on(
+    test_folder: &TestFolder,
+    groups: &ControlGroups,
+    text: &str,
+    cpus: Vec<usize>,
+) -> Process {
+    let script = test_folder.script("fake.sh", text);
     let limits = ResourceLimits {
         cpus,
         ..ResourceLimits::default()
     };
-    start_program(stage, groups, &script, &limits)
+    start_program(test_folder, groups, &script, &limits)
 }
 
 /// Starts a program, pinned to the CPUs of `limits`, which its group need not enforce.
 fn start_program(
-    stage: &Stage,
+    test_folder: &TestFolder,
     groups: &ControlGroups,
     program: &Path,
     limits: &ResourceLimits,
@@ -67,7 +72,7 @@ fn start_program(
     let command = [program.to_str().unwrap().to_owned()];
     let invocation = Invocation {
         cpus: limits.cpus.clone(),
-        ..Invocation::of_tool(&command, stage.folder())
+        ..Invocation::of_tool(&command, test_folder.path())
     };
     let limits = ResourceLimits {
         cpus: vec![],
@@ -86,9 +91,9 @@ fn line(text: &str) -> ProcessEvent {
 }
 
 fn a_process_says_lines_and_ends_with_its_input() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         let mut process = start(
-            stage,
+            test_folder,
             groups,
             "echo ready 1; cat; echo bye; echo why >&2; exit 3",
         );
@@ -102,9 +107,9 @@ fn a_process_says_lines_and_ends_with_its_input() {
 }
 
 fn a_program_that_is_not_there_is_named() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         let nowhere = Path::new("./nowhere");
-        let mut process = start_program(stage, groups, nowhere, &ResourceLimits::default());
+        let mut process = start_program(test_folder, groups, nowhere, &ResourceLimits::default());
         assert_eq!(next(&mut process), ProcessEvent::Exited);
         let ended = process.end(LONG, |_| {});
         assert_eq!(ended.code(), Some(127));
@@ -116,14 +121,14 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 fn a_deaf_process_is_killed_with_its_children() {
-    both_ways(|stage, groups| {
-        let child = stage.script("child.sh", "trap '' TERM HUP; while :; do sleep 1; done");
+    both_ways(|test_folder, groups| {
+        let child = test_folder.script("child.sh", "trap '' TERM HUP; while :; do sleep 1; done");
         let text = format!(
             "{} & {} & echo ready 1; trap '' TERM; wait",
             child.display(),
             child.display()
         );
-        let mut process = start(stage, groups, &text);
+        let mut process = start(test_folder, groups, &text);
         assert_eq!(next(&mut process), line("ready 1"));
         let ended = process.end(Duration::from_millis(1), |_| {});
         assert_eq!(ended.status, None);
@@ -132,14 +137,15 @@ fn a_deaf_process_is_killed_with_its_children() {
 }
 
 fn a_daemon_comes_back_and_is_killed() {
-    both_ways(|stage, groups| {
-        let daemon = stage.script("daemon.sh", "echo $$ >> daemons; while :; do sleep 1; done");
+    both_ways(|test_folder, groups| {
+        let daemon =
+            test_folder.script("daemon.sh", "echo $$ >> daemons; while :; do sleep 1; done");
         let text = format!(
             "setsid setsid {} < /dev/null > /dev/null 2>&1 &\n\
              while [ ! -s daemons ]; do sleep 0.01; done\n echo ready 1; cat",
             daemon.display()
         );
-        let mut process = start(stage, groups, &text);
+        let mut process = start(test_folder, groups, &text);
         assert_eq!(next(&mut process), line("ready 1"));
         assert!(!processes_with(daemon.to_str().unwrap()).is_empty());
         let ended = process.end(LONG, |_| {});
@@ -148,8 +154,8 @@ fn a_daemon_comes_back_and_is_killed() {
 }
 
 fn a_dropped_process_leaves_nothing() {
-    both_ways(|stage, groups| {
-        let mut process = start(stage, groups, "sleep 1000 & echo ready 1; sleep 1000");
+    both_ways(|test_folder, groups| {
+        let mut process = start(test_folder, groups, "sleep 1000 & echo ready 1; sleep 1000");
         assert_eq!(next(&mut process), line("ready 1"));
         assert!(process.tree().members().len() >= 2);
         let tree = process.tree().clone();
@@ -159,8 +165,8 @@ fn a_dropped_process_leaves_nothing() {
 }
 
 fn a_process_may_close_its_output_and_go_on() {
-    both_ways(|stage, groups| {
-        let mut process = start(stage, groups, "echo last; exec > /dev/null; cat");
+    both_ways(|test_folder, groups| {
+        let mut process = start(test_folder, groups, "echo last; exec > /dev/null; cat");
         assert_eq!(next(&mut process), line("last"));
         let soon = Instant::now() + Duration::from_millis(50);
         assert_eq!(
@@ -173,8 +179,8 @@ fn a_process_may_close_its_output_and_go_on() {
 }
 
 fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
-    both_ways(|stage, groups| {
-        let mut process = start(stage, groups, "sleep 1000 & echo last; exit 5");
+    both_ways(|test_folder, groups| {
+        let mut process = start(test_folder, groups, "sleep 1000 & echo last; exit 5");
         assert_eq!(next(&mut process), line("last"));
         assert_eq!(next(&mut process), ProcessEvent::Exited);
         assert_eq!(process.end(LONG, |_| {}).code(), Some(5));
@@ -182,9 +188,9 @@ fn a_child_that_holds_the_pipe_does_not_hold_the_lab() {
 }
 
 fn a_late_reader_misses_nothing() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         let mut process = start(
-            stage,
+            test_folder,
             groups,
             "i=0; while [ $i -lt 500 ]; do echo $i; i=$((i + 1)); done",
         );
@@ -201,8 +207,8 @@ fn a_late_reader_misses_nothing() {
 }
 
 fn an_interrupt_ends_every_wait() {
-    both_ways(|stage, groups| {
-        let mut process = start(stage, groups, "sleep 1000");
+    both_ways(|test_folder, groups| {
+        let mut process = start(test_folder, groups, "sleep 1000");
         let interrupt = Interrupt::new();
         interrupt.raise();
         let event = process.next_event(Instant::now() + LONG, &interrupt);
@@ -214,14 +220,14 @@ fn an_interrupt_ends_every_wait() {
 const WATCHED: Duration = Duration::from_millis(500);
 
 fn a_busy_tree_and_a_sleeping_one_are_told_apart() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         // The work is done by a grandchild: it is the tree's all the same.
         let busy = used(
-            stage,
+            test_folder,
             groups,
             "sh -c 'echo ready 1; while :; do :; done'; :",
         );
-        let asleep = used(stage, groups, "sh -c 'echo ready 1; sleep 1000'; :");
+        let asleep = used(test_folder, groups, "sh -c 'echo ready 1; sleep 1000'; :");
         let all = WATCHED.as_nanos() as u64;
         assert!(asleep < all / 10, "{asleep} ns asleep");
         assert!(
@@ -232,8 +238,8 @@ fn a_busy_tree_and_a_sleeping_one_are_told_apart() {
     });
 }
 
-fn used(stage: &Stage, groups: &ControlGroups, text: &str) -> u64 {
-    let mut process = start(stage, groups, text);
+fn used(test_folder: &TestFolder, groups: &ControlGroups, text: &str) -> u64 {
+    let mut process = start(test_folder, groups, text);
     assert_eq!(next(&mut process), line("ready 1"));
     let mut meter = CpuMeter::of(&process);
     let before = meter.read_ns();
@@ -243,11 +249,11 @@ fn used(stage: &Stage, groups: &ControlGroups, text: &str) -> u64 {
 }
 
 fn a_process_is_kept_on_its_cpu() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         let allowed = bookend_lab::cpu::allowed_cpus();
         let cpu = *allowed.last().unwrap();
         let text = "grep Cpus_allowed_list /proc/self/status";
-        let mut process = start_on(stage, groups, text, vec![cpu]);
+        let mut process = start_on(test_folder, groups, text, vec![cpu]);
         assert_eq!(
             next(&mut process),
             line(&format!("Cpus_allowed_list:\t{cpu}"))
@@ -257,15 +263,15 @@ fn a_process_is_kept_on_its_cpu() {
 }
 
 fn a_process_gets_no_more_memory_than_its_limit() {
-    both_ways(|stage, groups| {
+    both_ways(|test_folder, groups| {
         let is_limited = groups.capabilities().of(Capability::Memory).is_some();
         let limits = ResourceLimits {
             memory_bytes: Some(32 << 20),
             ..ResourceLimits::default()
         };
         let text = "held=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#held}";
-        let script = stage.script("fake.sh", text);
-        let mut process = start_program(stage, groups, &script, &limits);
+        let script = test_folder.script("fake.sh", text);
+        let mut process = start_program(test_folder, groups, &script, &limits);
         let has_all = next(&mut process) == line("100000000");
         assert_eq!(has_all, !is_limited, "{}", groups.capabilities());
         let describe = process.end(LONG, |_| {}).describe();

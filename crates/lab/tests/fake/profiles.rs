@@ -1,7 +1,7 @@
 //! Profiles with a fake `perf`: what is recorded of whom, what is kept, what is said without it.
 
-use crate::rounds::Performance;
-use crate::stage::{CALL, Stage, processes_with, serve};
+use crate::rounds::FakeRun;
+use crate::test_folder::{CALL, TestFolder, processes_with, serve};
 use bookend_lab::perf::{PerfUnavailable, ProfileSettings};
 use bookend_lab::progress::ProgressReporter;
 use bookend_lab::run::profile;
@@ -52,44 +52,44 @@ fn samples(formatting: usize, writing: usize) -> String {
         + &sample("__send").repeat(writing)
 }
 
-fn with_servers(names: &[&str]) -> Performance {
-    let stage = Stage::new();
+fn with_servers(names: &[&str]) -> FakeRun {
+    let test_folder = TestFolder::new();
     for (port, name) in (1..).zip(names) {
-        stage.subject(name, "server", &serve(port));
+        test_folder.subject(name, "server", &serve(port));
     }
-    stage.subject("load", "instrument", CALL);
-    stage.script("perf", PERF);
-    fs::write(stage.folder().join("samples"), samples(30, 70)).unwrap();
-    Performance::new(stage, names, "load")
+    test_folder.subject("load", "instrument", CALL);
+    test_folder.script("perf", PERF);
+    fs::write(test_folder.path().join("samples"), samples(30, 70)).unwrap();
+    FakeRun::new(test_folder, names, "load")
 }
 
-fn settings(performance: &Performance, perf: PathBuf) -> ProfileSettings {
-    let folder = performance.stage.folder().join("profiles/fake");
+fn settings(fake_run: &FakeRun, perf: PathBuf) -> ProfileSettings {
+    let folder = fake_run.test_folder.path().join("profiles/fake");
     ProfileSettings {
         perf,
         warmup_ms: 1,
         window_ms: 1,
-        ..ProfileSettings::of(&performance.settings.plan, folder)
+        ..ProfileSettings::of(&fake_run.settings.plan, folder)
     }
 }
 
-fn recorded_with(performance: &Performance, perf: PathBuf) -> Result<Profile, PerfUnavailable> {
-    let how = settings(performance, perf);
+fn recorded_with(fake_run: &FakeRun, perf: PathBuf) -> Result<Profile, PerfUnavailable> {
+    let how = settings(fake_run, perf);
     let mut told = Vec::new();
     let mut progress = ProgressReporter::new(&mut told, false);
-    let profile = profile(&performance.settings, &how, &mut progress).unwrap();
-    let stage = performance.stage.folder().to_str().unwrap();
-    assert_eq!(processes_with(stage), [0; 0], "processes are left");
+    let profile = profile(&fake_run.settings, &how, &mut progress).unwrap();
+    let test_folder = fake_run.test_folder.path().to_str().unwrap();
+    assert_eq!(processes_with(test_folder), [0; 0], "processes are left");
     profile.expect("nobody interrupted")
 }
 
-fn recorded(performance: &Performance) -> Profile {
-    recorded_with(performance, performance.stage.folder().join("perf")).unwrap()
+fn recorded(fake_run: &FakeRun) -> Profile {
+    recorded_with(fake_run, fake_run.test_folder.path().join("perf")).unwrap()
 }
 
 fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
-    let performance = with_servers(&["server"]);
-    let profile = recorded(&performance);
+    let fake_run = with_servers(&["server"]);
+    let profile = recorded(&fake_run);
     let samples = profile.cells[0].samples().unwrap();
     assert_eq!((samples.split.samples, samples.ok), (100, 10));
     assert_eq!(samples.split.layers[&Layer::NetworkOut], 70);
@@ -97,7 +97,7 @@ fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
     assert!(table.contains("70.0 %"), "{table}");
     assert!(notes(&profile)[0].contains("there are no rules for sh"));
 
-    let folder = performance.stage.folder().join("profiles/fake");
+    let folder = fake_run.test_folder.path().join("profiles/fake");
     assert_eq!(read(&folder).unwrap(), profile);
     let csv = fs::read_to_string(folder.join(SPLIT_FILE)).unwrap();
     let row = "fake,C=1 S=1,server,load,recorded,cycles,100,0.000000,0.700000,";
@@ -117,9 +117,9 @@ fn a_recorded_subject_leaves_its_split_and_its_flame_graph() {
 }
 
 fn the_work_that_two_servers_share_gives_their_ratio() {
-    let mut performance = with_servers(&["cheap", "dear"]);
-    performance.settings.plan.subjects[1].baseline = true;
-    let folder = performance.stage.folder();
+    let mut fake_run = with_servers(&["cheap", "dear"]);
+    fake_run.settings.plan.subjects[1].baseline = true;
+    let folder = fake_run.test_folder.path();
     let perf = r#"
 case "$1" in
 record)
@@ -131,7 +131,7 @@ evlist) echo cycles ;;
 script) case "$*" in *cheap*) cat "${0%/*}/cheap.samples" ;; *) cat "${0%/*}/dear.samples" ;; esac ;;
 esac
 "#;
-    performance.stage.script("perf", perf);
+    fake_run.test_folder.script("perf", perf);
     fs::write(folder.join("cheap.samples"), samples(400, 600)).unwrap();
     fs::write(folder.join("dear.samples"), samples(100, 900)).unwrap();
     for name in ["cheap", "dear"] {
@@ -139,7 +139,7 @@ esac
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"sh\"", "\"Rust\"")).unwrap();
     }
-    let profile = recorded(&performance);
+    let profile = recorded(&fake_run);
     let ratio = profile.cells[0].samples().unwrap().cost_ratio.unwrap();
     assert!((ratio.ratio - 4.0).abs() < 1e-9, "{ratio:?}");
     assert_eq!(profile.cells[1].samples().unwrap().cost_ratio, None);
@@ -149,14 +149,14 @@ esac
 }
 
 fn a_server_is_told_that_it_is_recorded() {
-    let performance = with_servers(&["server"]);
+    let fake_run = with_servers(&["server"]);
     let text = format!(
         "echo \"profile=$BOOKEND_PROFILE $$\" > ../told\n{}",
         serve(1)
     );
-    performance.stage.subject("server", "server", &text);
-    recorded(&performance);
-    let folder = performance.stage.folder();
+    fake_run.test_folder.subject("server", "server", &text);
+    recorded(&fake_run);
+    let folder = fake_run.test_folder.path();
     let told = fs::read_to_string(folder.join("told")).unwrap();
     let pid = told.strip_prefix("profile=1 ").expect(&told).trim();
     let recorded = fs::read_to_string(folder.join("recorded")).unwrap();
@@ -167,35 +167,35 @@ fn a_server_is_told_that_it_is_recorded() {
 }
 
 fn only_who_is_recorded_is_told_so() {
-    let stage = Stage::new();
+    let test_folder = TestFolder::new();
     let tell = |name: &str| format!("echo \"$BOOKEND_PROFILE\" > ../{name}.told\n");
-    stage.subject("server", "server", &(tell("server") + &serve(1)));
-    stage.subject("client", "client", &(tell("client") + CALL));
-    stage.script("perf", PERF);
-    fs::write(stage.folder().join("samples"), samples(30, 70)).unwrap();
-    let told = |performance: &Performance| {
-        recorded(performance);
+    test_folder.subject("server", "server", &(tell("server") + &serve(1)));
+    test_folder.subject("client", "client", &(tell("client") + CALL));
+    test_folder.script("perf", PERF);
+    fs::write(test_folder.path().join("samples"), samples(30, 70)).unwrap();
+    let told = |fake_run: &FakeRun| {
+        recorded(fake_run);
         ["server", "client"].map(|name| {
-            let file = performance.stage.folder().join(format!("{name}.told"));
+            let file = fake_run.test_folder.path().join(format!("{name}.told"));
             fs::read_to_string(file).unwrap()
         })
     };
-    let mut performance = Performance::new(stage, &["client"], "server");
-    assert_eq!(told(&performance), ["\n", "1\n"]);
-    let subject = &mut performance.settings.plan.subjects[0];
+    let mut fake_run = FakeRun::new(test_folder, &["client"], "server");
+    assert_eq!(told(&fake_run), ["\n", "1\n"]);
+    let subject = &mut fake_run.settings.plan.subjects[0];
     subject.name = "server".to_owned();
     subject.instruments = vec!["client".to_owned()];
-    assert_eq!(told(&performance), ["1\n", "\n"]);
+    assert_eq!(told(&fake_run), ["1\n", "\n"]);
 }
 
 fn every_subject_is_recorded_in_a_case_of_its_own() {
-    let mut performance = with_servers(&["few", "many"]);
-    let plan = &mut performance.settings.plan;
+    let mut fake_run = with_servers(&["few", "many"]);
+    let plan = &mut fake_run.settings.plan;
     plan.cases = ["C=1 S=1", "C=1 S=5", "C=1 S=9"]
         .map(|case| case.parse().unwrap())
         .to_vec();
     plan.subjects[0].concurrency_max = Some(5);
-    let profile = recorded(&performance);
+    let profile = recorded(&fake_run);
     let cells = profile.cells.iter();
     let cells = cells.map(|cell| format!("{} {}", cell.subject, cell.case));
     let expected = ["few C=1 S=5", "many C=1 S=5", "many C=1 S=9"];
@@ -203,9 +203,9 @@ fn every_subject_is_recorded_in_a_case_of_its_own() {
 }
 
 fn a_profile_of_another_version_is_not_read() {
-    let performance = with_servers(&["server"]);
-    recorded(&performance);
-    let folder = performance.stage.folder().join("profiles/fake");
+    let fake_run = with_servers(&["server"]);
+    recorded(&fake_run);
+    let folder = fake_run.test_folder.path().join("profiles/fake");
     let file = folder.join("profile.json");
     let text = fs::read_to_string(&file).unwrap();
     let newer = text.replace("\"schema_version\": 1", "\"schema_version\": 2");
@@ -215,11 +215,11 @@ fn a_profile_of_another_version_is_not_read() {
 }
 
 fn a_subject_that_fails_keeps_its_row() {
-    let performance = with_servers(&["broken", "server"]);
-    performance
-        .stage
+    let fake_run = with_servers(&["broken", "server"]);
+    fake_run
+        .test_folder
         .subject("broken", "server", "echo 'no such option' >&2; exit 3");
-    let profile = recorded(&performance);
+    let profile = recorded(&fake_run);
     let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
         panic!("{profile:?}");
     };
@@ -229,11 +229,11 @@ fn a_subject_that_fails_keeps_its_row() {
 }
 
 fn a_recorder_that_dies_is_a_row_not_an_end() {
-    let performance = with_servers(&["server"]);
+    let fake_run = with_servers(&["server"]);
     // The trial records `true`.
     let dies = "case \"$*\" in evlist*) echo cycles ;; *true) exit 0 ;; *) echo 'out of memory' >&2; exit 1 ;; esac";
-    performance.stage.script("perf", dies);
-    let profile = recorded(&performance);
+    fake_run.test_folder.script("perf", dies);
+    let profile = recorded(&fake_run);
     let ProfileOutcome::NotRecorded { reason } = &profile.cells[0].outcome else {
         panic!("{profile:?}");
     };
@@ -244,15 +244,17 @@ fn a_recorder_that_dies_is_a_row_not_an_end() {
 }
 
 fn without_counters_its_cpus_are_recorded_and_others_left_out() {
-    let performance = with_servers(&["server"]);
+    let fake_run = with_servers(&["server"]);
     let text = format!("echo $$ > ../told\n{}", serve(1));
-    performance.stage.subject("server", "server", &text);
+    fake_run.test_folder.subject("server", "server", &text);
     let perf = PERF.replace("echo cycles", "echo cpu-clock");
     let told = "\necho \"$*\" >> \"$(dirname \"$0\")/words\"\n";
-    performance.stage.script("perf", &format!("{told}{perf}"));
-    let profile = recorded(&performance);
+    fake_run
+        .test_folder
+        .script("perf", &format!("{told}{perf}"));
+    let profile = recorded(&fake_run);
     assert_eq!(profile.cells[0].samples().unwrap().event, "cpu-clock");
-    let folder = performance.stage.folder();
+    let folder = fake_run.test_folder.path();
     let words = fs::read_to_string(folder.join("words")).unwrap();
     let records: Vec<&str> = words
         .lines()
@@ -272,8 +274,8 @@ fn without_counters_its_cpus_are_recorded_and_others_left_out() {
 }
 
 fn without_perf_one_line_says_how_to_get_it() {
-    let performance = with_servers(&["server"]);
-    let error = recorded_with(&performance, "/nowhere/perf".into())
+    let fake_run = with_servers(&["server"]);
+    let error = recorded_with(&fake_run, "/nowhere/perf".into())
         .unwrap_err()
         .to_string();
     assert!(error.contains("`/nowhere/perf` is not here"), "{error}");
@@ -282,11 +284,11 @@ fn without_perf_one_line_says_how_to_get_it() {
 }
 
 fn where_perf_may_not_record_the_line_says_what_it_said() {
-    let performance = with_servers(&["server"]);
-    let perf = performance
-        .stage
+    let fake_run = with_servers(&["server"]);
+    let perf = fake_run
+        .test_folder
         .script("perf", "echo 'No permission to enable it.' >&2; exit 255");
-    let error = recorded_with(&performance, perf).unwrap_err().to_string();
+    let error = recorded_with(&fake_run, perf).unwrap_err().to_string();
     assert!(error.contains("No permission to enable it."), "{error}");
     assert_eq!(error.lines().count(), 1);
 }

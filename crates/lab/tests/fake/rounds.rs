@@ -1,6 +1,6 @@
 //! Whole runs with fake servers and fake instruments: how each ends as a row.
 
-use crate::stage::{CALL, Stage, count, launcher, processes_with, serve, spawner};
+use crate::test_folder::{CALL, TestFolder, count, launcher, processes_with, serve, spawner};
 use bookend_contract::latency;
 use bookend_lab::context::ProcessTimeouts;
 use bookend_lab::process::interrupt::Interrupt;
@@ -38,8 +38,8 @@ tests![
 ];
 
 /// A run of `subjects` with `instrument`, and what is stored of it.
-pub struct Performance {
-    pub stage: Stage,
+pub struct FakeRun {
+    pub test_folder: TestFolder,
     pub settings: RunSettings,
     pub store: Store,
 }
@@ -65,9 +65,9 @@ rounds = 10
 grid = [{ connections = 1, concurrency = [1] }]
 "#;
 
-impl Performance {
-    pub fn new(stage: Stage, subjects: &[&str], instrument: &str) -> Performance {
-        let folder = stage.folder().join("fake");
+impl FakeRun {
+    pub fn new(test_folder: TestFolder, subjects: &[&str], instrument: &str) -> FakeRun {
+        let folder = test_folder.path().join("fake");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("fake.proto"), "").unwrap();
         fs::write(folder.join("fake.bin"), "abc").unwrap();
@@ -75,7 +75,7 @@ impl Performance {
             suite: Suite::parse(&folder, SUITE).unwrap(),
             plan: plan(subjects, instrument),
             resume: false,
-            subjects: stage.folder().to_owned(),
+            subjects: test_folder.path().to_owned(),
             message: None,
             spawner: spawner(),
             probe: None,
@@ -89,8 +89,8 @@ impl Performance {
             },
             isolation: false,
         };
-        Performance {
-            stage,
+        FakeRun {
+            test_folder,
             settings,
             store: Store::in_memory().unwrap(),
         }
@@ -100,7 +100,7 @@ impl Performance {
         let mut told = Vec::new();
         let mut progress = ProgressReporter::new(&mut told, false);
         let summary = run(&self.settings, &mut self.store, &mut progress).unwrap();
-        let left = processes_with(self.stage.folder().to_str().unwrap());
+        let left = processes_with(self.test_folder.path().to_str().unwrap());
         assert_eq!(left, [0; 0], "processes are left");
         summary
     }
@@ -155,19 +155,19 @@ fn plan(subjects: &[&str], instrument: &str) -> Plan {
 }
 
 /// One server that runs `text`, called by the honest instrument.
-fn with_server(text: &str) -> Performance {
-    let stage = Stage::new();
-    stage.subject("server", "server", text);
-    stage.subject("load", "instrument", CALL);
-    Performance::new(stage, &["server"], "load")
+fn with_server(text: &str) -> FakeRun {
+    let test_folder = TestFolder::new();
+    test_folder.subject("server", "server", text);
+    test_folder.subject("load", "instrument", CALL);
+    FakeRun::new(test_folder, &["server"], "load")
 }
 
 /// The honest server, called by an instrument that runs `text`.
-fn with_instrument(text: &str) -> Performance {
-    let stage = Stage::new();
-    stage.subject("server", "server", &serve(1));
-    stage.subject("load", "instrument", text);
-    Performance::new(stage, &["server"], "load")
+fn with_instrument(text: &str) -> FakeRun {
+    let test_folder = TestFolder::new();
+    test_folder.subject("server", "server", &serve(1));
+    test_folder.subject("load", "instrument", text);
+    FakeRun::new(test_folder, &["server"], "load")
 }
 
 pub fn measured(row: &Row) -> &Measurement {
@@ -208,9 +208,9 @@ fn a_server_that_fails_at_start_says_why() {
 }
 
 fn a_server_that_hangs_is_given_up() {
-    let mut performance = with_server("echo thinking >&2; sleep 1000");
-    performance.settings.timeouts.ready = Some(Duration::from_millis(300));
-    let row = performance.row();
+    let mut fake_run = with_server("echo thinking >&2; sleep 1000");
+    fake_run.settings.timeouts.ready = Some(Duration::from_millis(300));
+    let row = fake_run.row();
     assert!(
         error(&row).starts_with("the server did not say ready within 300ms"),
         "{row:?}"
@@ -232,19 +232,19 @@ fn a_server_that_lies_is_told_both_numbers() {
 }
 
 fn a_server_off_by_little_is_marked() {
-    let mut performance = with_server("echo ready 1; cat > /dev/null; echo served 999");
+    let mut fake_run = with_server("echo ready 1; cat > /dev/null; echo served 999");
     let text = "echo window start; echo window end; echo 5 1000; echo ok 1000";
-    performance.stage.subject("load", "instrument", text);
-    let row = performance.row();
+    fake_run.test_folder.subject("load", "instrument", text);
+    let row = fake_run.row();
     let expected = "counts differ: the server served 999, the other end knows 1000";
     assert_eq!(marks(&row), [expected]);
 }
 
 fn a_deaf_server_is_marked_and_gone() {
     let text = "trap '' TERM HUP; : > ../calls-1; echo ready 1; while :; do sleep 1; done";
-    let mut performance = with_server(text);
-    performance.settings.timeouts.drain = Duration::from_millis(50);
-    let row = performance.row();
+    let mut fake_run = with_server(text);
+    fake_run.settings.timeouts.drain = Duration::from_millis(50);
+    let row = fake_run.row();
     assert!(marks(&row)[0].ends_with("and was killed"), "{row:?}");
     assert_eq!(row.served, None);
 }
@@ -255,22 +255,22 @@ fn a_server_that_dies_says_so_in_all_its_rows() {
          echo out of luck >&2; exit 9\n{}",
         count(1)
     );
-    let mut performance = with_server(&text);
+    let mut fake_run = with_server(&text);
     let slow =
         format!("{CALL}\nwhile kill -0 $(cat ../server.pid) 2> /dev/null; do sleep 0.01; done");
-    performance.stage.subject("load", "instrument", &slow);
-    performance.stage.subject(
+    fake_run.test_folder.subject("load", "instrument", &slow);
+    fake_run.test_folder.subject(
         "server",
         "server",
         &format!("echo $$ > ../server.pid\n{text}"),
     );
-    performance
+    fake_run
         .settings
         .plan
         .cases
         .push("C=1 S=2".parse().unwrap());
-    performance.settings.timeouts.grace = Duration::from_secs(2);
-    let rows = performance.rows();
+    fake_run.settings.timeouts.grace = Duration::from_secs(2);
+    let rows = fake_run.rows();
     assert_eq!(rows.len(), 2);
     for row in &rows {
         let expected = "the server ended while it was measured: out of luck (exit status: 9)";
@@ -287,15 +287,15 @@ while [ $(wc -l < ../calls-1) -lt 2 ]; do sleep 0.01; done
 echo out of luck >&2
 exit 9
 ";
-    let mut performance = with_server(dies_of_the_second);
+    let mut fake_run = with_server(dies_of_the_second);
     let call = format!(
         "{CALL}\nif [ $(wc -l < ../calls-1) -gt 1 ]; then\n\
          until grep -q '^State:.Z' /proc/$(cat ../server.pid)/status; do sleep 0.01; done\nfi"
     );
-    performance.stage.subject("load", "instrument", &call);
-    let cases = &mut performance.settings.plan.cases;
+    fake_run.test_folder.subject("load", "instrument", &call);
+    let cases = &mut fake_run.settings.plan.cases;
     cases.push("C=1 S=2".parse().unwrap());
-    let rows = performance.rows();
+    let rows = fake_run.rows();
     let died = "the server ended while it was measured: out of luck (exit status: 9)";
     let mark = format!("calls could not be counted: later in the round {died}");
     assert_eq!(marks(&rows[0]), [mark]);
@@ -303,8 +303,8 @@ exit 9
 }
 
 fn a_server_with_a_daemon_leaves_none() {
-    let stage = Stage::new();
-    let daemon = stage.script(
+    let test_folder = TestFolder::new();
+    let daemon = test_folder.script(
         "daemon.sh",
         "echo $$ > \"$0.pid\"; while :; do sleep 1; done",
     );
@@ -314,33 +314,33 @@ fn a_server_with_a_daemon_leaves_none() {
          while [ ! -s {daemon}.pid ]; do sleep 0.01; done\n{}",
         serve(1)
     );
-    stage.subject("server", "server", &text);
-    stage.subject("load", "instrument", CALL);
-    let row = Performance::new(stage, &["server"], "load").row();
+    test_folder.subject("server", "server", &text);
+    test_folder.subject("load", "instrument", CALL);
+    let row = FakeRun::new(test_folder, &["server"], "load").row();
     assert_eq!(marks(&row), [""; 0]);
 }
 
 fn a_silent_server_is_found_by_its_port() {
-    let stage = Stage::new();
+    let test_folder = TestFolder::new();
     let listen = format!("exec '{}' {}", launcher().program.display(), crate::LISTEN);
-    stage.subject("server", "server", &listen);
+    test_folder.subject("server", "server", &listen);
     let call = format!("echo $BOOKEND_TARGET > ../target\n{CALL}");
-    stage.subject("load", "instrument", &call);
-    let mut performance = Performance::new(stage, &["server"], "load");
-    let row = performance.row();
+    test_folder.subject("load", "instrument", &call);
+    let mut fake_run = FakeRun::new(test_folder, &["server"], "load");
+    let row = fake_run.row();
     assert_eq!(measured(&row).ok, 10);
-    let target = fs::read_to_string(performance.stage.folder().join("target")).unwrap();
-    let port = fs::read_to_string(performance.stage.folder().join("server/port")).unwrap();
+    let target = fs::read_to_string(fake_run.test_folder.path().join("target")).unwrap();
+    let port = fs::read_to_string(fake_run.test_folder.path().join("server/port")).unwrap();
     assert_eq!(target.trim(), format!("127.0.0.1:{port}"));
 }
 
 fn a_port_that_is_told_late_is_no_surprise() {
-    let stage = Stage::new();
+    let test_folder = TestFolder::new();
     let listen = format!("'{}' {}", launcher().program.display(), crate::LISTEN);
     let late = format!("{listen}\necho ready $(cat port)\necho served 10");
-    stage.subject("server", "server", &late);
-    stage.subject("load", "instrument", CALL);
-    let row = Performance::new(stage, &["server"], "load").row();
+    test_folder.subject("server", "server", &late);
+    test_folder.subject("load", "instrument", CALL);
+    let row = FakeRun::new(test_folder, &["server"], "load").row();
     assert_eq!(marks(&row), [""; 0]);
     assert_eq!(row.served, Some(10));
 }
@@ -407,12 +407,12 @@ fn foreign_instruments_are_understood() {
          echo 'status codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx'"
     );
     for (output, text) in [("ghz-json", ghz), ("h2load-text", h2load)] {
-        let mut performance = with_server(&serve(1));
+        let mut fake_run = with_server(&serve(1));
         let more = format!("output = \"{output}\"");
-        performance
-            .stage
+        fake_run
+            .test_folder
             .subject_with("load", "instrument", &text, &more);
-        let row = performance.row();
+        let row = fake_run.row();
         let measured = measured(&row);
         assert_eq!((measured.ok, measured.warmup), (10, 10), "{output}");
         assert!((measured.window_seconds - 5e-6).abs() < 1e-9, "{output}");
@@ -422,12 +422,12 @@ fn foreign_instruments_are_understood() {
 }
 
 fn a_client_is_measured_against_a_server() {
-    let stage = Stage::new();
-    stage.subject("server", "server", &serve(1));
+    let test_folder = TestFolder::new();
+    test_folder.subject("server", "server", &serve(1));
     let client = format!("[ $BOOKEND_ROLE = client ] || exit 1\n{CALL}");
-    stage.subject("client", "client", &client);
-    stage.subject("other", "client", &client);
-    let rows = Performance::new(stage, &["client", "other"], "server").rows();
+    test_folder.subject("client", "client", &client);
+    test_folder.subject("other", "client", &client);
+    let rows = FakeRun::new(test_folder, &["client", "other"], "server").rows();
     assert_eq!(rows.len(), 2);
     for row in &rows {
         assert_eq!(measured(row).ok, 10);
@@ -438,21 +438,17 @@ fn a_client_is_measured_against_a_server() {
 
 fn what_is_not_there_is_missing() {
     let reason = |more: &str| {
-        let mut performance = with_server(&serve(1));
-        performance
-            .stage
+        let mut fake_run = with_server(&serve(1));
+        fake_run
+            .test_folder
             .subject_with("server", "server", &serve(1), more);
-        let summary = performance.run();
+        let summary = fake_run.run();
         assert_eq!(
             (summary.missing, summary.failed, summary.measured),
             (1, 0, 0)
         );
         assert_eq!(summary.exit_status(), 1);
-        let row = performance
-            .store
-            .rows(summary.id.unwrap())
-            .unwrap()
-            .remove(0);
+        let row = fake_run.store.rows(summary.id.unwrap()).unwrap().remove(0);
         match row.outcome {
             Outcome::Missing { reason } => reason,
             other => panic!("not missing: {other:?}"),
@@ -472,26 +468,26 @@ fn what_is_not_there_is_missing() {
 }
 
 fn a_probe_must_be_satisfied_and_is_counted() {
-    let mut performance = with_server(&serve(1));
-    let probe = performance.stage.script(
+    let mut fake_run = with_server(&serve(1));
+    let probe = fake_run.test_folder.script(
         "probe.sh",
         "echo 3 >> calls-${1##*:}; echo \"$@\" > probed; echo '{\"call\": {\"calls_made\": 3}}'",
     );
-    let folder = performance.stage.folder().to_owned();
+    let folder = fake_run.test_folder.path().to_owned();
     let words = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
     let here = format!(
         "cd '{}' && {} {{target}} {{method}}",
         folder.display(),
         probe.display()
     );
-    performance.settings.probe = Some(words(&here));
-    let row = performance.row();
+    fake_run.settings.probe = Some(words(&here));
+    let row = fake_run.row();
     assert_eq!(marks(&row), [""; 0]);
     assert_eq!((row.served, row.probe_calls), (Some(13), 3));
     let probed = fs::read_to_string(folder.join("probed")).unwrap();
     assert_eq!(probed.trim(), "127.0.0.1:1 fake.Service/Method");
-    performance.settings.probe = Some(words("echo wrong answer >&2; exit 1"));
-    let row = performance.row();
+    fake_run.settings.probe = Some(words("echo wrong answer >&2; exit 1"));
+    let row = fake_run.row();
     assert_eq!(
         error(&row),
         "the verified call failed: wrong answer (exit status: 1)"
@@ -499,20 +495,20 @@ fn a_probe_must_be_satisfied_and_is_counted() {
 }
 
 fn one_bad_subject_does_not_stop_the_others() {
-    let stage = Stage::new();
-    stage.subject("good", "server", &serve(1));
-    stage.subject("bad", "server", "exit 1");
-    stage.subject("better", "server", &serve(2));
-    stage.subject("load", "instrument", CALL);
-    let mut performance = Performance::new(stage, &["good", "bad", "better", "none"], "load");
-    performance.settings.plan.rounds = 2;
-    let summary = performance.run();
+    let test_folder = TestFolder::new();
+    test_folder.subject("good", "server", &serve(1));
+    test_folder.subject("bad", "server", "exit 1");
+    test_folder.subject("better", "server", &serve(2));
+    test_folder.subject("load", "instrument", CALL);
+    let mut fake_run = FakeRun::new(test_folder, &["good", "bad", "better", "none"], "load");
+    fake_run.settings.plan.rounds = 2;
+    let summary = fake_run.run();
     assert_eq!(
         (summary.measured, summary.failed, summary.missing),
         (4, 2, 2)
     );
     assert_eq!((summary.rounds, summary.exit_status()), (2, 4));
-    let stored = performance.store.run(summary.id.unwrap()).unwrap();
+    let stored = fake_run.store.run(summary.id.unwrap()).unwrap();
     assert!(stored.finished.is_some());
     assert_eq!(stored.new.versions["good"], "fake 1.0");
     assert!(
@@ -523,14 +519,14 @@ fn one_bad_subject_does_not_stop_the_others() {
 }
 
 fn variables_reach_both_ends() {
-    let stage = Stage::new();
+    let test_folder = TestFolder::new();
     let note = |name: &str| format!("env | grep BOOKEND | sort > ../{name}.env\n");
-    stage.subject("server", "server", &(note("server") + &serve(1)));
+    test_folder.subject("server", "server", &(note("server") + &serve(1)));
     let read = "cat $BOOKEND_REQUEST_FILE > ../request\n";
-    stage.subject("load", "instrument", &(note("load") + read + CALL));
-    let mut performance = Performance::new(stage, &["server"], "load");
-    measured(&performance.row());
-    let text = |name: &str| fs::read_to_string(performance.stage.folder().join(name)).unwrap();
+    test_folder.subject("load", "instrument", &(note("load") + read + CALL));
+    let mut fake_run = FakeRun::new(test_folder, &["server"], "load");
+    measured(&fake_run.row());
+    let text = |name: &str| fs::read_to_string(fake_run.test_folder.path().join(name)).unwrap();
     let (server, load) = (text("server.env"), text("load.env"));
     for variable in ["CONTRACT=1", "ROLE=server", "VARIANT=default"] {
         assert!(
@@ -558,23 +554,23 @@ fn variables_reach_both_ends() {
 }
 
 fn what_an_interrupt_left_is_resumed() {
-    let mut performance = with_server(&serve(1));
-    performance.settings.plan.rounds = 3;
-    performance.settings.spawner.interrupt.raise();
-    let nothing = performance.run();
+    let mut fake_run = with_server(&serve(1));
+    fake_run.settings.plan.rounds = 3;
+    fake_run.settings.spawner.interrupt.raise();
+    let nothing = fake_run.run();
     assert_eq!((nothing.id, nothing.exit_status()), (None, 130));
-    performance.settings.spawner.interrupt = Interrupt::new();
-    let whole = performance.run();
-    let rows = performance.store.rows(whole.id.unwrap()).unwrap();
+    fake_run.settings.spawner.interrupt = Interrupt::new();
+    let whole = fake_run.run();
+    let rows = fake_run.store.rows(whole.id.unwrap()).unwrap();
     assert_eq!(rows.len(), 3);
-    let new = performance.store.run(whole.id.unwrap()).unwrap().new;
-    let id = performance.store.begin_run(&new).unwrap();
-    performance.store.write_round(id, 1, &rows[1..2]).unwrap();
-    performance.settings.resume = true;
-    let resumed = performance.run();
+    let new = fake_run.store.run(whole.id.unwrap()).unwrap().new;
+    let id = fake_run.store.begin_run(&new).unwrap();
+    fake_run.store.write_round(id, 1, &rows[1..2]).unwrap();
+    fake_run.settings.resume = true;
+    let resumed = fake_run.run();
     assert_eq!(
         (resumed.id, resumed.rounds, resumed.measured),
         (Some(id), 3, 3)
     );
-    assert_eq!(performance.store.rows(id).unwrap().len(), 3);
+    assert_eq!(fake_run.store.rows(id).unwrap().len(), 3);
 }

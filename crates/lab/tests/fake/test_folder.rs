@@ -1,4 +1,4 @@
-//! Where the fakes play: a folder of their own, gone afterwards.
+//! The folder of a test with its fake programs, gone afterwards.
 
 use bookend_lab::launch::Launcher;
 use bookend_lab::process::interrupt::Interrupt;
@@ -36,34 +36,34 @@ echo ok 10
 echo unfinished 0
 ";
 
-/// A folder for the fakes of one test.
-pub struct Stage {
+/// The folder of one test.
+pub struct TestFolder {
     folder: PathBuf,
     is_ours: bool,
 }
 
-impl Stage {
-    pub fn new() -> Stage {
+impl TestFolder {
+    pub fn new() -> TestFolder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("bookend-fake-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        Stage {
+        TestFolder {
             folder,
             is_ours: true,
         }
     }
 
-    /// The folder of somebody else, who will remove it.
-    pub fn visit(folder: &Path) -> Stage {
-        Stage {
+    /// The folder of another test, which removes it.
+    pub fn borrowed(folder: &Path) -> TestFolder {
+        TestFolder {
             folder: folder.to_owned(),
             is_ours: false,
         }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.folder
     }
 
@@ -93,7 +93,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         if self.is_ours {
             let _ = fs::remove_dir_all(&self.folder);
