@@ -1,4 +1,4 @@
-//! Whatever is wrong on the command line is told in one line that names it, with status 2.
+//! An error on the command line is reported in one line that names it, with status 2.
 
 use std::io::Write as _;
 use std::path::Path;

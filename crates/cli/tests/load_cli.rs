@@ -77,7 +77,7 @@ fn bookend(words: &[&str]) -> Output {
         .expect("the command was built")
 }
 
-fn complaint(output: &Output) -> String {
+fn error_line(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -106,14 +106,14 @@ fn every_flag_of_ghz_is_known_in_every_spelling() {
             // Without a target nothing is called, so that only the flag itself can be at fault.
             let words: Vec<&str> = spelling.iter().map(String::as_str).collect();
             let output = bookend(&[&["load"], words.as_slice()].concat());
-            let complaint = complaint(&output);
-            assert_eq!(output.status.code(), Some(2), "{words:?}: {complaint}");
+            let error_line = error_line(&output);
+            assert_eq!(output.status.code(), Some(2), "{words:?}: {error_line}");
             let expected = match built {
                 true => "bookend load: the target is missing: add HOST:PORT\n".to_owned(),
                 false => format!("bookend load: --{long} is not built yet: "),
             };
-            assert!(complaint.starts_with(&expected), "{words:?}: {complaint}");
-            assert_eq!(complaint.lines().count(), 1);
+            assert!(error_line.starts_with(&expected), "{words:?}: {error_line}");
+            assert_eq!(error_line.lines().count(), 1);
         }
     }
 }
@@ -152,7 +152,7 @@ fn a_server_that_is_not_there_is_named_with_status_1() {
         "-n1",
         "-c1",
     ]);
-    let line = complaint(&output);
+    let line = error_line(&output);
     assert_eq!(output.status.code(), Some(1), "{line}");
     assert!(
         line.starts_with("bookend load: no call to 127.0.0.1:1: "),

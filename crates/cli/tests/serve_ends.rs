@@ -72,11 +72,11 @@ fn terminate(process: &Child) {
     assert!(sent.expect("kill").success());
 }
 
-/// Reads octet by octet: what stands behind the line is for whoever reads next.
+/// Reads byte by byte: what stands behind the line is for whoever reads next.
 fn read_line(pipe: &mut dyn Read) -> String {
-    let (mut line, mut octet) = (Vec::new(), [0]);
-    while pipe.read(&mut octet).expect("text") == 1 && octet != *b"\n" {
-        line.extend(octet);
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while pipe.read(&mut byte).expect("text") == 1 && byte != *b"\n" {
+        line.extend(byte);
     }
     String::from_utf8(line).expect("text")
 }
@@ -122,9 +122,9 @@ impl Client {
         client
     }
 
-    fn write(&mut self, octets: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) {
         // A server that has hung up is no failure of the test.
-        let _ = self.socket.write_all(octets);
+        let _ = self.socket.write_all(bytes);
     }
 
     fn call(&mut self, path: &str, message: &[u8]) {
@@ -197,15 +197,15 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &id, payload].concat()
 }
 
-fn take_frame(octets: &mut Vec<u8>) -> Option<(u8, u8, Vec<u8>)> {
-    let [a, b, c, kind, flags, ..] = octets[..] else {
+fn take_frame(bytes: &mut Vec<u8>) -> Option<(u8, u8, Vec<u8>)> {
+    let [a, b, c, kind, flags, ..] = bytes[..] else {
         return None;
     };
     let end = 9 + u32::from_be_bytes([0, a, b, c]) as usize;
-    if octets.len() < end {
+    if bytes.len() < end {
         return None;
     }
-    let frame: Vec<u8> = octets.drain(..end).collect();
+    let frame: Vec<u8> = bytes.drain(..end).collect();
     Some((kind, flags, frame[9..].to_vec()))
 }
 

@@ -294,7 +294,7 @@ fn secrets(file: &Path) -> BTreeMap<(String, String), String> {
     let secret = |line: &str| {
         let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
         let [label, random, secret] = <[String; 3]>::try_from(words).expect("three words");
-        assert_eq!(random.len(), 64, "32 octets in hexadecimal");
+        assert_eq!(random.len(), 64, "32 bytes in hexadecimal");
         assert!(secret.len() == 64 || secret.len() == 96, "{secret}");
         ((label, random), secret)
     };

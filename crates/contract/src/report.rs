@@ -171,7 +171,7 @@ pub struct LatencySplit {
     /// From there until both ends have agreed on keys and on HTTP/2; absent without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tls: Option<SplitPart>,
-    /// From just before the write that carries the request's last octet to the return of the read
+    /// From just before the write that carries the request's last byte to the return of the read
     /// that brings the head of the answer.
     pub first_byte: SplitPart,
     /// From just before the connection is asked for until it is closed: the latency.

@@ -132,7 +132,7 @@ pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
         .collect()
 }
 
-/// What `wire` may be built from: pure functions over octets that have no standard library either.
+/// What `wire` may be built from: pure functions over bytes that have no standard library either.
 const PURE: [&str; 2] = ["crc32fast", "miniz_oxide"];
 
 /// Dependencies that end up in the compiled crate and may not be in `wire`.
