@@ -1,7 +1,6 @@
 //! Calls as an application describes them.
 
-use crate::encoding::Encoding;
-use bookend_wire::grpc::Metadata;
+use bookend_wire::grpc::{Encoding, Metadata};
 use std::borrow::Cow;
 use std::time::Duration;
 

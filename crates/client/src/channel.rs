@@ -5,12 +5,12 @@ mod backoff;
 mod call_handle;
 mod call_key;
 mod call_limit;
-mod call_table;
 mod connection;
 mod loss;
 mod message_reader;
 mod options;
 mod pending_call;
+mod pending_calls;
 mod request_heads;
 mod requests;
 mod responses;
@@ -27,7 +27,7 @@ pub use responses::Responses;
 pub use shared_stream::{CallEnd, SendError};
 
 use crate::call::{StreamCall, UnaryCall};
-use crate::encoding::{Encoding, append_message, fits_in_prefix};
+use crate::compression::{append_message, fits_in_prefix};
 use crate::error::ConnectError;
 use crate::response::Response;
 #[cfg(doc)]
@@ -35,13 +35,13 @@ use crate::targets::Targets;
 use address_picker::AddressPicker;
 use bookend_io::tls::Secured;
 use bookend_io::{Epoll, Mailbox, Waker, clock_ns};
-use bookend_wire::grpc::{Code, Status};
+use bookend_wire::grpc::{Code, Encoding, Status};
 use call_handle::CallHandle;
 use call_limit::CallLimit;
 use message_reader::MessageReader;
 use options::nanoseconds;
 use pending_call::{
-    CallKind, ChannelCommand, PendingCall, RequestHead, ResponseCallback, StreamGuard,
+    CallHead, CallKind, ChannelCommand, PendingCall, ResponseCallback, StreamGuard,
 };
 use shard::ChannelShard;
 use shared::{ChannelShared, ThreadGuard};
@@ -150,7 +150,7 @@ impl Channel {
                 framed
             }
         };
-        let head = RequestHead {
+        let head = CallHead {
             path: call.path,
             metadata: call.metadata,
             encoding: call.encoding,
@@ -201,7 +201,7 @@ impl Channel {
     }
 
     fn begin(&self, call: StreamCall, stream: Arc<SharedStream>) {
-        let head = RequestHead {
+        let head = CallHead {
             path: call.path,
             metadata: call.metadata,
             encoding: call.encoding,

@@ -48,7 +48,7 @@
 
 mod call;
 mod channel;
-mod encoding;
+mod compression;
 mod error;
 mod partial_response;
 mod response;
@@ -56,12 +56,11 @@ mod response_headers;
 pub mod targets;
 
 pub use bookend_io::tls;
-pub use bookend_wire::grpc::{Code, MalformedBinary, Metadata, MetadataError, Status};
+pub use bookend_wire::grpc::{Code, Encoding, MalformedBinary, Metadata, MetadataError, Status};
 pub use call::{StreamCall, UnaryCall};
 pub use channel::{
     CallEnd, Canceller, Channel, ChannelOptions, ReceivedMessage, Requests, Responses, SendError,
 };
-pub use encoding::Encoding;
 pub use error::ConnectError;
 pub use response::Response;
 pub use targets::{TargetError, TargetName, Targets};

@@ -1,6 +1,6 @@
 //! What the header blocks of a response say: its head, and how the call ended.
 
-use crate::encoding::ResponseEncoding;
+use crate::compression::ResponseEncoding;
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::response::{fault_of_head, final_status, stated_status};
 use bookend_wire::grpc::{Code, Metadata, Status};
@@ -108,7 +108,7 @@ impl ResponseHeaders {
         self.encoding = ResponseEncoding::of_head(fields);
         let says_nothing_else = metadata.is_empty()
             && self.fault.is_none()
-            && self.encoding == ResponseEncoding::Identity;
+            && self.encoding == ResponseEncoding::IDENTITY;
         self.head = Some(metadata);
         says_nothing_else.then_some(CachedBlock::Head)
     }

@@ -4,44 +4,18 @@ use std::borrow::Cow;
 
 use bookend_wire::grpc::gzip;
 use bookend_wire::grpc::message::{Message, PREFIX_BYTES};
-use bookend_wire::grpc::{Code, GzipError, Status};
+use bookend_wire::grpc::{Code, Encoding, GzipError, Status};
 
 use crate::status::{self, internal};
 
-/// How messages that are flagged as compressed are encoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum RequestEncoding {
-    /// No message may be flagged.
-    #[default]
-    Identity,
-    Gzip,
-}
-
-/// The value of `grpc-accept-encoding`: what [`RequestEncoding::parse`] knows.
-pub(crate) const ACCEPTED: &[u8] = b"identity,gzip";
-
-/// The value of `grpc-encoding` of responses that may be compressed.
-pub(crate) const GZIP: &[u8] = b"gzip";
-
-impl RequestEncoding {
-    /// The value of `grpc-encoding`.
-    pub fn parse(name: &[u8]) -> Option<Self> {
-        match name {
-            b"identity" => Some(RequestEncoding::Identity),
-            GZIP => Some(RequestEncoding::Gzip),
-            _ => None,
-        }
-    }
-
-    /// Whether a message may be flagged as compressed.
-    ///
-    /// # Errors
-    /// What its call is to end with if it may not.
-    pub fn check_flag(self) -> Result<(), Status> {
-        match self {
-            RequestEncoding::Gzip => Ok(()),
-            RequestEncoding::Identity => Err(status::unexpected_compression()),
-        }
+/// Whether a message of a request in that encoding may be flagged as compressed.
+///
+/// # Errors
+/// What its call is to end with if it may not.
+pub(crate) fn check_flag(encoding: Encoding) -> Result<(), Status> {
+    match encoding {
+        Encoding::Gzip => Ok(()),
+        Encoding::Identity => Err(status::unexpected_compression()),
     }
 }
 
@@ -53,14 +27,14 @@ impl RequestEncoding {
 /// before more than that is stored), or the head announced no compression.
 pub(crate) fn decompressed<'a>(
     message: Message<'a>,
-    encoding: RequestEncoding,
+    encoding: Encoding,
     limit_bytes: usize,
     inflated_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
     if !message.compressed {
         return Ok(Cow::Borrowed(message.octets));
     }
-    encoding.check_flag()?;
+    check_flag(encoding)?;
     let mut inflated = Vec::new();
     let result = gzip::decompress(message.octets, limit_bytes, &mut inflated);
     *inflated_bytes += match result {
@@ -80,7 +54,7 @@ pub(crate) fn decompressed<'a>(
 pub(crate) fn lists_gzip(accepted: &[u8]) -> bool {
     accepted
         .split(|byte| *byte == b',')
-        .any(|name| name.trim_ascii() == GZIP)
+        .any(|name| name.trim_ascii() == Encoding::Gzip.name())
 }
 
 /// A message, compressed, behind its prefix.
@@ -117,8 +91,7 @@ mod tests {
         let compressed = true;
         let message = Message { compressed, octets };
         let mut inflated_bytes = 0;
-        let inflated =
-            decompressed(message, RequestEncoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
+        let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
         assert_eq!(inflated_bytes, 10_000);
         let code = |encoding, octets, limit_bytes| {
@@ -126,14 +99,8 @@ mod tests {
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };
-        assert_eq!(
-            code(RequestEncoding::Gzip, octets, 9_999),
-            Code::ResourceExhausted
-        );
-        assert_eq!(code(RequestEncoding::Gzip, b"no gzip", 100), Code::Internal);
-        assert_eq!(
-            code(RequestEncoding::Identity, octets, 10_000),
-            Code::Internal
-        );
+        assert_eq!(code(Encoding::Gzip, octets, 9_999), Code::ResourceExhausted);
+        assert_eq!(code(Encoding::Gzip, b"no gzip", 100), Code::Internal);
+        assert_eq!(code(Encoding::Identity, octets, 10_000), Code::Internal);
     }
 }

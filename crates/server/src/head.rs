@@ -1,9 +1,9 @@
 //! From a request's header list to what it asks for.
 
 use bookend_wire::HeaderList;
-use bookend_wire::grpc::{Metadata, timeout};
+use bookend_wire::grpc::{Encoding, Metadata, timeout};
 
-use crate::compression::{RequestEncoding, lists_gzip};
+use crate::compression::lists_gzip;
 use crate::method::Route;
 use crate::rejection::{self, RequestRejection};
 
@@ -13,7 +13,7 @@ pub(crate) struct ParsedHead {
     pub route: Route,
     pub timeout_ns: Option<u64>,
     /// Of the messages of the request.
-    pub encoding: RequestEncoding,
+    pub encoding: Encoding,
     /// The client accepts messages under gzip.
     pub accepts_gzip: bool,
     pub metadata: Metadata,
@@ -51,10 +51,8 @@ impl ParsedHead {
     pub fn read_encodings(&mut self, fields: &HeadFields<'_>) -> Result<(), RequestRejection> {
         self.accepts_gzip = fields.accepted_encodings.is_some_and(lists_gzip);
         self.encoding = match fields.encoding {
-            None => RequestEncoding::Identity,
-            Some(name) => {
-                RequestEncoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?
-            }
+            None => Encoding::Identity,
+            Some(name) => Encoding::parse(name).ok_or_else(|| rejection::unknown_encoding(name))?,
         };
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use bookend_wire::frame::HEADER_BYTES;
 use bookend_wire::grpc::message::PREFIX_BYTES;
-use bookend_wire::grpc::{Code, Metadata, Status, percent};
+use bookend_wire::grpc::{ACCEPTED_ENCODINGS, Code, Encoding, Metadata, Status, percent};
 use bookend_wire::{ExtraField, HeaderBlock, Indexing, Sender, StreamKey};
 
-use crate::compression::{ACCEPTED, GZIP, deflated};
+use crate::compression::deflated;
 use crate::rejection::{HttpStatus, RequestRejection};
 use crate::response_metadata::ResponseFields;
 use crate::status::internal;
@@ -131,7 +131,9 @@ impl ResponseWriter {
 
     /// The response's HEADERS.
     pub fn head(&mut self, sender: &mut Sender, stream: StreamKey, fields: &ResponseFields) {
-        let encoding = fields.compress.then_some((&b"grpc-encoding"[..], GZIP));
+        let encoding = fields
+            .compress
+            .then_some((&b"grpc-encoding"[..], Encoding::Gzip.name()));
         let extra: Vec<_> = encoding
             .into_iter()
             .chain(fields.headers.iter())
@@ -242,7 +244,7 @@ impl ResponseWriter {
                 if rejection.lists_encodings {
                     fields
                         .headers
-                        .push_received(b"grpc-accept-encoding", ACCEPTED);
+                        .push_received(b"grpc-accept-encoding", ACCEPTED_ENCODINGS);
                 }
                 let (http_status, status) = (rejection.http_status, &rejection.status);
                 self.trailers_only(sender, stream, http_status, &fields, status);

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::split_first;
+use bookend_wire::grpc::{Encoding, Status};
 
-use crate::compression::{RequestEncoding, decompressed};
+use crate::compression::decompressed;
 use crate::limits::INFLATED_TURN_BYTES;
 use crate::pool::{PoolRequest, ShardEnd};
 use crate::request_buffer::RequestBuffer;
@@ -20,7 +20,7 @@ pub(crate) struct StreamingCall {
     /// Requests that the handler has not got yet.
     buffer: RequestBuffer,
     /// Of requests that are flagged as compressed.
-    encoding: RequestEncoding,
+    encoding: Encoding,
     request: RequestState,
     response: ResponseState,
     blocked: Blocked,
@@ -47,7 +47,7 @@ enum RequestState {
 }
 
 impl StreamingCall {
-    pub fn new(handler: CallHandler, encoding: RequestEncoding, response: ResponseState) -> Self {
+    pub fn new(handler: CallHandler, encoding: Encoding, response: ResponseState) -> Self {
         StreamingCall {
             handler,
             buffer: RequestBuffer::default(),

@@ -1,9 +1,9 @@
 //! The one message of a unary request.
 
 use bookend_wire::grpc::message::{Message, PREFIX_BYTES, split_first};
-use bookend_wire::grpc::{MessageError, Status};
+use bookend_wire::grpc::{Encoding, MessageError, Status};
 
-use crate::compression::RequestEncoding;
+use crate::compression::check_flag;
 use crate::status;
 
 /// The message, if `body` is exactly one, uncompressed and within the limit.
@@ -29,7 +29,7 @@ impl PartialRequest {
     pub fn push(
         &mut self,
         data: &[u8],
-        encoding: RequestEncoding,
+        encoding: Encoding,
         limit_bytes: usize,
     ) -> Result<(), Status> {
         // The client says how long its message is, and so how much this grows.
@@ -43,7 +43,7 @@ impl PartialRequest {
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         match compressed {
             0 => {}
-            1 => encoding.check_flag()?,
+            1 => check_flag(encoding)?,
             flag => return Err(status::malformed_body(MessageError::BadFlag(flag))),
         }
         if length > limit_bytes {
@@ -103,19 +103,15 @@ mod tests {
         let body = framed(b"hello");
         for split in 0..=body.len() {
             let mut request = PartialRequest::default();
-            request
-                .push(&body[..split], RequestEncoding::Identity, 5)
-                .unwrap();
-            request
-                .push(&body[split..], RequestEncoding::Identity, 5)
-                .unwrap();
+            request.push(&body[..split], Encoding::Identity, 5).unwrap();
+            request.push(&body[split..], Encoding::Identity, 5).unwrap();
             assert_eq!(request.message().unwrap().octets, b"hello");
         }
         let mut request = PartialRequest::default();
         for byte in &body {
             assert!(request.message().is_err());
             request
-                .push(std::slice::from_ref(byte), RequestEncoding::Identity, 5)
+                .push(std::slice::from_ref(byte), Encoding::Identity, 5)
                 .unwrap();
         }
         assert_eq!(request.message().unwrap().octets, b"hello");
@@ -125,7 +121,7 @@ mod tests {
     fn each_mistake_has_its_code() {
         let code = |body: &[u8]| {
             let mut request = PartialRequest::default();
-            match request.push(body, RequestEncoding::Identity, 8) {
+            match request.push(body, Encoding::Identity, 8) {
                 Err(status) => status.code,
                 Ok(()) => request.message().unwrap_err().code,
             }

@@ -2,6 +2,7 @@
 //! The document is "gRPC over HTTP2" (PROTOCOL-HTTP2.md).
 
 pub mod base64;
+pub mod encoding;
 pub mod gzip;
 pub mod message;
 pub mod metadata;
@@ -11,6 +12,7 @@ pub mod response;
 pub mod status;
 pub mod timeout;
 
+pub use encoding::{ACCEPTED_ENCODINGS, Encoding};
 pub use gzip::GzipError;
 pub use message::{Assembler, MessageError};
 pub use metadata::{MalformedBinary, Metadata, MetadataError};

@@ -5,15 +5,14 @@ mod incoming;
 mod liveness;
 mod visitor;
 
-use super::call_table::CallTable;
 use super::loss::Loss;
 use super::options::ChannelOptions;
 use super::pending_call::{CallKind, CallState, PendingCall};
+use super::pending_calls::PendingCalls;
 use super::request_heads::{Origin, RequestHeads};
-use crate::encoding::{ENCODING, Encoding};
 use crate::partial_response::PartialResponse;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
-use bookend_wire::grpc::{Code, timeout};
+use bookend_wire::grpc::{Code, Encoding, timeout};
 use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
     CannotOpen, Connection, ConnectionError, ExtraField, Indexing, ResetQueue, Side, StreamKey,
@@ -130,7 +129,7 @@ impl ChannelConnection {
     pub fn receive(
         &mut self,
         bytes: &[u8],
-        calls: &mut CallTable,
+        calls: &mut PendingCalls,
         io: &mut IoContext,
     ) -> Result<(usize, bool), ConnectionError> {
         let slice = bytes.len().min(SLICE_BYTES);
@@ -145,7 +144,7 @@ impl ChannelConnection {
     fn receive_slice(
         &mut self,
         bytes: &[u8],
-        calls: &mut CallTable,
+        calls: &mut PendingCalls,
         io: &mut IoContext,
     ) -> Result<usize, ConnectionError> {
         let wake_batch = WakeBatch::begin();
@@ -208,7 +207,7 @@ impl ChannelConnection {
 impl ChannelConnection {
     /// Sends calls from the queue, as many as the server and the kernel take, and first what streams
     /// had no room for.
-    pub fn send_queued(&mut self, calls: &mut CallTable, io: &mut IoContext) {
+    pub fn send_queued(&mut self, calls: &mut PendingCalls, io: &mut IoContext) {
         self.send_delayed(io);
         if !self.has_settings() || self.http2.sender.may_open() == 0 {
             return;
@@ -227,7 +226,7 @@ impl ChannelConnection {
     }
 
     /// Sends until the output has grown by `room_bytes`; true if that was what ended it.
-    fn send_into(&mut self, room_bytes: usize, calls: &mut CallTable, io: &IoContext) -> bool {
+    fn send_into(&mut self, room_bytes: usize, calls: &mut PendingCalls, io: &IoContext) -> bool {
         let full_bytes = self.http2.sender.output.len() + room_bytes;
         while let Some((key, call)) = calls.next_queued() {
             if self.http2.sender.output.len() >= full_bytes {
@@ -376,7 +375,7 @@ impl ChannelConnection {
     }
 
     /// The connection is gone, and its calls with it.
-    pub fn fail_all(mut self, calls: &mut CallTable, loss: Loss<'_>, address: String) {
+    pub fn fail_all(mut self, calls: &mut PendingCalls, loss: Loss<'_>, address: String) {
         let goaway = self.in_flight.goaway.take();
         let text = loss.of_calls(address, goaway).to_string();
         for key in self.in_flight.into_keys() {
@@ -392,8 +391,9 @@ fn varying_fields<'a>(call: &'a PendingCall, io: &IoContext) -> Vec<(&'a [u8], C
         timeout::write(deadline_ns.saturating_sub(io.now_ns()), &mut value);
         (&b"grpc-timeout"[..], Cow::Owned(value))
     });
-    let encoding = call.head.encoding.name();
-    let encoding = encoding.map(|name| (ENCODING, Cow::Borrowed(name)));
+    let encoding = call.head.encoding;
+    let encoding = (encoding != Encoding::Identity)
+        .then(|| (&b"grpc-encoding"[..], Cow::Borrowed(encoding.name())));
     let own = timeout.into_iter().chain(encoding);
     let metadata = call.head.metadata.iter();
     let metadata = metadata.map(|(name, value)| (name, Cow::Borrowed(value)));

@@ -1,6 +1,6 @@
 //! Splits the body of a response into messages, and counts what the server may send in return.
 
-use crate::encoding::ResponseEncoding;
+use crate::compression::ResponseEncoding;
 use crate::partial_response::unreadable;
 use bookend_wire::grpc::Status;
 use bookend_wire::grpc::message::{PREFIX_BYTES, split_first};
@@ -132,8 +132,8 @@ impl MessageReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoding::{Encoding, append_message};
-    use bookend_wire::grpc::Code;
+    use crate::compression::append_message;
+    use bookend_wire::grpc::{Code, Encoding};
 
     fn body(messages: &[&[u8]]) -> Vec<u8> {
         let mut body = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn read_all(reader: &mut MessageReader) -> Vec<Vec<u8>> {
-        let next = || reader.next(&ResponseEncoding::Identity).unwrap();
+        let next = || reader.next(&ResponseEncoding::IDENTITY).unwrap();
         std::iter::from_fn(next)
             .map(|message| message.bytes)
             .collect()
@@ -187,9 +187,9 @@ mod tests {
         let body = body(&[&[1; 95], &[2; 95], &[3; 95]]);
         reader.fetch(|buffer| buffer.extend_from_slice(&body[..250]));
         assert_eq!(reader.take_credit(false), None);
-        reader.next(&ResponseEncoding::Identity).unwrap();
+        reader.next(&ResponseEncoding::IDENTITY).unwrap();
         assert_eq!(reader.take_credit(false), Some(100));
-        reader.next(&ResponseEncoding::Identity).unwrap();
+        reader.next(&ResponseEncoding::IDENTITY).unwrap();
         assert_eq!(reader.take_credit(false), Some(100));
         assert_eq!(reader.take_credit(true), None, "fifty are not worth it");
         reader.fetch(|buffer| buffer.extend_from_slice(&body[250..]));
@@ -205,7 +205,7 @@ mod tests {
     fn half_a_message_that_is_waited_for_counts_as_read() {
         let mut reader = MessageReader::new(1_000, 400);
         reader.fetch(|buffer| buffer.extend_from_slice(&body(&[&[1; 900]])[..400]));
-        assert_eq!(reader.next(&ResponseEncoding::Identity), Ok(None));
+        assert_eq!(reader.next(&ResponseEncoding::IDENTITY), Ok(None));
         assert_eq!(reader.take_credit(false), None);
         assert_eq!(reader.take_credit(true), Some(400));
     }
@@ -214,7 +214,7 @@ mod tests {
     fn a_message_above_the_limit_is_told_by_its_prefix() {
         let mut reader = MessageReader::new(100, 400);
         reader.fetch(|buffer| buffer.extend_from_slice(&[0, 0, 0, 0, 101]));
-        let refused = reader.next(&ResponseEncoding::Identity).unwrap_err();
+        let refused = reader.next(&ResponseEncoding::IDENTITY).unwrap_err();
         assert_eq!(refused.code, Code::ResourceExhausted);
     }
 

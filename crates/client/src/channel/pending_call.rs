@@ -2,12 +2,11 @@
 
 use super::call_key::CallKey;
 use super::shared_stream::{CallEnd, SharedStream};
-use crate::encoding::Encoding;
 use crate::error::ConnectError;
 use crate::response::Response;
 use bookend_io::ConnectionId;
 use bookend_wire::StreamKey;
-use bookend_wire::grpc::{Code, Metadata, Status};
+use bookend_wire::grpc::{Code, Encoding, Metadata, Status};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -25,7 +24,7 @@ pub(crate) enum ChannelCommand {
 
 /// A call without a response.
 pub(crate) struct PendingCall {
-    pub head: RequestHead,
+    pub head: CallHead,
     pub kind: CallKind,
     pub deadline_ns: Option<u64>,
     pub state: CallState,
@@ -34,7 +33,7 @@ pub(crate) struct PendingCall {
 }
 
 /// What is sent before the messages.
-pub(crate) struct RequestHead {
+pub(crate) struct CallHead {
     pub path: Cow<'static, str>,
     pub metadata: Metadata,
     pub encoding: Encoding,
@@ -42,7 +41,7 @@ pub(crate) struct RequestHead {
 }
 
 #[cfg(test)]
-impl RequestHead {
+impl CallHead {
     /// A head that says nothing in particular.
     pub fn of_test() -> Self {
         Self {
@@ -72,7 +71,7 @@ pub(crate) enum CallState {
 }
 
 impl PendingCall {
-    pub fn new(head: RequestHead, kind: CallKind, deadline_ns: Option<u64>) -> Self {
+    pub fn new(head: CallHead, kind: CallKind, deadline_ns: Option<u64>) -> Self {
         Self {
             head,
             kind,

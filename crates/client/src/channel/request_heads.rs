@@ -1,7 +1,7 @@
 //! Request heads of one connection, by path.
 
-use crate::encoding::{ACCEPT_ENCODING, ACCEPTED};
 use bookend_wire::HeaderBlock;
+use bookend_wire::grpc::ACCEPTED_ENCODINGS;
 
 /// RequestHeads that are kept: an application calls a few methods of a server. More cost encoding anew,
 /// not correctness.
@@ -28,7 +28,7 @@ impl Origin {
             (b"te", b"trailers"),
             (b"content-type", b"application/grpc"),
             (b"user-agent", USER_AGENT.as_bytes()),
-            (ACCEPT_ENCODING, ACCEPTED),
+            (b"grpc-accept-encoding", ACCEPTED_ENCODINGS),
         ])
     }
 }

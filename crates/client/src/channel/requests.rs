@@ -2,7 +2,8 @@
 
 use super::call_handle::{CallHandle, Canceller};
 use super::shared_stream::SendError;
-use crate::encoding::{Encoding, append_message, fits_in_prefix};
+use crate::compression::{append_message, fits_in_prefix};
+use bookend_wire::grpc::Encoding;
 use bookend_wire::grpc::message::PREFIX_BYTES;
 use std::fmt;
 
@@ -52,8 +53,8 @@ impl Requests {
             return Err(SendError::TooLong);
         }
         let bytes = PREFIX_BYTES + message.len();
-        self.put(bytes, |outbox| {
-            append_message(message, Encoding::Identity, outbox);
+        self.put(bytes, |buffer| {
+            append_message(message, Encoding::Identity, buffer);
         })
     }
 
@@ -63,7 +64,7 @@ impl Requests {
         }
         let mut framed = Vec::new();
         append_message(message, Encoding::Gzip, &mut framed);
-        self.put(framed.len(), |outbox| outbox.extend_from_slice(&framed))
+        self.put(framed.len(), |buffer| buffer.extend_from_slice(&framed))
     }
 
     fn put(&self, bytes: usize, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), SendError> {

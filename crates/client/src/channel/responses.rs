@@ -4,7 +4,7 @@ use super::call_handle::{CallHandle, Canceller};
 use super::message_reader::{MessageReader, ReceivedMessage};
 use super::shared_stream::{CallEnd, ReadOutcome};
 use super::waiting::InsideCallback;
-use crate::encoding::ResponseEncoding;
+use crate::compression::ResponseEncoding;
 use crate::partial_response::cut_off;
 use crate::response::{Response, no_message, several_messages};
 use bookend_wire::grpc::{Code, Metadata, Status};
@@ -109,7 +109,7 @@ impl Responses {
                 self.reader.clear();
             }
             let head = self.head.as_ref();
-            let encoding = head.map_or(&ResponseEncoding::Identity, |(_, encoding)| encoding);
+            let encoding = head.map_or(&ResponseEncoding::IDENTITY, |(_, encoding)| encoding);
             let message = self.reader.next(encoding)?;
             self.give_credit(message.is_none());
             if message.is_some() {

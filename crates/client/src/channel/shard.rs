@@ -6,11 +6,11 @@ mod stories;
 use super::address_picker::AddressPicker;
 use super::backoff::Backoff;
 use super::call_limit::CallLimit;
-use super::call_table::CallTable;
 use super::connection::ChannelConnection;
 use super::loss::{DEADLINE_PASSED, Loss, is_tls_alert, not_connected};
 use super::options::{ChannelOptions, nanoseconds};
 use super::pending_call::{CallState, ChannelCommand, PendingCall};
+use super::pending_calls::PendingCalls;
 use super::shared_stream::SharedStream;
 use crate::error::ConnectError;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Mailbox, Opened, Received, Shard};
@@ -27,7 +27,7 @@ pub(crate) struct ChannelShard {
     options: ChannelOptions,
     mailbox: Mailbox<ChannelCommand>,
     commands: Vec<ChannelCommand>,
-    calls: CallTable,
+    calls: PendingCalls,
     /// Where calls are sent, once its server has sent SETTINGS.
     current: Option<ChannelConnection>,
     /// Connections that take no more calls, until those in flight have ended.
@@ -56,7 +56,7 @@ impl ChannelShard {
             options,
             mailbox,
             commands: Vec::new(),
-            calls: CallTable::new(limit),
+            calls: PendingCalls::new(limit),
             current: None,
             draining: Vec::new(),
             backoff,

@@ -2,7 +2,7 @@
 
 use super::call_key::CallKey;
 use super::waiting::{InsideCallback, may_wait};
-use crate::encoding::ResponseEncoding;
+use crate::compression::ResponseEncoding;
 use bookend_wire::grpc::{Metadata, Status};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use bookend_wire::StreamKey;
 #[derive(Default)]
 pub(super) struct CallsInFlight {
     /// By the index of their stream.
-    calls: Vec<Option<CallInFlight>>,
+    calls: Vec<Option<SentCall>>,
     count: usize,
     /// Whether the server's SETTINGS have come.
     pub has_settings: bool,
@@ -27,7 +27,7 @@ pub(super) struct CallsInFlight {
 }
 
 /// One call that was sent.
-pub(super) struct CallInFlight {
+pub(super) struct SentCall {
     stream: StreamKey,
     pub key: CallKey,
     pub response: IncomingResponse,
@@ -46,7 +46,7 @@ impl CallsInFlight {
             self.calls.resize_with(index + 1, || None);
         }
         self.count += 1;
-        self.calls[index] = Some(CallInFlight {
+        self.calls[index] = Some(SentCall {
             stream,
             key,
             response,
@@ -63,7 +63,7 @@ impl CallsInFlight {
 
     /// Takes out the call on a stream: its response is whole, or nobody waits for it any more.
     #[inline]
-    pub fn remove(&mut self, stream: StreamKey) -> Option<CallInFlight> {
+    pub fn remove(&mut self, stream: StreamKey) -> Option<SentCall> {
         let call = self.calls.get_mut(stream.index as usize)?;
         let removed = call.take_if(|call| call.stream == stream)?;
         self.count -= 1;

@@ -3,8 +3,8 @@
 use super::in_flight::CallsInFlight;
 use super::incoming::IncomingResponse;
 use crate::channel::call_key::CallKey;
-use crate::channel::call_table::CallTable;
 use crate::channel::loss::{DEADLINE_PASSED, goaway_text, reset_text};
+use crate::channel::pending_calls::PendingCalls;
 use crate::response_headers::CachedBlock;
 use bookend_io::clock_ns;
 use bookend_wire::grpc::Code;
@@ -14,7 +14,7 @@ use bookend_wire::{ErrorCode, HeaderList, Initiator, Sender, StreamKey, Visitor}
 /// Turns the frames of one read into responses.
 pub(super) struct ChannelVisitor<'a> {
     pub in_flight: &'a mut CallsInFlight,
-    pub calls: &'a mut CallTable,
+    pub calls: &'a mut PendingCalls,
     pub max_message_bytes: usize,
 }
 
@@ -142,7 +142,7 @@ impl Visitor for ChannelVisitor<'_> {
 mod tests {
     use super::*;
     use crate::channel::call_limit::CallLimit;
-    use crate::channel::pending_call::{CallKind, PendingCall, RequestHead, ResponseCallback};
+    use crate::channel::pending_call::{CallHead, CallKind, PendingCall, ResponseCallback};
     use crate::partial_response::PartialResponse;
     use bookend_wire::{Connection, ConnectionConfig, Side};
     use std::sync::{Arc, mpsc};
@@ -153,8 +153,8 @@ mod tests {
             tell.send(response.status.code).unwrap();
         });
         let kind = CallKind::Unary(Vec::new(), callback);
-        let mut calls = CallTable::new(Arc::new(CallLimit::new(1)));
-        calls.add(PendingCall::new(RequestHead::of_test(), kind, deadline_ns));
+        let mut calls = PendingCalls::new(Arc::new(CallLimit::new(1)));
+        calls.add(PendingCall::new(CallHead::of_test(), kind, deadline_ns));
         let (key, _) = calls.next_queued().expect("it was added");
         let mut in_flight = CallsInFlight::default();
         let stream = StreamKey { index: 0, id: 1 };

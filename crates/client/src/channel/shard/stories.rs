@@ -4,7 +4,7 @@ use super::{AddressPicker, ChannelShard};
 use crate::channel::ChannelOptions;
 use crate::channel::call_limit::CallLimit;
 use crate::channel::pending_call::{
-    CallKind, ChannelCommand, PendingCall, RequestHead, ResponseCallback,
+    CallHead, CallKind, ChannelCommand, PendingCall, ResponseCallback,
 };
 use bookend_io::simulated::{End, Simulated};
 use bookend_io::{ConnectionId, Mailbox, Waker};
@@ -62,7 +62,7 @@ impl Story {
         let (tell, told) = channel();
         let callback = ResponseCallback::new(move |response| tell.send(response.status).unwrap());
         let kind = CallKind::Unary(Vec::new(), callback);
-        let pending = PendingCall::new(RequestHead::of_test(), kind, None);
+        let pending = PendingCall::new(CallHead::of_test(), kind, None);
         self.mailbox.push(ChannelCommand::Call(pending));
         self.channel.wake();
         told

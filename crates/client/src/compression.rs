@@ -1,39 +1,9 @@
-//! How messages are compressed, on their way out and on their way in.
+//! Compressed messages, on their way out and on their way in.
 
 use bookend_wire::HeaderList;
 use bookend_wire::grpc::gzip::{self, GzipError};
 use bookend_wire::grpc::message::Message;
-use bookend_wire::grpc::{Code, Status};
-
-/// How the messages of a request are compressed. Answers may always be compressed: every call says
-/// `grpc-accept-encoding: identity,gzip`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encoding {
-    /// Not at all.
-    #[default]
-    Identity,
-    /// By gzip, each message by itself.
-    Gzip,
-}
-
-/// The header field that names the encoding of the messages behind it.
-pub(crate) const ENCODING: &[u8] = b"grpc-encoding";
-/// The header field that tells the server what its messages may be compressed by.
-pub(crate) const ACCEPT_ENCODING: &[u8] = b"grpc-accept-encoding";
-/// The value of [`ACCEPT_ENCODING`].
-pub(crate) const ACCEPTED: &[u8] = b"identity,gzip";
-
-const GZIP: &[u8] = b"gzip";
-
-impl Encoding {
-    /// The value of [`ENCODING`]; messages that are not compressed need none.
-    pub(crate) fn name(self) -> Option<&'static [u8]> {
-        match self {
-            Self::Identity => None,
-            Self::Gzip => Some(GZIP),
-        }
-    }
-}
+use bookend_wire::grpc::{Code, Encoding, Status};
 
 /// Appends a message with its prefix. One that this encoding would make longer than a prefix can
 /// say goes out as it is.
@@ -48,36 +18,35 @@ pub(crate) fn append_message(message: &[u8], encoding: Encoding, output: &mut Ve
     append_prefixed(false, message, output);
 }
 
-/// Whether the four octets of a prefix can say how long it is.
+/// Whether the four bytes of length in a prefix are enough.
 pub(crate) fn fits_in_prefix(message: &[u8]) -> bool {
     u32::try_from(message.len()).is_ok()
 }
 
-fn append_prefixed(compressed: bool, octets: &[u8], output: &mut Vec<u8>) {
+fn append_prefixed(compressed: bool, bytes: &[u8], output: &mut Vec<u8>) {
     output.push(u8::from(compressed));
-    output.extend_from_slice(&(octets.len() as u32).to_be_bytes());
-    output.extend_from_slice(octets);
+    output.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+    output.extend_from_slice(bytes);
 }
 
-/// What the head of an answer says of the messages behind it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How the head of a response says that its messages are compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseEncoding {
-    /// None is compressed.
-    #[default]
-    Identity,
-    /// Those whose flag says so are.
-    Gzip,
-    /// An encoding that was not offered. It does no harm before a message uses it.
+    /// By an encoding that was offered.
+    Known(Encoding),
+    /// By one that was not offered. It does no harm before a message uses it.
     Unknown(String),
 }
 
 impl ResponseEncoding {
+    pub const IDENTITY: Self = Self::Known(Encoding::Identity);
+
     pub fn of_head(fields: &HeaderList) -> Self {
-        match fields.find(ENCODING) {
-            None | Some(b"identity") => Self::Identity,
-            Some(GZIP) => Self::Gzip,
-            Some(other) => Self::Unknown(String::from_utf8_lossy(other).into_owned()),
-        }
+        let Some(name) = fields.find(b"grpc-encoding") else {
+            return Self::IDENTITY;
+        };
+        let unknown = || Self::Unknown(String::from_utf8_lossy(name).into_owned());
+        Encoding::parse(name).map_or_else(unknown, Self::Known)
     }
 
     /// The message as it was before it was compressed, if it was.
@@ -86,24 +55,27 @@ impl ResponseEncoding {
     /// The status that the gRPC document on compression prescribes for clients.
     #[inline]
     pub fn open(&self, message: Message<'_>, limit_bytes: usize) -> Result<Vec<u8>, Status> {
-        match message.compressed {
-            false => Ok(message.octets.to_vec()),
-            true => self.inflate(message.octets, limit_bytes),
+        if message.compressed {
+            self.inflate(message.octets, limit_bytes)
+        } else {
+            Ok(message.octets.to_vec())
         }
     }
 
     #[cold]
-    fn inflate(&self, octets: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Status> {
+    fn inflate(&self, compressed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, Status> {
         match self {
-            Self::Gzip => {}
-            Self::Identity => return Err(internal("a compressed message, and named no encoding")),
+            Self::Known(Encoding::Gzip) => {}
+            Self::Known(Encoding::Identity) => {
+                return Err(internal("a compressed message, and named no encoding"));
+            }
             Self::Unknown(name) => {
                 let text = format!("a message compressed by {name:?}, which was not offered");
                 return Err(internal(&text));
             }
         }
         let mut inflated = Vec::new();
-        match gzip::decompress(octets, limit_bytes, &mut inflated) {
+        match gzip::decompress(compressed, limit_bytes, &mut inflated) {
             Ok(()) => Ok(inflated),
             Err(error @ GzipError::TooLarge { .. }) => {
                 let text = format!("the server sent {error}");
@@ -111,6 +83,12 @@ impl ResponseEncoding {
             }
             Err(error @ GzipError::Corrupt(_)) => Err(internal(&error.to_string())),
         }
+    }
+}
+
+impl Default for ResponseEncoding {
+    fn default() -> Self {
+        Self::IDENTITY
     }
 }
 
@@ -146,12 +124,16 @@ mod tests {
             let plain = framed(message, Encoding::Identity);
             assert_eq!((plain[0], plain.len()), (0, message.len() + 5));
             assert_eq!(
-                opened(&plain, &ResponseEncoding::Gzip, 0),
+                opened(&plain, &ResponseEncoding::Known(Encoding::Gzip), 0),
                 Ok(message.to_vec())
             );
             let compressed = framed(message, Encoding::Gzip);
             assert_eq!(compressed[0], 1);
-            let back = opened(&compressed, &ResponseEncoding::Gzip, message.len());
+            let back = opened(
+                &compressed,
+                &ResponseEncoding::Known(Encoding::Gzip),
+                message.len(),
+            );
             assert_eq!(back, Ok(message.to_vec()));
         }
     }
@@ -160,7 +142,7 @@ mod tests {
     fn what_inflates_to_more_than_the_limit_is_refused() {
         let bomb = framed(&[0; 100_000], Encoding::Gzip);
         assert!(bomb.len() < 1_000);
-        let refused = opened(&bomb, &ResponseEncoding::Gzip, 99_999);
+        let refused = opened(&bomb, &ResponseEncoding::Known(Encoding::Gzip), 99_999);
         assert_eq!(refused, Err(Code::ResourceExhausted));
     }
 
@@ -168,12 +150,12 @@ mod tests {
     fn a_flag_without_an_encoding_that_was_offered_is_the_servers_fault() {
         let compressed = framed(b"x", Encoding::Gzip);
         let unknown = ResponseEncoding::Unknown("zstd".to_owned());
-        for encoding in [ResponseEncoding::Identity, unknown] {
+        for encoding in [ResponseEncoding::IDENTITY, unknown] {
             assert_eq!(opened(&compressed, &encoding, 100), Err(Code::Internal));
         }
         let damaged = [&[1, 0, 0, 0, 3][..], b"abc"].concat();
         assert_eq!(
-            opened(&damaged, &ResponseEncoding::Gzip, 100),
+            opened(&damaged, &ResponseEncoding::Known(Encoding::Gzip), 100),
             Err(Code::Internal)
         );
     }

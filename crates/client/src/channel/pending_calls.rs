@@ -14,7 +14,7 @@ use std::sync::Arc;
 const STALE_MAX: usize = 1_024;
 
 /// All calls without a response, their deadlines, and the queue of those that are not sent yet.
-pub(crate) struct CallTable {
+pub(crate) struct PendingCalls {
     slots: Vec<Slot>,
     free: Vec<u32>,
     deadlines: DeadlineHeap<CallKey>,
@@ -29,7 +29,7 @@ struct Slot {
     call: Option<PendingCall>,
 }
 
-impl CallTable {
+impl PendingCalls {
     pub fn new(limit: Arc<CallLimit>) -> Self {
         Self {
             slots: Vec::new(),
@@ -76,7 +76,7 @@ impl CallTable {
         None
     }
 
-    /// The call that [`CallTable::next_queued`] has given was sent.
+    /// The call that [`PendingCalls::next_queued`] has given was sent.
     pub fn sent(&mut self) {
         self.queue.pop_front();
     }
@@ -199,12 +199,12 @@ fn is_pending(slots: &[Slot], key: CallKey) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::pending_call::{CallKind, RequestHead, ResponseCallback};
+    use crate::channel::pending_call::{CallHead, CallKind, ResponseCallback};
 
-    fn calls_with(deadline_ns: Option<u64>) -> (CallTable, CallKey) {
-        let mut calls = CallTable::new(Arc::new(CallLimit::new(1)));
+    fn calls_with(deadline_ns: Option<u64>) -> (PendingCalls, CallKey) {
+        let mut calls = PendingCalls::new(Arc::new(CallLimit::new(1)));
         let kind = CallKind::Unary(Vec::new(), ResponseCallback::new(drop));
-        calls.add(PendingCall::new(RequestHead::of_test(), kind, deadline_ns));
+        calls.add(PendingCall::new(CallHead::of_test(), kind, deadline_ns));
         let (key, _) = calls.next_queued().expect("it was added");
         (calls, key)
     }
