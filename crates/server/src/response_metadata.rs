@@ -82,6 +82,7 @@ impl ResponseMetadata {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bookend_wire::grpc::Code;
 
     #[test]
     fn what_was_taken_is_gone() {
@@ -91,5 +92,16 @@ mod tests {
         assert_eq!(metadata.take().trailers.len(), 1);
         assert!(!metadata.is_used());
         assert!(metadata.take().trailers.is_empty());
+    }
+
+    #[test]
+    fn what_grpc_cannot_carry_is_a_mistake() {
+        let metadata = ResponseMetadata::default();
+        metadata.change(|fields| fields.headers.push("grpc-status", b"0"));
+        let fields = metadata.take();
+        assert!(fields.headers.is_empty());
+        let mistake = fields.checked().unwrap_err();
+        assert_eq!(mistake.code, Code::Internal);
+        assert!(mistake.message.contains("grpc-status"));
     }
 }

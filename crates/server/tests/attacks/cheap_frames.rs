@@ -1,5 +1,5 @@
 //! Frames that cost their sender nothing: PRIORITY (CVE-2019-9513), heads with empty names
-//! (CVE-2019-9516), empty DATA (CVE-2019-9518), and types that nobody knows.
+//! (CVE-2019-9516), empty DATA (CVE-2019-9518), and unknown types.
 
 use std::iter::{once, repeat};
 

@@ -76,7 +76,7 @@ fn who_was_refused_often_but_not_too_often_goes_on() {
 }
 
 #[test]
-fn control_without_the_limits_nobody_is_cut() {
+fn control_without_the_limits_no_connection_is_cut() {
     let mut stage = Stage::new(but(|limits| {
         limits.resets = None;
         limits.glitches = None;

@@ -66,7 +66,7 @@ fn control_without_the_limit_it_dribbles_on() {
 }
 
 #[test]
-fn answers_that_nobody_reads_stop_the_questions() {
+fn unread_answers_stop_the_reading_of_requests() {
     let mut stage = Stage::new(Limits::internet());
     let mut attacker = stage.attacker_with(&wide_open());
     let outcome = stage.attack_deaf(&mut attacker, ids().map(|id| fill(id, 64 << 10)));
@@ -114,7 +114,7 @@ fn answers_behind_closed_windows_are_bounded() {
         (200 - most - 1..=200 - most).contains(&refused),
         "{refused}"
     );
-    // Who opens the windows is served again.
+    // A client that opens the windows is served again.
     stage.send(&mut attacker, &wide_open());
     stage.send(&mut attacker, &fill(1_001, 10));
     assert_eq!(attacker.heard.statuses_of("0"), 200 - refused + 1);

@@ -91,7 +91,7 @@ fn who_cancels_as_much_as_is_allowed_goes_on_for_ever() {
 }
 
 #[test]
-fn control_without_the_limit_nobody_is_cut_and_handlers_are_counted_nevertheless() {
+fn control_without_the_limit_no_connection_is_cut_and_handlers_are_still_counted() {
     let mut stage = Stage::new(but(|limits| limits.resets = None));
     let mut attacker = stage.attacker();
     let outcome = stage.attack(&mut attacker, begun_and_reset().take(2_000));

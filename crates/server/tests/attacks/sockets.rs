@@ -23,7 +23,7 @@ struct Client {
 }
 
 impl Client {
-    fn greeted(address: impl ToSocketAddrs) -> Self {
+    fn with_preface(address: impl ToSocketAddrs) -> Self {
         let socket = TcpStream::connect(address).expect("a connection");
         socket.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         socket
@@ -102,8 +102,8 @@ fn serve(io: Io) -> ServerHandle {
 /// is as time passes. Each piece has so many answers, which the attacker reads.
 fn is_cut(io: Io, pieces: impl Iterator<Item = Vec<u8>>, answers: usize) {
     let server = serve(io);
-    let mut attacker = Client::greeted(server.local_address());
-    let mut other = Client::greeted(server.local_address());
+    let mut attacker = Client::with_preface(server.local_address());
+    let mut other = Client::with_preface(server.local_address());
     let mut code = None;
     for (id, piece) in ids().zip(pieces) {
         attacker.send(&piece);

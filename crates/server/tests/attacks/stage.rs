@@ -1,4 +1,4 @@
-//! A server's shard in virtual time, somebody who attacks it, and somebody who only wants to call.
+//! A server's shard in virtual time, an attacker, and a client that only makes calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -95,7 +95,7 @@ impl Stage {
         let services = builder.build().expect("one service");
         let shard = services.shard(Waker::new().expect("a descriptor"));
         let mut server = Simulated::new(shard, SECOND_NS);
-        let other = Peer::greeted(&mut server);
+        let other = Peer::with_preface(&mut server);
         Self {
             server,
             testing,
@@ -112,14 +112,14 @@ impl Stage {
 
     /// A client whose SETTINGS have come.
     pub fn attacker(&mut self) -> Peer {
-        Peer::greeted(&mut self.server)
+        Peer::with_preface(&mut self.server)
     }
 
     /// As [`Stage::attacker`], with SETTINGS of its own.
     pub fn attacker_with(&mut self, settings: &[u8]) -> Peer {
         let mut peer = self.stranger();
-        let greeting = [&PREFACE[..], settings].concat();
-        self.server.give(peer.connection, &greeting);
+        let preface = [&PREFACE[..], settings].concat();
+        self.server.give(peer.connection, &preface);
         peer.read(&mut self.server);
         peer
     }
@@ -247,7 +247,7 @@ impl Peer {
         self.read(server);
     }
 
-    fn greeted(server: &mut Simulated<ServerShard>) -> Self {
+    fn with_preface(server: &mut Simulated<ServerShard>) -> Self {
         let mut peer = Self::connected(server);
         let settings = frame(kind::SETTINGS, 0, 0, &[]);
         server.give(peer.connection, &[&PREFACE[..], &settings].concat());

@@ -11,7 +11,7 @@ use crate::frames::{
 use crate::stage::{Peer, Stage};
 use crate::testing::{CHAT, ECHO, FILL, WAIT};
 
-/// How much later than its time a lapse may be noticed.
+/// How much later than its time a timeout may be noticed.
 const PATROL_SECONDS: u64 = 5;
 
 /// Passes time until just before, and then until just after, the peer is to be gone.
@@ -33,11 +33,11 @@ fn calm(peer: &Peer) -> bool {
 #[test]
 fn who_does_not_say_that_it_speaks_http_2_is_hung_up_on() {
     let settings = frame(kind::SETTINGS, 0, 0, &[]);
-    let greeting = [&PREFACE[..], &settings].concat();
+    let preface = [&PREFACE[..], &settings].concat();
     for begun in [0, 1, 23, 24, 24 + 8] {
         let mut stage = Stage::new(Limits::internet());
         let mut stranger = stage.stranger();
-        stage.send(&mut stranger, &greeting[..begun]);
+        stage.send(&mut stranger, &preface[..begun]);
         is_given(&mut stage, &mut stranger, 10);
     }
 }

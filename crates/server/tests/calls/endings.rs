@@ -4,7 +4,7 @@ use bookend_server::io::{Closed, Shard};
 use bookend_server::{Code, Limits};
 use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 
-use crate::pair::{Pair, fields, framed, without_patrols};
+use crate::pair::{Pair, fields, framed, without_timeout_checks};
 use crate::shop::Money;
 use crate::streams::ask;
 use crate::{PLACE, PRICE};
@@ -26,16 +26,16 @@ fn open(pair: &mut Pair, method: &str) -> StreamKey {
     pair.open(&head, false)
 }
 
-fn no_greeting_timeout() -> Limits {
+fn no_preface_timeout() -> Limits {
     Limits {
         preface_timeout_ns: None,
-        ..without_patrols()
+        ..without_timeout_checks()
     }
 }
 
 #[test]
 fn a_deferred_call_ends_at_its_deadline_and_its_answer_comes_too_late() {
-    let mut pair = Pair::with(no_greeting_timeout(), &ConnectionConfig::trusted());
+    let mut pair = Pair::with(no_preface_timeout(), &ConnectionConfig::trusted());
     let patient = pair.start(PLACE, "cancel");
     let hasty = pair.start_with(PLACE, &[INSTANT], "cancel");
     pair.pump();

@@ -147,7 +147,7 @@ fn a_batch_of_requests_is_answered_by_few_writes() {
     server.stop();
     let statistics = server.join().unwrap();
     assert_eq!(statistics.calls.answered_ok, 100);
-    // One for the greeting, and one for the goodbye if that is first.
+    // One for the preface, and one for the goodbye if that is first.
     assert!(
         statistics.io.writes <= statistics.io.reads + 2,
         "{statistics:?}"

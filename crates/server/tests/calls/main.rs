@@ -17,7 +17,7 @@ use bookend_server::prost::Message;
 use bookend_server::{Code, Counts, Limits, Rate, Status};
 use bookend_wire::{ConnectionConfig, ErrorCode};
 
-use pair::{Pair, fields, framed, without_patrols};
+use pair::{Pair, fields, framed, without_timeout_checks};
 use shop::{Item, Money};
 
 const PRICE: &str = "/shop.v1.Orders/Price";
@@ -201,7 +201,7 @@ fn a_codec_that_the_service_does_not_speak_is_unimplemented() {
 }
 
 #[test]
-fn a_page_is_shown_to_whoever_does_not_speak_grpc() {
+fn requests_that_are_not_grpc_get_the_fallback_page() {
     let mut pair = Pair::with_page(Limits::internet(), "a gRPC server");
     let mut get = fields("/");
     get[0].1 = "GET";
@@ -384,7 +384,7 @@ fn a_dropped_responder_ends_its_call() {
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_is_dropped_and_counted() {
+fn a_late_answer_is_dropped_and_counted() {
     let mut pair = Pair::new();
     let stream = pair.start(PLACE, "");
     pair.pump();
@@ -520,7 +520,7 @@ fn a_client_that_resets_too_much_is_told_to_calm_down() {
 fn a_connection_that_says_nothing_is_closed_in_time() {
     let limits = Limits {
         preface_timeout_ns: Some(0),
-        ..without_patrols()
+        ..without_timeout_checks()
     };
     let mut pair = Pair::silent(limits);
     assert!(pair.shard.next_deadline().is_some());

@@ -144,22 +144,22 @@ pub struct Pair {
 
 impl Pair {
     pub fn new() -> Self {
-        Self::with(without_patrols(), &ConnectionConfig::trusted())
+        Self::with(without_timeout_checks(), &ConnectionConfig::trusted())
     }
 
     pub fn with(limits: Limits, client: &ConnectionConfig) -> Self {
-        Self::greet(Self::connected(limits, client, None))
+        Self::exchange_prefaces(Self::connected(limits, client, None))
     }
 
     pub fn with_page(limits: Limits, page: &str) -> Self {
-        Self::greet(Self::connected(
+        Self::exchange_prefaces(Self::connected(
             limits,
             &ConnectionConfig::trusted(),
             Some(page),
         ))
     }
 
-    fn greet(mut pair: Self) -> Self {
+    fn exchange_prefaces(mut pair: Self) -> Self {
         pair.pump();
         (pair.reads, pair.writes) = (0, 0);
         pair
@@ -197,7 +197,7 @@ impl Pair {
     /// A client that speaks to services of a test's own.
     pub fn over(service: impl Service) -> Self {
         let services = Server::builder().add_service(service).build().unwrap();
-        Self::greet(Self::join(services, &ConnectionConfig::trusted()))
+        Self::exchange_prefaces(Self::join(services, &ConnectionConfig::trusted()))
     }
 
     fn join(services: Services, client: &ConnectionConfig) -> Self {
@@ -358,9 +358,9 @@ impl Pair {
     }
 }
 
-/// The usual limits, but that nobody looks after idle connections: what deadlines there are, are
-/// those of calls and greetings.
-pub fn without_patrols() -> Limits {
+/// The usual limits without timeout checks: what deadlines there are, are
+/// those of calls and prefaces.
+pub fn without_timeout_checks() -> Limits {
     Limits {
         input_timeout_ns: None,
         request_timeout_ns: None,

@@ -200,7 +200,7 @@ fn with_deadline(method: &str) -> HeaderBlock {
     head
 }
 
-/// A call that an inline handler answers: whoever has its answer knows that the server has seen
+/// A call that an inline handler answers: its answer shows that the server has seen
 /// everything that was sent before.
 fn round_trip(client: &mut Client) {
     let stream = client.start(&gated("Inline"), "on");
@@ -244,7 +244,7 @@ fn generated_methods_of_every_cardinality_run_on_the_pool() {
 }
 
 #[test]
-fn a_handler_that_blocks_stops_nobody_else() {
+fn a_handler_that_blocks_does_not_stop_others() {
     for io in DRIVERS {
         let test = Test::new(io, PoolLimits::default());
         let mut client = test.connect();
@@ -289,7 +289,10 @@ fn beyond_threads_and_queue_calls_end_at_once() {
     assert_eq!(client.wait_for(takes_its_place).cents(), [7]);
     let counts = test.end();
     assert_eq!((counts.answered_ok, counts.answered_error), (3, 2));
-    assert_eq!(counts.late, 0, "nobody had begun with what was given up");
+    assert_eq!(
+        counts.late, 0,
+        "no handler had begun with what was cancelled"
+    );
 }
 
 #[test]

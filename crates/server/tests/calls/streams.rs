@@ -12,7 +12,7 @@ use bookend_server::{
 };
 use bookend_wire::{ConnectionConfig, ErrorCode, StreamKey};
 
-use crate::pair::{Pair, fields, framed, without_patrols};
+use crate::pair::{Pair, fields, framed, without_timeout_checks};
 
 /// What a method is to send back for one request.
 #[derive(Clone, PartialEq, Message)]
@@ -356,7 +356,7 @@ fn a_handler_hears_of_its_end_by_being_dropped() {
 }
 
 #[test]
-fn a_handler_that_panics_while_it_is_dropped_harms_nobody() {
+fn a_handler_that_panics_while_it_is_dropped_does_no_harm() {
     let mut pair = Pair::new();
     let ended = list(&mut pair, 1, 13);
     let given_up = open(&mut pair, "Chat");
@@ -407,7 +407,7 @@ struct Ballast {
 fn a_request_that_is_kept_until_it_is_the_only_one_counts_as_unfinished() {
     let limits = Limits {
         max_unfinished_bytes: 100_000,
-        ..without_patrols()
+        ..without_timeout_checks()
     };
     let mut pair = Pair::with(limits, &ConnectionConfig::trusted());
     let ask = Ask {

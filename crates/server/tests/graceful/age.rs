@@ -24,7 +24,7 @@ fn aging(grace_seconds: Option<u64>, seed: u64) -> Limits {
 
 /// The second in which each of the clients was asked to leave, while all of them call and none
 /// loses a call.
-fn farewells(limits: Limits, clients: usize) -> Vec<u64> {
+fn goaway_seconds(limits: Limits, clients: usize) -> Vec<u64> {
     let mut world = World::with_clients(limits, clients);
     let mut seconds = vec![0; clients];
     for second in 1..=AGE * 12 / 10 {
@@ -44,12 +44,12 @@ fn farewells(limits: Limits, clients: usize) -> Vec<u64> {
 
 #[test]
 fn old_connections_are_left_at_different_times_and_without_a_lost_call() {
-    let seconds = farewells(aging(None, 7), 60);
+    let seconds = goaway_seconds(aging(None, 7), 60);
     assert!(seconds.iter().all(|second| (90..=111).contains(second)));
     let (first, last) = (seconds.iter().min(), seconds.iter().max());
     assert!(first < Some(&95) && last > Some(&105), "{seconds:?}");
-    assert_eq!(farewells(aging(None, 7), 60), seconds, "the same seed");
-    assert_ne!(farewells(aging(None, 8), 60), seconds);
+    assert_eq!(goaway_seconds(aging(None, 7), 60), seconds, "the same seed");
+    assert_ne!(goaway_seconds(aging(None, 8), 60), seconds);
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl World {
         world
     }
 
-    /// Somebody connects, and has greeted by the time that its bytes arrive.
+    /// A client connects; its preface is the first of its bytes that arrive.
     pub fn connect(&mut self) -> usize {
         let id = self.server.accept();
         let connection = Connection::new(Side::Client, &ConnectionConfig::trusted());

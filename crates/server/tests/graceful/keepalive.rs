@@ -8,7 +8,7 @@ use bookend_wire::frame::kind;
 use crate::client::{SECOND_NS, World};
 use crate::service::{DEFERRED, INLINE};
 
-/// How much later than its time silence may be noticed: the looks of patrols.
+/// How much later than its time silence may be noticed: the interval of timeout checks.
 const PATROLS: u64 = 10;
 
 fn asking(seconds: u64) -> Limits {
@@ -40,7 +40,7 @@ fn who_answers_is_kept_however_long_its_call_takes() {
 }
 
 #[test]
-fn who_is_gone_is_given_up_and_nobody_else_is() {
+fn only_clients_that_vanished_are_given_up() {
     let mut world = World::with_clients(asking(60), 2);
     world.call(0, DEFERRED);
     world.call(1, DEFERRED);
@@ -71,7 +71,7 @@ fn who_says_something_is_not_asked() {
 }
 
 #[test]
-fn control_without_a_limit_nobody_is_asked() {
+fn control_without_a_limit_no_ping_is_sent() {
     let limits = Limits {
         keepalive: None,
         ..asking(60)

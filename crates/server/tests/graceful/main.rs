@@ -1,7 +1,7 @@
 //! How connections and servers end: no call is lost that a client sent before it could know, and
 //! both ends count the same.
 //!
-//! Virtual time where time matters, real sockets where the drivers' part is told.
+//! Virtual time where time matters, real sockets where drivers take part.
 
 mod age;
 #[path = "../support/chat.rs"]

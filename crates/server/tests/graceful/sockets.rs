@@ -173,7 +173,7 @@ fn who_waits_in_the_listeners_queue_is_answered_although_the_server_stops() {
     }
 }
 
-/// A server with a call that nobody answers, and its client.
+/// A server with a call that is never answered, and its client.
 fn stuck(io: Io, drain: Duration) -> (ServerHandle, Client, Testing) {
     let testing = Testing::default();
     let server = bind(&testing, io, 1, Limits::internet()).drain(drain);

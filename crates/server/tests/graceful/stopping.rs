@@ -1,4 +1,4 @@
-//! A server that is told to stop, in virtual time.
+//! A server that stops, in virtual time.
 
 use bookend_server::io::simulated::End;
 use bookend_server::{Code, Limits};

@@ -66,7 +66,7 @@ const ATTACKS: &[(&str, Attack)] = &[
         attacker.requests(|id| fill(id, 100));
         attacker.hold();
     }),
-    ("answers that nobody reads", |attacker| {
+    ("unread answers", |attacker| {
         attacker.send(&[stream_window(1 << 30), update(0, 1 << 30)].concat());
         for id in ids().take(200) {
             attacker.write_only(&fill(id, 1000));
@@ -193,8 +193,8 @@ impl Attacker {
     fn connect(address: SocketAddr, seed: u64) -> Option<Self> {
         let socket = TcpStream::connect(address).ok()?;
         // A server that does not read any more is as good as gone.
-        let patience = Some(Duration::from_millis(500));
-        socket.set_write_timeout(patience).ok()?;
+        let timeout = Some(Duration::from_millis(500));
+        socket.set_write_timeout(timeout).ok()?;
         let mut attacker = Attacker {
             socket,
             source: Source::new(seed, 0),

@@ -125,7 +125,7 @@ fn echoes(customer: &mut Customer, count: usize, encoding: Encoding) -> Vec<Resu
                 Ok(_) => Err("another message came back".to_owned()),
                 Err(status) => Err(status.to_string()),
             };
-            // Whoever asked hears all of them.
+            // The client that asked gets all of them.
             let _ = tell.send(result);
         });
     }
@@ -170,7 +170,7 @@ fn both_ways(customer: &mut Customer) -> Vec<Result<(), String>> {
     }]
 }
 
-/// Four a second, so that nobody takes it for an attack.
+/// Four a second, so that it is not taken for an attack.
 fn cancelled(customer: &mut Customer) -> Vec<Result<(), String>> {
     let (mut requests, mut responses) = customer.channel.open(StreamCall::new(customer.path));
     let message = customer.source.bytes(1000);

@@ -78,7 +78,7 @@ impl Report {
         for client in &self.made {
             *made.entry(client.path).or_default() += client.calls;
         }
-        // A call whose deadline passes while it waits to be sent is told nobody.
+        // A call whose deadline passes while it waits to be sent reaches no server.
         let differs = |&(path, &calls): &(&&str, &u64)| match *path == STALL {
             true => self.counted(path) > calls,
             false => self.counted(path) != calls,

@@ -173,11 +173,11 @@ impl Service for Soaked {
         match METHODS[method].name {
             "Later" => {
                 let answer = (reply.defer(), request.to_vec());
-                self.later.send(answer).expect("somebody answers");
+                self.later.send(answer).expect("a thread answers");
             }
             "Stall" => {
                 let answer = (Instant::now() + STALL, reply.defer());
-                self.stalled.send(answer).expect("somebody answers");
+                self.stalled.send(answer).expect("a thread answers");
             }
             _ => reply.message(|output| output.extend_from_slice(request)),
         }

@@ -1,4 +1,4 @@
-//! A service that gives back what it is sent, for the tests of whoever calls a server.
+//! A service that sends requests back, for tests of clients.
 
 use bookend_server::{Context, HandlerKind, MethodDescriptor, Reply, Service};
 use std::sync::Arc;
