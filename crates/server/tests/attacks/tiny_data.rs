@@ -1,5 +1,5 @@
-//! DATA in tiny frames (RUSTSEC-2026-0258): flow control counts bytes, and whoever keeps a frame
-//! for each of them keeps far more.
+//! DATA in tiny frames (RUSTSEC-2026-0258): flow control counts bytes, and a server that
+//! keeps a frame for each of them keeps far more.
 
 use std::iter::once;
 
