@@ -34,7 +34,7 @@ pub struct ProbeArguments {
 enum Format {
     /// One line for programs.
     Json,
-    /// One line for each finding, for people.
+    /// One line for each check, for people.
     Text,
 }
 

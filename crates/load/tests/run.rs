@@ -437,7 +437,7 @@ fn a_run_that_is_interrupted_while_it_warms_up_ends_there() {
     let plan = LoadPlan {
         calls: None,
         window_ns: Some(SECOND_NS),
-        // Who waits for its end waits for ever.
+        // Without the interrupt the run would take a million seconds.
         warmup_ns: 1_000_000 * SECOND_NS,
         ..plan(server.local_address(), 0)
     };

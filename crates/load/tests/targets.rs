@@ -1,5 +1,5 @@
-//! Runs against several servers: who gets which connection, what is counted where, and what happens
-//! when one of them is not there.
+//! Runs against several servers: which server gets which connection, what is counted where, and
+//! what happens when one of them is not there.
 
 #[path = "../../server/tests/support/echo.rs"]
 mod echo;
@@ -50,8 +50,8 @@ impl Serving {
     }
 }
 
-/// An address at which nobody listens.
-fn nobody() -> Address {
+/// An address on which no process listens.
+fn unused_address() -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().into()
 }
@@ -113,7 +113,7 @@ fn connections_and_calls_are_spread_over_the_targets_and_counted_for_each() {
 #[test]
 fn a_target_that_is_not_there_is_named_and_the_others_are_measured() {
     let server = Serving::start();
-    let gone = nobody();
+    let gone = unused_address();
     let targets = all_of(&[server.address(), gone.clone()]);
     let mut plan = plan(targets, 2, Driver::Epoll);
     // Long enough for the back-off after the first try.
@@ -133,7 +133,7 @@ fn a_target_that_is_not_there_is_named_and_the_others_are_measured() {
 
 #[test]
 fn one_target_alone_is_not_named_by_its_errors() {
-    let targets: Targets = Target::from(nobody()).into();
+    let targets: Targets = Target::from(unused_address()).into();
     let error = run(
         plan(targets, 1, Driver::Blocking),
         &AtomicBool::new(false),
@@ -146,7 +146,7 @@ fn one_target_alone_is_not_named_by_its_errors() {
 #[test]
 fn a_name_that_has_moved_is_followed_while_the_run_goes_on() {
     let (stays, moved) = (Serving::start(), Serving::start());
-    let before = nobody();
+    let before = unused_address();
     let (first, then) = (before.clone(), moved.address());
     let is_first = AtomicBool::new(true);
     let fixed = stays.address();

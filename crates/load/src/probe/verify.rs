@@ -35,7 +35,7 @@ pub enum VerifyError {
 /// The outcome of the verified call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedCall {
-    /// The reply, or why there is none.
+    /// The reply, or why the call failed.
     pub result: Result<VerifiedReply, VerifyError>,
     /// 1, or 0 where nothing was sent.
     pub calls_made: u64,

@@ -55,7 +55,7 @@ pub enum Fault {
     ClosesOnUnknownFrames,
     /// Only the first connection is ever answered; the others hear SETTINGS and nothing more.
     SilentAfterTheFirst,
-    /// Every call is answered with a message that is none.
+    /// Every call is answered with bytes that are not a message.
     GarbledReply,
 }
 
