@@ -2,8 +2,8 @@
 //!
 //! A [`Channel`] makes any number of calls at once, from any thread. Calls that are made together
 //! go out in one write. [`Channel::unary`] waits for the response, [`Channel::open`] begins a call
-//! whose messages are sent one by one, and [`Channel::call`] returns at once and has a callback
-//! called with the response:
+//! whose messages are sent one by one, and [`Channel::call`] returns at once: the response comes
+//! by callback:
 //!
 //! ```
 //! use bookend_client::{Channel, ChannelOptions, UnaryCall};
@@ -26,14 +26,16 @@
 //! # let address = server.local_address().to_string();
 //! # let address = address.as_str();
 //! let channel = Channel::connect(address, ChannelOptions::default())?;
-//! let (tell, hear) = mpsc::channel();
+//! let (sender, receiver) = mpsc::channel();
 //! for name in ["Ada", "Grace"] {
 //!     let request = [b"\x0a", &[name.len() as u8], name.as_bytes()].concat();
 //!     let call = UnaryCall::new("/helloworld.Greeter/SayHello", request);
-//!     let tell = tell.clone();
-//!     channel.call(call, move |answer| tell.send(answer.into_single_message()).unwrap());
+//!     let sender = sender.clone();
+//!     channel.call(call, move |response| {
+//!         sender.send(response.into_single_message()).unwrap();
+//!     });
 //! }
-//! for message in hear.iter().take(2) {
+//! for message in receiver.iter().take(2) {
 //!     println!("{} bytes", message?.len());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,7 +67,7 @@ pub use error::ConnectError;
 pub use response::Response;
 pub use targets::{TargetError, TargetName, Targets};
 
-/// The examples of the guide, which are to compile.
+/// The examples of the guide, which must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/use/client.md")]
 struct Guide;

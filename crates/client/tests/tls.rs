@@ -160,7 +160,7 @@ fn what_is_in_memory_does_as_what_is_in_files() {
 }
 
 #[test]
-fn a_certificate_that_is_not_to_be_trusted_is_told_once_and_clearly() {
+fn an_untrusted_certificate_is_named_once_and_clearly() {
     let authority = Authority::new();
     let server = server(&authority, Io::Epoll, false);
     let address = server.local_address().to_string();

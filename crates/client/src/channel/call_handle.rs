@@ -1,4 +1,4 @@
-//! A caller of a streaming call, and its way to the thread of the channel.
+//! A streaming call as its callers hold it.
 
 use super::shared::ChannelShared;
 use super::shared_stream::{Notification, SharedStream};
@@ -6,7 +6,7 @@ use bookend_wire::grpc::{Code, Status};
 use std::fmt;
 use std::sync::Arc;
 
-/// What both halves of a call have. It keeps the channel alive.
+/// What both halves of a call hold. It keeps the channel alive.
 #[derive(Clone)]
 pub(crate) struct CallHandle {
     pub channel: Arc<ChannelShared>,

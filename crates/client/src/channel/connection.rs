@@ -13,9 +13,11 @@ use super::request_heads::{Origin, RequestHeads};
 use crate::partial_response::PartialResponse;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, Encoding, timeout};
+use bookend_wire::keepalive::Silence;
 use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
-    CannotOpen, Connection, ConnectionError, ExtraField, Indexing, ResetQueue, Side, StreamKey,
+    CannotOpen, Connection, ConnectionError, ExtraField, Indexing, Keepalive, ResetQueue, Side,
+    StreamKey,
 };
 use in_flight::CallsInFlight;
 use incoming::IncomingResponse;
@@ -157,7 +159,7 @@ impl ChannelConnection {
             connection.http2.receive(bytes, &mut visitor)
         });
         drop(wake_batch);
-        self.liveness.heard(*received.as_ref().unwrap_or(&0));
+        self.liveness.received(*received.as_ref().unwrap_or(&0));
         if self.in_flight.has_streams_to_handle() {
             self.handle_streams(io);
         }
@@ -381,6 +383,31 @@ impl ChannelConnection {
         for key in self.in_flight.into_keys() {
             calls.fail(key, Code::Unavailable, &*text);
         }
+    }
+}
+
+/// Keepalive.
+impl ChannelConnection {
+    /// Sends a PING to a silent server, if calls wait for it. True if it has not answered the last
+    /// one.
+    #[cold]
+    pub fn has_vanished(&mut self, how: Keepalive, io: &mut IoContext) -> bool {
+        let calls_wait = !self.in_flight.is_empty();
+        let silence = self.liveness.check(calls_wait, how, io.now_ns());
+        if silence == Some(Silence::Ask) {
+            self.with_output(io, |connection, _| connection.http2.sender.ping([0; 8]));
+        }
+        silence == Some(Silence::Unanswered)
+    }
+
+    /// When to check whether the server is still there, while calls wait for it.
+    pub fn next_check_ns(&self) -> Option<u64> {
+        self.liveness.check_at_ns()
+    }
+
+    /// Whether the server has complained about PINGs since the last question.
+    pub fn take_too_many_pings(&mut self) -> bool {
+        mem::take(&mut self.in_flight.too_many_pings)
     }
 }
 

@@ -30,12 +30,12 @@ impl Requests {
     /// Sends a message, without the five-byte prefix of gRPC, compressed as
     /// [`crate::StreamCall::encoding`] says.
     ///
-    /// Returns as soon as the message is in a buffer of the call. That takes 64 KiB, or one message
-    /// if it is larger; this waits while it is full, which is as long as the server does not read
-    /// (HTTP/2's flow control), the network is slow, or there is no connection yet.
+    /// Returns as soon as the message is in the send buffer of the call, which takes 64 KiB, or one
+    /// message that is larger. Waits while it is full: the server does not read (HTTP/2's flow
+    /// control), the network is slow, or there is no connection yet.
     ///
     /// # Errors
-    /// [`SendError`]: above all when the call has ended, also while this was waiting.
+    /// [`SendError::Ended`] above all, also where the call has ended while this was waiting.
     pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         match self.encoding {
             Encoding::Identity => self.send_uncompressed(message),
@@ -43,15 +43,13 @@ impl Requests {
         }
     }
 
-    /// As [`Requests::send`], without compression: of what is compressed already, and of secrets
-    /// that stand beside text that others choose.
+    /// As [`Requests::send`], without compression: for what is compressed already, and for secrets
+    /// beside text that an attacker may choose.
     ///
     /// # Errors
     /// As there.
     pub fn send_uncompressed(&mut self, message: &[u8]) -> Result<(), SendError> {
-        if !fits_in_prefix(message) {
-            return Err(SendError::TooLong);
-        }
+        check_length(message)?;
         let bytes = PREFIX_BYTES + message.len();
         self.put(bytes, |buffer| {
             append_message(message, Encoding::Identity, buffer);
@@ -59,9 +57,7 @@ impl Requests {
     }
 
     fn send_compressed(&mut self, message: &[u8]) -> Result<(), SendError> {
-        if !fits_in_prefix(message) {
-            return Err(SendError::TooLong);
-        }
+        check_length(message)?;
         let mut framed = Vec::new();
         append_message(message, Encoding::Gzip, &mut framed);
         self.put(framed.len(), |buffer| buffer.extend_from_slice(&framed))
@@ -73,7 +69,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Says that no further message will come. What was sent still goes out.
+    /// Ends the request. What was sent before still goes out.
     pub fn finish(mut self) {
         self.finished = true;
         self.call.notify(self.call.stream.finish());
@@ -84,9 +80,17 @@ impl Requests {
         self.call.cancel();
     }
 
-    /// What cancels the call from elsewhere.
+    /// A handle that cancels the call from elsewhere.
     pub fn canceller(&self) -> Canceller {
         Canceller::new(self.call.clone())
+    }
+}
+
+fn check_length(message: &[u8]) -> Result<(), SendError> {
+    if fits_in_prefix(message) {
+        Ok(())
+    } else {
+        Err(SendError::TooLong)
     }
 }
 

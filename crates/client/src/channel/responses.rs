@@ -97,7 +97,7 @@ impl Responses {
         self.call.cancel();
     }
 
-    /// What cancels the call from elsewhere, also while this waits.
+    /// A handle that cancels the call from elsewhere, also while this waits.
     pub fn canceller(&self) -> Canceller {
         Canceller::new(self.call.clone())
     }

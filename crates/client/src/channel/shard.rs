@@ -393,7 +393,7 @@ impl Shard for ChannelShard {
         ];
         let connections = current.into_iter().chain(&self.draining);
         let theirs = connections
-            .flat_map(|connection| [connection.next_reset_ns(), connection.next_look_ns()]);
+            .flat_map(|connection| [connection.next_reset_ns(), connection.next_check_ns()]);
         own.into_iter().chain(theirs).flatten().min()
     }
 }

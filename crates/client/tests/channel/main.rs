@@ -220,7 +220,7 @@ fn metadata_goes_both_ways() {
 }
 
 #[test]
-fn what_the_server_says_of_a_failure_is_told() {
+fn the_status_of_a_failure_comes_with_its_message() {
     let (server, _holding) = service::start(LOOPBACK);
     let channel = channel(server.local_address());
     let status = answer_to(&channel, UnaryCall::new(FAIL, vec![])).status;
@@ -272,7 +272,7 @@ fn a_second_message_ends_a_call_whose_server_might_never_stop() {
 }
 
 #[test]
-fn a_deadline_is_told_to_the_server_and_kept_without_it() {
+fn the_server_learns_the_deadline_and_it_is_kept_without_the_server() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let mut call = UnaryCall::new(ECHO, vec![]);
@@ -331,7 +331,7 @@ fn a_killed_server_fails_its_calls_once_each_and_a_new_one_gets_the_next() {
 }
 
 #[test]
-fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
+fn only_calls_that_wait_for_ready_wait_for_a_server_that_cannot_be_reached() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -349,7 +349,7 @@ fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
 }
 
 #[test]
-fn who_does_not_speak_http2_is_named() {
+fn a_server_that_does_not_speak_http2_is_named() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
@@ -360,7 +360,7 @@ fn who_does_not_speak_http2_is_named() {
 }
 
 #[test]
-fn a_connection_that_breaks_after_its_greeting_is_replaced() {
+fn a_connection_that_breaks_after_its_settings_is_replaced() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
@@ -400,7 +400,7 @@ fn calls_that_a_goaway_leaves_out_are_made_again_on_a_new_connection() {
 }
 
 #[test]
-fn a_call_that_is_refused_again_and_again_is_told() {
+fn a_call_that_is_refused_again_is_unavailable() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let channel = channel(listener.local_addr().unwrap());
     let hear = ask(&channel, UnaryCall::new(ECHO, vec![]));
@@ -533,7 +533,7 @@ fn a_unix_socket_is_called_as_any_other_server() {
 }
 
 #[test]
-fn a_unix_socket_that_nobody_has_made_is_told() {
+fn a_unix_socket_that_does_not_exist_is_named() {
     let channel = channel("unix:///nowhere/echo");
     let status = answer_to(&channel, UnaryCall::new(ECHO, vec![])).status;
     assert_eq!(status.code, Code::Unavailable);
@@ -561,14 +561,14 @@ fn of_several_servers_the_next_one_is_called_when_one_has_gone() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn a_target_that_is_not_an_address_is_refused() {
     let refused = Channel::connect("nowhere", ChannelOptions::default()).unwrap_err();
     let advice = "target nowhere has no port: write nowhere:50051";
     assert_eq!(refused.to_string(), advice);
 }
 
 #[test]
-fn a_server_that_does_not_greet_is_given_up() {
+fn a_server_that_sends_no_settings_is_given_up() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let options = ChannelOptions {
         settings_timeout: Duration::from_millis(1),

@@ -58,7 +58,7 @@ fn a_unary_method_gives_one_message() {
 }
 
 #[test]
-fn bodies_that_are_no_messages() {
+fn bodies_that_are_not_messages() {
     let mut cut = body_of(&[b"whole"]);
     cut.extend_from_slice(b"\0\0\0\0\x09cut");
     assert_eq!(code_of_body(cut, "0"), Code::Internal);
@@ -125,7 +125,7 @@ fn an_http_status_stands_for_a_grpc_one_where_there_is_none() {
         let bare = code_of(|peer, stream| peer.headers(stream, &[(":status", http)], true));
         assert_eq!(bare, code, "{http}");
     }
-    // The page behind it is for people, whatever its first octets would mean in gRPC.
+    // The page behind it is for people, whatever its first bytes would mean in gRPC.
     let page = code_of(|peer, stream| {
         let head = [(":status", "503"), ("content-type", "text/html")];
         peer.headers(stream, &head, false);

@@ -9,16 +9,16 @@ use std::sync::mpsc;
 
 const TEXT: &[u8] = &[b'a'; 1_000];
 
-fn gzipped(octets: &[u8]) -> Vec<u8> {
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut compressed = Vec::new();
-    gzip::compress(octets, &mut compressed);
+    gzip::compress(bytes, &mut compressed);
     compressed
 }
 
 /// A message as it stands in a body, with its flag set.
-fn flagged(octets: &[u8]) -> Vec<u8> {
-    let length = (octets.len() as u32).to_be_bytes();
-    [&[1][..], &length, octets].concat()
+fn flagged(bytes: &[u8]) -> Vec<u8> {
+    let length = (bytes.len() as u32).to_be_bytes();
+    [&[1][..], &length, bytes].concat()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn message(bytes: &[u8], was_compressed: bool) -> ReceivedMessage {
 }
 
 #[test]
-fn answers_may_mix_both_and_each_message_tells() {
+fn responses_may_mix_both_and_each_message_says_which() {
     let body = [
         flagged(&gzipped(TEXT)),
         body_of(&[b"plain"]),

@@ -41,7 +41,7 @@ fn dropping_what_receives_cancels_unless_the_end_was_seen() {
 }
 
 #[test]
-fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
+fn either_half_and_any_thread_may_cancel_and_both_halves_stop_waiting() {
     for by in 0..3 {
         let (requests, mut responses, mut peer, _listener) = talking(careful());
         let stream = peer.stream(1);
@@ -72,7 +72,7 @@ fn either_half_and_any_thread_may_cancel_and_nobody_waits_on() {
 }
 
 #[test]
-fn a_reader_and_a_writer_that_wait_are_told() {
+fn cancelling_wakes_a_waiting_reader_and_a_waiting_writer() {
     let (mut requests, mut responses, mut peer, _listener) = talking(careful());
     let canceller = requests.canceller();
     let sending = thread::spawn(move || while requests.send(&[0; 1_000]).is_ok() {});
@@ -84,7 +84,7 @@ fn a_reader_and_a_writer_that_wait_are_told() {
 }
 
 #[test]
-fn a_deadline_is_told_to_the_server_and_kept_without_it() {
+fn the_server_learns_the_deadline_and_it_is_kept_without_the_server() {
     let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     // The connection is there before the time runs.
     peer.settle();

@@ -20,7 +20,7 @@ fn window_updates(peer: &mut Peer, stream: StreamKey) -> usize {
 }
 
 #[test]
-fn what_nobody_reads_keeps_its_window_shut() {
+fn messages_that_are_not_read_keep_their_window_shut() {
     let (_requests, mut responses, mut peer, _listener) = talking(careful());
     let stream = peer.stream(1);
     peer.head(stream, &[]);
@@ -30,7 +30,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
     peer.settle();
     assert_eq!(peer.blocked_bytes(stream), 200 * 1_024 - WINDOW_BYTES);
     assert_eq!(window_updates(&mut peer, stream), 0);
-    // The first message is read, and its octets are too few to be told of.
+    // The first message is read, and its bytes are too few to be told of.
     responses.next();
     assert_eq!(window_updates(&mut peer, stream), 0);
     for _ in 1..200 {
@@ -42,7 +42,7 @@ fn what_nobody_reads_keeps_its_window_shut() {
 }
 
 #[test]
-fn streams_that_nobody_reads_keep_no_other_stream_waiting() {
+fn streams_that_are_not_read_delay_no_other_stream() {
     // Together their windows are four times that of the connection.
     const UNREAD: usize = 64;
     let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
@@ -66,7 +66,7 @@ fn streams_that_nobody_reads_keep_no_other_stream_waiting() {
 }
 
 #[test]
-fn a_message_larger_than_any_window_comes_to_who_waits_for_it() {
+fn a_message_larger_than_any_window_reaches_a_waiting_reader() {
     let (_requests, mut responses, mut peer, _listener) = talking(careful());
     let message: Vec<u8> = (0..3_000_000_u32).map(|number| number as u8).collect();
     let stream = peer.stream(1);
@@ -84,7 +84,7 @@ fn a_message_larger_than_any_window_comes_to_who_waits_for_it() {
     assert!(reading.join().unwrap() == message);
 }
 
-/// Sends messages of 1,024 octets with their prefixes, and counts them.
+/// Sends messages of 1,024 bytes with their prefixes, and counts them.
 fn send_many(
     mut requests: Requests,
     messages: usize,
@@ -102,7 +102,7 @@ fn send_many(
 }
 
 #[test]
-fn a_server_that_does_not_read_keeps_who_sends_to_it_waiting() {
+fn a_server_that_does_not_read_makes_the_sender_wait() {
     const MESSAGES: usize = 1_000;
     let (requests, _responses, mut peer, _listener) = talking(careful());
     let stream = peer.stream(1);

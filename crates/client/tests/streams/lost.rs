@@ -12,7 +12,7 @@ fn accept(listener: &std::net::TcpListener) -> Peer {
 }
 
 #[test]
-fn a_call_whose_connection_is_lost_is_told_after_what_it_has_got() {
+fn a_call_whose_connection_is_lost_fails_after_the_messages_that_came() {
     let (listener, address) = listen();
     let channel = channel_to(&address);
     let (mut requests, mut responses) = channel.open(StreamCall::new(PATH));
@@ -41,7 +41,7 @@ fn a_call_whose_connection_is_lost_is_told_after_what_it_has_got() {
 }
 
 #[test]
-fn nobody_waits_for_a_server_that_cannot_be_reached_unless_asked_to() {
+fn only_calls_that_wait_for_ready_wait_for_a_server_that_cannot_be_reached() {
     let (listener, address) = listen();
     drop(listener);
     let channel = channel_to(&address);

@@ -17,7 +17,7 @@ pub struct Peer {
     connection: Connection,
     heard: Heard,
     inbox: Vec<u8>,
-    /// Octets of the inbox whose frames are in the log.
+    /// Bytes of the inbox whose frames are in the log.
     logged_bytes: usize,
 }
 
@@ -56,7 +56,7 @@ impl Heard {
         &self.requests[&stream.id]
     }
 
-    /// Streams of which that many octets of the body have come.
+    /// Streams of which that many bytes of the body have come.
     pub fn has_body(&self, bytes: usize) -> bool {
         self.requests
             .values()
@@ -136,8 +136,8 @@ impl Peer {
     }
 
     fn log(&mut self) {
-        while let Some(octets) = self.inbox[self.logged_bytes..].first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(octets);
+        while let Some(bytes) = self.inbox[self.logged_bytes..].first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(bytes);
             let frame_bytes = HEADER_BYTES + header.length;
             if self.inbox.len() - self.logged_bytes < frame_bytes {
                 return;
@@ -202,15 +202,15 @@ impl Peer {
     }
 
     /// Sends one message, as far as the client's windows let it.
-    pub fn message(&mut self, stream: StreamKey, octets: &[u8]) {
-        let append = |output: &mut Vec<u8>| output.extend_from_slice(octets);
+    pub fn message(&mut self, stream: StreamKey, bytes: &[u8]) {
+        let append = |output: &mut Vec<u8>| output.extend_from_slice(bytes);
         self.connection.sender.message(stream, false, append);
         self.write();
     }
 
     /// Sends part of a body as it is.
-    pub fn data(&mut self, stream: StreamKey, octets: &[u8], end_stream: bool) {
-        self.connection.sender.data(stream, octets, end_stream);
+    pub fn data(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) {
+        self.connection.sender.data(stream, bytes, end_stream);
         self.write();
     }
 
@@ -250,13 +250,13 @@ impl Peer {
         self.socket.write_all(&frame).unwrap();
     }
 
-    /// Lets the client send so many octets more on that stream.
+    /// Lets the client send so many bytes more on that stream.
     pub fn allow(&mut self, stream: StreamKey, bytes: usize) {
         self.connection.sender.release(stream, bytes);
         self.write();
     }
 
-    /// Octets that the client does not let this stream send.
+    /// Bytes that the client does not let this stream send.
     pub fn blocked_bytes(&mut self, stream: StreamKey) -> usize {
         self.connection.sender.blocked_bytes(stream)
     }
@@ -276,7 +276,7 @@ impl Visitor for Heard {
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
-        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields = fields.iter().map(|f| (text(f.name), text(f.value)));
         self.streams.push(stream);
         let request = Request {

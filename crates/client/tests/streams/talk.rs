@@ -82,7 +82,7 @@ fn small_messages_that_wait_go_out_together() {
 }
 
 #[test]
-fn metadata_goes_both_ways_with_its_order_and_its_octets() {
+fn metadata_goes_both_ways_with_its_order_and_its_bytes() {
     let (channel, mut peer, listener) = connected(careful(), &ConnectionConfig::internet());
     let mut call = StreamCall::new(PATH);
     for value in [&b"one"[..], b"two, three"] {

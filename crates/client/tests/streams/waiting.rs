@@ -35,7 +35,7 @@ fn any_number_of_threads_may_wait_on_one_channel() {
 }
 
 #[test]
-fn who_waits_is_told_whatever_happens() {
+fn every_waiting_call_ends_whatever_happens() {
     let (listener, address) = listen();
     let channel = channel_to(&address);
     let mut call = UnaryCall::new(PATH, vec![]);
@@ -54,7 +54,7 @@ fn who_waits_is_told_whatever_happens() {
 }
 
 #[test]
-fn a_callback_that_would_wait_for_itself_is_told_instead() {
+fn a_callback_that_would_wait_for_itself_fails_instead() {
     let (channel, mut peer, _listener) = connected(careful(), &ConnectionConfig::internet());
     let (tell, hear) = mpsc::channel();
     let own = channel.clone();

@@ -148,9 +148,9 @@ mod tests {
     use std::sync::{Arc, mpsc};
 
     fn code_of_reset(deadline_ns: Option<u64>, code: ErrorCode) -> Code {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let callback = ResponseCallback::new(move |response| {
-            tell.send(response.status.code).unwrap();
+            sender.send(response.status.code).unwrap();
         });
         let kind = CallKind::Unary(Vec::new(), callback);
         let mut calls = PendingCalls::new(Arc::new(CallLimit::new(1)));
@@ -167,7 +167,7 @@ mod tests {
             max_message_bytes: 1,
         };
         visitor.reset(&mut connection.sender, stream, code, Initiator::Peer);
-        told.try_recv().expect("a reset ends the call")
+        receiver.try_recv().expect("a reset ends the call")
     }
 
     #[test]

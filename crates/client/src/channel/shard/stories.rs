@@ -59,13 +59,13 @@ impl Story {
     }
 
     fn call(&mut self) -> Receiver<Status> {
-        let (tell, told) = channel();
-        let callback = ResponseCallback::new(move |response| tell.send(response.status).unwrap());
+        let (sender, receiver) = channel();
+        let callback = ResponseCallback::new(move |response| sender.send(response.status).unwrap());
         let kind = CallKind::Unary(Vec::new(), callback);
         let pending = PendingCall::new(CallHead::of_test(), kind, None);
         self.mailbox.push(ChannelCommand::Call(pending));
         self.channel.wake();
-        told
+        receiver
     }
 
     /// The types of the frames that have come from the channel, without acknowledgements.
@@ -114,16 +114,16 @@ fn keepalive(seconds: u64) -> Option<Duration> {
 #[test]
 fn a_server_that_vanishes_while_a_call_waits_is_given_up() {
     let mut story = Story::with(keepalive(60));
-    let told = story.call();
+    let status_of_call = story.call();
     assert_eq!(story.heard(), [kind::HEADERS, kind::DATA]);
     story.channel.pass_ns(59 * SECOND_NS);
     assert_eq!(story.heard(), []);
     story.channel.pass_ns(SECOND_NS);
     assert_eq!(story.heard(), [kind::PING]);
     story.channel.pass_ns(19 * SECOND_NS);
-    assert!(told.try_recv().is_err());
+    assert!(status_of_call.try_recv().is_err());
     story.channel.pass_ns(SECOND_NS);
-    let status = told.try_recv().expect("it has ended");
+    let status = status_of_call.try_recv().expect("it has ended");
     assert_eq!(status.code, Code::Unavailable);
     assert!(status.message.contains("keepalive PING"), "{status}");
     assert_eq!(story.channel.end(story.id), Some(End::Reset));
@@ -133,17 +133,17 @@ fn a_server_that_vanishes_while_a_call_waits_is_given_up() {
 #[test]
 fn a_server_that_answers_pings_is_kept_and_sent_more() {
     let mut story = Story::with(keepalive(60));
-    let told = story.call();
+    let status_of_call = story.call();
     let pings = story.pings_in(3_600);
     assert!((40..=60).contains(&pings), "{pings}");
-    assert!(told.try_recv().is_err());
+    assert!(status_of_call.try_recv().is_err());
 }
 
 #[test]
 fn without_a_call_there_are_no_pings_and_without_the_option_none_either() {
     for (keepalive, calls) in [(keepalive(60), false), (None, true)] {
         let mut story = Story::with(keepalive);
-        let _told = calls.then(|| story.call());
+        let _status = calls.then(|| story.call());
         assert_eq!(story.pings_in(3_600), 0);
     }
 }
@@ -151,7 +151,7 @@ fn without_a_call_there_are_no_pings_and_without_the_option_none_either() {
 #[test]
 fn pings_come_no_more_often_than_every_ten_seconds() {
     let mut story = Story::with(keepalive(1));
-    let _told = story.call();
+    let _status = story.call();
     assert!(story.pings_in(1_000) <= 100);
 }
 
@@ -163,7 +163,7 @@ fn a_server_that_had_too_many_pings_is_sent_half_as_many_from_then_on() {
         story.channel.pass_ns(SECOND_NS);
         story.id = story.channel.connect().expect("another one is made");
         story.greet();
-        let _told = story.call();
+        let _status = story.call();
         let pings = story.pings_in(3_600);
         assert_eq!(pings <= 30, slower, "{debug}: {pings}");
         assert!(pings >= 20, "{pings}");
