@@ -1,5 +1,5 @@
-//! Whether everything that can be measured here is there and answers: small suites with one cell for
-//! every variant of every subject, made of what the subjects declare.
+//! Whether everything that can be measured here is there and answers: small suites with one cell
+//! for every variant of every subject, made of what the subjects declare.
 //!
 //! A server is called by our own generator, one that speaks something else by a client of its kind;
 //! a client calls a server that serves its method; an instrument loads a server; a backend serves

@@ -93,8 +93,8 @@ pub struct StartError {
     pub reason: std::io::Error,
 }
 
-/// Makes the lab the parent of orphans among its descendants (`PR_SET_CHILD_SUBREAPER`). Without it,
-/// a daemon that leaves its parent could only be found by its control group.
+/// Makes the lab the parent of orphans among its descendants (`PR_SET_CHILD_SUBREAPER`). Without
+/// it, a daemon that leaves its parent could only be found by its control group.
 ///
 /// # Errors
 /// The kernel refuses.

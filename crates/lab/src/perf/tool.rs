@@ -32,7 +32,7 @@ enum Sampling {
     /// processes are left out when the recording is read.
     ClockOfCpus,
     /// The clock of the processes' own CPU time, where other processes may not be looked at. It
-    /// starts again whenever a thread is scheduled, so threads that run briefly are seen too seldom.
+    /// starts again whenever a thread is scheduled: threads that run briefly are seen too seldom.
     ClockOfProcesses,
 }
 

@@ -53,8 +53,8 @@ fn find_port(table: &str, sockets: &HashSet<u64>) -> Option<u16> {
     })
 }
 
-/// Addresses stand as 32-bit words in the machine's byte order. `::` accepts IPv4 as well, unless the
-/// server has switched that off.
+/// Addresses stand as 32-bit words in the machine's byte order. `::` accepts IPv4 as well, unless
+/// the server has switched that off.
 fn accepts_loopback(address: &str) -> bool {
     let four = u32::from_ne_bytes([127, 0, 0, 1]);
     let mapped = format!(

@@ -3,10 +3,12 @@
 use super::caller_run::{CallerOutput, CallerRun};
 use super::marks::{AccountedCpu, marks};
 use super::server::RunningServer;
+use super::window::WindowUsage;
 use crate::cell_error::CellError;
 use crate::sampler::ResourceUsage;
 use crate::subject::IdleStrategy;
 use bookend_contract::latency;
+use bookend_results::mark::Mark;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use bookend_results::suite::Side;
 
@@ -74,10 +76,7 @@ impl CellRun<'_> {
     ) -> Result<Measurement, CellError> {
         let CallerOutput { report, usage } = output;
         let CallerRun {
-            context,
-            limits,
-            under_test,
-            ..
+            limits, under_test, ..
         } = self.caller;
         let (tested, opposite) = match under_test {
             Side::Server => (&usage.server, &usage.generator),
@@ -89,12 +88,6 @@ impl CellRun<'_> {
         let generator_cpu = own
             .map_or(0.0, |own| own.cpu_seconds)
             .max(usage.generator.cpu_seconds);
-        let accounted = AccountedCpu {
-            window: usage.server.seconds,
-            server: usage.server.cpu_seconds,
-            generator: generator_cpu + self.backend_beside_generator(usage.backend.as_ref()),
-            lab: usage.lab_seconds,
-        };
         let window = Measurement {
             side: under_test,
             window_seconds: report.window_seconds.unwrap_or(usage.server.seconds),
@@ -125,7 +118,7 @@ impl CellRun<'_> {
             opposite: Some(end_usage(opposite)),
             backend: usage.backend.as_ref().map(end_usage),
             steady: own.map(|own| own.steady).unwrap_or_default(),
-            marks: marks(&usage.machine, &context.placement, &accounted),
+            marks: self.marks(&usage, generator_cpu),
             spinning: Spinning {
                 server: server.spins(),
                 generator: self.caller_spins(own.is_some_and(|own| own.spins)),
@@ -137,6 +130,17 @@ impl CellRun<'_> {
             return Err(no_answer(window));
         }
         Ok(window)
+    }
+
+    fn marks(&self, usage: &WindowUsage, generator_cpu: f64) -> Vec<Mark> {
+        let backend_cpu = self.backend_beside_generator(usage.backend.as_ref());
+        let accounted = AccountedCpu {
+            window: usage.server.seconds,
+            server: usage.server.cpu_seconds,
+            generator: generator_cpu + backend_cpu,
+            lab: usage.lab_seconds,
+        };
+        marks(&usage.machine, &self.caller.context.placement, &accounted)
     }
 
     /// Our own generator says whether it spins; of others, the declaration does.
