@@ -46,9 +46,23 @@ impl LoadCall {
         }
     }
 
-    #[inline]
-    pub fn head_came(&self) -> bool {
-        self.head_came
+    /// A header block has come. Returns its token, if it is one that every good response has, and
+    /// the outcome of the call, if the block ends it.
+    pub fn headers(
+        &mut self,
+        fields: &HeaderList,
+        end_stream: bool,
+    ) -> (Option<u32>, Option<Result<(), Status>>) {
+        let is_head = !self.head_came;
+        if is_head {
+            let is_usual = self.head(fields);
+            if !end_stream {
+                return (is_usual.then_some(token::HEAD), None);
+            }
+        }
+        let outcome = self.trailers(fields);
+        let is_usual = !is_head && outcome.is_ok();
+        (is_usual.then_some(token::TRAILERS), Some(outcome))
     }
 
     /// The head has come, and is the usual one from the cache.
@@ -58,7 +72,7 @@ impl LoadCall {
     }
 
     /// The head has come. True if it is the usual one.
-    pub fn head(&mut self, fields: &HeaderList) -> bool {
+    fn head(&mut self, fields: &HeaderList) -> bool {
         self.head_came = true;
         self.fault = fault_of_head(fields).map(Box::new);
         self.fault.is_none()
@@ -136,7 +150,7 @@ impl LoadCall {
     }
 
     /// The call ended with these trailers.
-    pub fn trailers(&mut self, fields: &HeaderList) -> Result<(), Status> {
+    fn trailers(&mut self, fields: &HeaderList) -> Result<(), Status> {
         let status = final_status(stated_status(fields), self.fault.take().map(|fault| *fault));
         if status.code == Code::Ok {
             return self.check_body();

@@ -95,18 +95,11 @@ impl Visitor for ResponseVisitor<'_> {
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
-        let call = self.call(stream)?;
-        let mut meaning = None;
-        if !call.head_came() {
-            meaning = call.head(fields).then_some(token::HEAD);
-            if !end_stream {
-                return meaning;
-            }
+        let (token, outcome) = self.call(stream)?.headers(fields, end_stream);
+        if let Some(outcome) = outcome {
+            self.end(sender, stream, outcome);
         }
-        let outcome = call.trailers(fields);
-        let is_trailers = meaning.is_none() && outcome.is_ok();
-        self.end(sender, stream, outcome);
-        is_trailers.then_some(token::TRAILERS)
+        token
     }
 
     #[inline]

@@ -195,11 +195,7 @@ impl Visitor for OneShotVisitor<'_> {
         end_stream: bool,
     ) -> Option<u32> {
         self.head_came = true;
-        if !self.call.head_came() {
-            self.call.head(fields);
-        }
-        if end_stream {
-            let outcome = self.call.trailers(fields);
+        if let (_, Some(outcome)) = self.call.headers(fields, end_stream) {
             self.end(outcome);
         }
         // No block comes twice on a connection with one call.
