@@ -2,7 +2,7 @@
 
 use crate::cell_error::CellError;
 use crate::control_group::{ControlGroups, ResourceLimits};
-use crate::cpu::Placement;
+use crate::cpu::{Placement, whole_cpus};
 use crate::invocation::{Invocation, RequestFiles};
 use crate::process::{DRAIN_TIMEOUT, Process};
 use crate::spawner::Spawner;
@@ -165,11 +165,6 @@ impl RunContext {
 fn count(cpus: &[usize]) -> Option<u32> {
     let count = u32::try_from(cpus.len()).ok()?;
     (count > 0).then_some(count)
-}
-
-/// A fraction of a CPU needs a whole one to run on.
-fn whole_cpus(cpus: f64) -> u32 {
-    cpus.ceil().max(1.0) as u32
 }
 
 /// CPU time that the kernel must limit. A whole number of CPUs is a limit by itself.

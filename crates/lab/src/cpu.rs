@@ -9,7 +9,7 @@ mod placement;
 mod threads;
 mod times;
 
-pub use placement::{Placement, allowed_cpus};
+pub use placement::{Placement, allowed_cpus, whole_cpus};
 pub use threads::{ContextSwitches, ThreadClock};
 pub use times::{CpuTimes, CpuTimesDelta};
 

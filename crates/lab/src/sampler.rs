@@ -1,4 +1,5 @@
-//! What a process tree used over a window: a reading at its start and end, and every 100 ms between.
+//! What a process tree used over a window: a reading at its start and end, and every 100 ms
+//! between.
 
 use crate::control_group::PeakCounter;
 use crate::cpu::CpuMeter;

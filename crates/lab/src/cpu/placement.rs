@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 /// The CPUs of both ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// CPUs of the server. None means that it was not pinned.
+    /// CPUs of the server. Empty: it was not pinned.
     pub server: Vec<usize>,
-    /// CPUs of the generator. None means that it was not pinned.
+    /// CPUs of the generator. Empty: it was not pinned.
     pub generator: Vec<usize>,
-    /// CPUs that neither end was given, for what stands behind the server.
+    /// CPUs that neither end was given, for backends.
     pub spare: Vec<usize>,
     /// What is wrong with it, a sentence each; printed above the table.
     pub notes: Vec<String>,
@@ -29,13 +29,13 @@ impl Placement {
                 ..Placement::default()
             };
         }
-        let wanted = whole_cpus(server_cpus);
+        let wanted = whole_cpus(server_cpus) as usize;
         let generator = generator_cpus.map(|count| count as usize);
         Placement::among(&allowed, &cores(&allowed), wanted, generator)
     }
 
     /// Places both ends on `allowed` CPUs. Two CPUs of one physical core slow each other down, so
-    /// the generator gets such a neighbour of the server only where nothing else is left.
+    /// the generator gets the sibling of a server's CPU only where nothing else is left.
     pub fn among(
         allowed: &[usize],
         cores: &Cores,
@@ -43,19 +43,21 @@ impl Placement {
         generator_cpus: Option<usize>,
     ) -> Placement {
         let mut notes = Vec::new();
+        // Sorted by core, so that a server on several CPUs fills whole cores.
         let server: Vec<usize> = core_by_core(allowed, cores)
             .into_iter()
             .take(server_cpus.max(1))
             .collect();
         let rest = allowed.iter().copied().filter(|cpu| !server.contains(cpu));
+        // A CPU whose core is not known counts as a core of its own.
         let core = |cpu: &usize| cores.get(cpu);
-        let is_neighbour = |cpu: &usize| {
+        let is_sibling = |cpu: &usize| {
             core(cpu).is_some() && server.iter().any(|other| core(other) == core(cpu))
         };
-        let (near, mut generator): (Vec<usize>, Vec<usize>) = rest.partition(is_neighbour);
-        if generator.is_empty() && !near.is_empty() {
+        let (siblings, mut generator): (Vec<usize>, Vec<usize>) = rest.partition(is_sibling);
+        if generator.is_empty() && !siblings.is_empty() {
             notes.push("server and generator share a physical core".to_owned());
-            generator = near;
+            generator = siblings;
         }
         if generator.is_empty() {
             notes.push("server and generator share their CPUs: there are no others".to_owned());
@@ -87,8 +89,8 @@ pub fn allowed_cpus() -> Vec<usize> {
 }
 
 /// A fraction of a CPU needs a whole one to run on.
-fn whole_cpus(cpus: f64) -> usize {
-    cpus.ceil().max(1.0) as usize
+pub fn whole_cpus(cpus: f64) -> u32 {
+    cpus.ceil().max(1.0) as u32
 }
 
 fn core_by_core(allowed: &[usize], cores: &Cores) -> Vec<usize> {

@@ -49,7 +49,7 @@ pub struct RecordTarget<'a> {
 #[derive(Debug, Error)]
 pub enum PerfUnavailable {
     /// The program is not installed.
-    #[error("no profile: `{}` is not here; install it with `apt-get install linux-perf`", .0.display())]
+    #[error("no profile: {}", missing(.0))]
     Missing(PathBuf),
     /// It is there and does not record.
     #[error("no profile: {}", refusal(said, paranoid.as_deref()))]
@@ -218,6 +218,11 @@ fn last_line(text: &[u8]) -> String {
         .find(|line| !line.is_empty())
         .unwrap_or("no reason given")
         .to_owned()
+}
+
+fn missing(program: &Path) -> String {
+    let program = program.display();
+    format!("`{program}` is not here; install it with `apt-get install linux-perf`")
 }
 
 fn refusal(said: &str, paranoid: Option<&str>) -> String {

@@ -1,4 +1,5 @@
-//! `/proc/PID/stat`: which process started which. Its CPU ticks are never used: they are far too coarse.
+//! `/proc/PID/stat`: which process started which. Its CPU ticks are never used: they are far too
+//! coarse.
 
 use std::path::Path;
 

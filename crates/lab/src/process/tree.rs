@@ -5,8 +5,9 @@
 //! - it is in the tree's control group;
 //! - a chain of parents leads to the root;
 //! - it is in the root's session;
-//! - it was orphaned and came to the lab (which is a subreaper), and carries the tree's token in its
-//!   environment. A daemon that forks twice and opens a session of its own is found by this alone.
+//! - it was orphaned and came to the lab (which is a subreaper), and carries the tree's token in
+//!   its environment. A daemon that forks twice and opens a session of its own is found by this
+//!   alone.
 //!
 //! Process ids are reused by the kernel, so none is trusted longer than it must be: the root is not
 //! collected until its tree is gone, and every other process is recognised by its start time before
@@ -158,7 +159,7 @@ impl ProcessTree {
 
     fn kill_groups(&self) {
         for group in &self.groups {
-            // Only version 2 has this file, since Linux 5.14; otherwise members are killed one by one.
+            // Only version 2 has this file, since Linux 5.14; else members are killed one by one.
             let _ = std::fs::OpenOptions::new()
                 .write(true)
                 .open(group.join("cgroup.kill"))

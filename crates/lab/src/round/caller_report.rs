@@ -1,5 +1,5 @@
-//! What a client or an instrument says that it measured: in the contract's lines, or in the document
-//! of an instrument that knows nothing of the contract.
+//! What a client or an instrument says that it measured: in the contract's lines, or in the
+//! document of an instrument that knows nothing of the contract.
 
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;

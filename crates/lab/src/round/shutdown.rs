@@ -138,8 +138,8 @@ impl ServerEnd {
         }
     }
 
-    /// Completes all rows of the server. Calls that are in none of them, of the probe and of windows
-    /// that were measured again, stand in the first.
+    /// Completes all rows of the server. Calls that are in none of them, of the probe and of
+    /// windows that were measured again, stand in the first.
     pub fn complete(&self, rows: &mut [&mut Row]) {
         let mut in_rows = CallCounts::default();
         for window in rows.iter().filter_map(|row| row.outcome.window()) {

@@ -7,8 +7,8 @@ use bookend_results::suite::Side;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// Context switches are read thread by thread, which takes CPU time that both ends may need: with each
-/// sample up to this number of threads, else with every tenth.
+/// Context switches are read thread by thread, which takes CPU time that both ends may need: with
+/// each sample up to this number of threads, else with every tenth.
 const FEW_THREADS: usize = 16;
 
 /// A window that is open.

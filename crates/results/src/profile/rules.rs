@@ -197,8 +197,8 @@ pub struct Classification {
 }
 
 impl Classifier<'_> {
-    /// Classifies a sample by its frames, the outermost first. The frame nearest to the leaf that any
-    /// rule knows decides; of the rules that know it, the first.
+    /// Classifies a sample by its frames, the outermost first. The frame nearest to the leaf that
+    /// any rule knows decides; of the rules that know it, the first.
     pub fn classify(&mut self, frames: &[&str]) -> Classification {
         let named: Vec<NameMatch> = frames.iter().rev().map(|name| self.named(name)).collect();
         let first = named.iter().find_map(|frame| frame.first);
