@@ -7,7 +7,7 @@ use crate::compression::lists_gzip;
 use crate::method::Route;
 use crate::rejection::{self, RequestRejection};
 
-/// What the head of a request says.
+/// The head of a request, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedHead {
     pub route: Route,

@@ -10,7 +10,7 @@ use crate::response_metadata::ResponseMetadata;
 use crate::response_writer::{HandlerOutcome, ResponseWriter};
 use crate::status;
 
-/// Where the answer to a unary call goes. Consumed by the one answer that a call has.
+/// Answers a unary call: each of its methods consumes it, since a call has one answer.
 pub struct Reply<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) responses: &'a mut ResponseWriter,

@@ -67,7 +67,8 @@ impl ResponseWriter {
         self.outstanding += 1;
     }
 
-    /// A unary answer. If `encode` panics, [`HandlerOutcome::HeadSent`] says what is in the output.
+    /// A unary answer. If `encode` panics, the outcome stays [`HandlerOutcome::HeadSent`], which
+    /// notes where in the output the answer began.
     #[inline]
     pub fn message(
         &mut self,
@@ -271,7 +272,7 @@ fn http_head(status: HttpStatus) -> HeaderBlock {
     ])
 }
 
-/// A status as it stands in trailers.
+/// A status as trailers.
 struct StatusText {
     code: Code,
     message: Vec<u8>,

@@ -10,7 +10,7 @@ use crate::quick_hash::QuickHash;
 use crate::rejection::{self, RequestRejection};
 use crate::service::Service;
 
-/// What stands behind a [`Route`].
+/// The method that a [`Route`] leads to.
 pub(crate) struct RoutedMethod {
     pub service: Arc<dyn Service>,
     /// The number that the service knows it by.
@@ -53,7 +53,7 @@ impl Router {
         };
         if let Some(codec) = codec {
             let known = self.method(route).service.codec();
-            // Bytes of one codec make no sense to another, and often enough look like a message.
+            // The wrong codec often decodes to a message nevertheless, so this is checked first.
             if !codec.eq_ignore_ascii_case(known.as_bytes()) {
                 return Err(rejection::unknown_codec(codec, known));
             }

@@ -28,7 +28,7 @@ pub struct ServerShard {
     /// The buffer into which the mailbox is emptied.
     events: Vec<CallEvent>,
     connections: Vec<Option<Box<ServerConnection>>>,
-    /// Connections that are gone, for reuse.
+    /// Closed connections, for reuse.
     spare: Vec<Connection>,
     open_connections: u32,
     /// Connections whose client preface has not come yet.
@@ -56,8 +56,8 @@ enum ShutdownPhase {
     Finished,
 }
 
-/// Connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps is
-/// bounded by the limits of header lists; a table of streams that has grown is freed.
+/// Closed connections whose memory a thread keeps: as many as it accepts in a turn. What each keeps
+/// is bounded by the limits of header lists; a table of streams that has grown is freed.
 const MAX_SPARE_CONNECTIONS: usize = 64;
 
 /// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
@@ -286,7 +286,7 @@ impl ServerShard {
                 continue;
             };
             connection.is_queued = false;
-            // The streams measure it likewise: they would find no room and be queued again at once.
+            // Streams use the same limit: they would find no room and be queued again at once.
             if io.output(id).len() >= CONNECTION_OUTPUT_BYTES {
                 // Asking for the backlog has the driver call `writable` when all is written.
                 io.backlog(id);
@@ -327,8 +327,8 @@ impl ServerShard {
         }
     }
 
-    /// A new connection, in the memory of one that is gone if there is one: clients that make a
-    /// connection for each call would have it allocated each time.
+    /// A new connection, in the memory of a closed one if there is one: otherwise clients that make
+    /// a connection for each call would have it allocated each time.
     fn new_http2(&mut self) -> Connection {
         match self.spare.pop() {
             Some(mut connection) => {

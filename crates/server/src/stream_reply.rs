@@ -17,7 +17,7 @@ use crate::response_metadata::ResponseFields;
 use crate::response_writer::ResponseWriter;
 use crate::status::{self, internal};
 
-/// Where the replies of an [`InlineStream`](crate::InlineStream) go.
+/// Sends the replies of an [`InlineStream`](crate::InlineStream).
 pub struct StreamReply<'a> {
     pub(crate) writer: StreamWriter<'a>,
     pub(crate) response: &'a mut ResponseState,

@@ -30,7 +30,7 @@ pub(crate) struct StreamingCall {
     unreleased_bytes: usize,
     /// What its connection has counted of [`StreamingCall::unfinished_bytes`].
     pub charged_bytes: usize,
-    /// What flow control held back when this was last looked at.
+    /// What flow control held back at the last step.
     pub blocked_bytes: usize,
     /// It is in its connection's queue of streams that wait for their turn.
     pub is_queued: bool,

@@ -32,7 +32,7 @@ impl PartialRequest {
         encoding: Encoding,
         limit_bytes: usize,
     ) -> Result<(), Status> {
-        // The client says how long its message is, and so how much this grows.
+        // The client decides how much this grows: running out of memory must not end the process.
         if self.body.try_reserve(data.len()).is_err() {
             return Err(status::out_of_memory());
         }

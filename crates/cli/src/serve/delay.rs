@@ -1,4 +1,4 @@
-//! Calls that wait: fifty thousand at once cost fifty thousand entries of a heap, and one thread.
+//! Calls that wait: fifty thousand of them cost fifty thousand entries of a heap, and one thread.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -18,7 +18,7 @@ mod messages {
 /// `bookend.test.v1.Delay`, with a thread that answers what is due.
 ///
 /// # Errors
-/// Where no thread can be had.
+/// When no thread can be started.
 pub fn service() -> io::Result<DelayServer<Waiter>> {
     let queue = Arc::new(Queue::new());
     let answering = Arc::clone(&queue);
@@ -63,7 +63,7 @@ impl Call {
     }
 }
 
-/// What waits for its time, the first to be due on top.
+/// Calls that wait until they are due, the first one on top.
 struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,

@@ -15,6 +15,19 @@ pub(super) struct ServerCall {
 }
 
 /// How far a call has come.
+///
+/// ```text
+/// from                  event                               to
+/// (HEADERS)             unary method                        Awaiting
+/// (HEADERS)             streaming method                    Streaming
+/// Awaiting              part of the message                 Receiving
+/// Awaiting, Receiving   whole message, inline handler       Over
+/// Awaiting, Receiving   whole message, deferred handler     Deferred
+/// Awaiting, Receiving   whole message, handler on the pool  Streaming
+/// Deferred              answer from another thread          Over
+/// Streaming             end of the response                 Over
+/// any                   deadline, RST_STREAM, failure       Over
+/// ```
 pub(super) enum CallPhase {
     /// Nothing of the one request has come.
     Awaiting,

@@ -33,11 +33,11 @@ pub(crate) struct CallTable {
     /// What the handler that runs right now adds to its answer.
     pub(super) metadata: ResponseMetadata,
     pub(super) calls: Vec<ServerCall>,
-    /// What is kept of requests, as of when each stream was last looked at: never less than there
-    /// is.
+    /// Size of the requests that are kept, as counted at the last step of each stream: an upper
+    /// bound.
     pub(super) unfinished_bytes: usize,
-    /// What the streams of this connection have in their send buffers, as of when each of them was
-    /// last looked at: never less than there is.
+    /// What flow control holds back of all streams, as counted at the last step of each stream: an
+    /// upper bound.
     pub(super) blocked_bytes: usize,
     /// Streams that wait for their turn, the one that has waited longest first.
     pub(super) ready: VecDeque<StreamKey>,
@@ -52,7 +52,7 @@ pub(crate) struct CallId {
     pub stream: StreamKey,
 }
 
-/// How much of a request had come when it was last looked at, and since when that is so.
+/// How much of a request had come at the last check, and since when.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestProgress {
     pub stream_id: u32,
@@ -151,7 +151,7 @@ impl CallTable {
         }
     }
 
-    /// The client has used up what it may do: GOAWAY tells it so, once, and the connection closes.
+    /// The client has exceeded a limit: sends GOAWAY, once, and has the connection closed.
     pub(super) fn exceed_limit(&mut self, sender: &mut Sender, what: &str) {
         if !std::mem::replace(&mut self.limit_exceeded, true) {
             sender.goaway(ErrorCode::ENHANCE_YOUR_CALM, what.as_bytes());

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::status;
 
 impl RequestVisitor<'_> {
-    /// Has a call that waits for something end at its deadline, if it has one.
+    /// Notes the deadline of a call that waits for something, if it has one.
     pub(super) fn watch_deadline(&mut self, stream: StreamKey) {
         if let Some(at_ns) = self.calls.call(stream).deadline_ns {
             let id = self.calls.reply_to.id;

@@ -32,7 +32,8 @@ use crate::status;
 use crate::streaming_call::StreamingCall;
 use crate::unary_request::whole_message;
 
-/// The payload of the PING behind a GOAWAY: its acknowledgement says that the client has read that.
+/// The payload of the PING behind a GOAWAY: once it is acknowledged, the client has read the
+/// GOAWAY.
 pub(crate) const GOAWAY_PING: [u8; 8] = *b"farewell";
 
 /// Handles the requests that one read has brought.

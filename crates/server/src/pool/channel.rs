@@ -111,7 +111,7 @@ impl PoolChannel {
         woken.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets go of the state and calls the shard, unless it is about to look as it is.
+    /// Unlocks the state and notifies the shard, unless it was notified and has not polled yet.
     fn notify_shard(&self, mut state: MutexGuard<'_, State>) {
         let called = std::mem::replace(&mut state.shard_is_notified, true);
         drop(state);

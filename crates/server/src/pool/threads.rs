@@ -74,7 +74,7 @@ impl HandlerPool {
         }
     }
 
-    /// Has a thread handle the call.
+    /// Queues a call for the next free thread.
     ///
     /// # Errors
     /// When all threads are busy and the queue is full. The call itself is not ended.

@@ -178,7 +178,7 @@ impl ServerConnection {
         self.with_output(io, |sender, _| sender.goaway(code, why.as_bytes()));
     }
 
-    /// Has `write` write to the driver's own buffer.
+    /// Runs `write` with the driver's own buffer as output.
     #[inline]
     pub fn with_output<R>(
         &mut self,

@@ -36,7 +36,7 @@ impl ServerShard {
         });
     }
 
-    /// Has connections checked from now on, if any limit needs that.
+    /// Schedules the first check of connections, if any limit needs one.
     pub(super) fn start_timeout_checks(&mut self, io: &IoContext) {
         if self.next_timeout_check_ns.is_none() && self.services.limits.has_timeouts() {
             self.next_timeout_check_ns = Some(io.now_ns() + TIMEOUT_CHECK_INTERVAL_NS);
