@@ -1,6 +1,6 @@
 //! The variables with which the lab starts a process (docs/extend/subject-contract.md).
 
-use crate::transport::{Carrier, TlsFiles, Transport};
+use crate::transport::{TlsFiles, Transport, TransportConfig};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -109,7 +109,7 @@ pub struct Environment {
     /// is compiled while it runs, where that must be asked for.
     pub profile: bool,
     /// What carries the connections.
-    pub carrier: Carrier,
+    pub transport: TransportConfig,
 }
 
 /// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
@@ -163,7 +163,7 @@ impl Environment {
             window_length: None,
             deadline_ms: None,
             profile: false,
-            carrier: Carrier::H2c,
+            transport: TransportConfig::H2c,
         }
     }
 
@@ -196,7 +196,7 @@ impl Environment {
             window_length: found.window_length()?,
             deadline_ms: found.number(DEADLINE_MS)?,
             profile: found.flag(PROFILE)?,
-            carrier: found.carrier()?,
+            transport: found.transport()?,
         })
     }
 
@@ -208,7 +208,7 @@ impl Environment {
             Some(WindowLength::Calls(count)) => (None, Some(count)),
             None => (None, None),
         };
-        let [transport, ca, certificate, key, socket] = carrier_values(&self.carrier);
+        let [transport, ca, certificate, key, socket] = transport_values(&self.transport);
         let all = [
             (CONTRACT, flag(self.contract)),
             (ROLE, text(Some(self.role))),
@@ -243,20 +243,20 @@ fn text(value: Option<impl ToString>) -> Option<OsString> {
 }
 
 /// The values of `BOOKEND_TRANSPORT` and of those that belong to it, in this order.
-fn carrier_values(carrier: &Carrier) -> [Option<OsString>; 5] {
-    let transport = text(Some(carrier.transport()));
+fn transport_values(transport: &TransportConfig) -> [Option<OsString>; 5] {
+    let kind = text(Some(transport.kind()));
     let path = |path: &PathBuf| Some(path.clone().into_os_string());
-    match carrier {
+    match transport {
         // The default, which goes without saying.
-        Carrier::H2c => Default::default(),
-        Carrier::Tls(files) => [
-            transport,
+        TransportConfig::H2c => Default::default(),
+        TransportConfig::Tls(files) => [
+            kind,
             path(&files.ca),
             path(&files.certificate),
             path(&files.key),
             None,
         ],
-        Carrier::Unix(socket) => [transport, None, None, None, path(socket)],
+        TransportConfig::Unix(socket) => [kind, None, None, None, path(socket)],
     }
 }
 
@@ -333,16 +333,16 @@ impl Found {
         role.ok_or(VariableErrorKind::Missing.of(ROLE))
     }
 
-    fn carrier(&self) -> Result<Carrier, VariableError> {
-        let transport = self.parsed(TRANSPORT, "h2c, tls or unix")?;
-        Ok(match transport.unwrap_or_default() {
-            Transport::H2c => Carrier::H2c,
-            Transport::Tls => Carrier::Tls(TlsFiles {
+    fn transport(&self) -> Result<TransportConfig, VariableError> {
+        let kind = self.parsed(TRANSPORT, "h2c, tls or unix")?;
+        Ok(match kind.unwrap_or_default() {
+            Transport::H2c => TransportConfig::H2c,
+            Transport::Tls => TransportConfig::Tls(TlsFiles {
                 ca: self.path(TLS_CA)?,
                 certificate: self.path(TLS_CERTIFICATE)?,
                 key: self.path(TLS_KEY)?,
             }),
-            Transport::Unix => Carrier::Unix(self.path(UNIX_SOCKET)?),
+            Transport::Unix => TransportConfig::Unix(self.path(UNIX_SOCKET)?),
         })
     }
 
@@ -457,10 +457,14 @@ mod tests {
             certificate: "/tmp/server.pem".into(),
             key: "/tmp/server.key".into(),
         };
-        let unix = Carrier::Unix("/tmp/server.sock".into());
-        for (carrier, variables) in [(Carrier::H2c, 2), (Carrier::Tls(files), 6), (unix, 4)] {
+        let unix = TransportConfig::Unix("/tmp/server.sock".into());
+        for (transport, variables) in [
+            (TransportConfig::H2c, 2),
+            (TransportConfig::Tls(files), 6),
+            (unix, 4),
+        ] {
             let said = Environment {
-                carrier,
+                transport,
                 ..Environment::of(Role::Server)
             };
             assert_eq!(said.to_variables().len(), variables);
@@ -472,7 +476,7 @@ mod tests {
             (TLS_CA, "/tmp/ca.pem"),
         ];
         let read = Environment::from_variables(plain).unwrap();
-        assert_eq!(read.carrier, Carrier::H2c);
+        assert_eq!(read.transport, TransportConfig::H2c);
     }
 
     #[test]

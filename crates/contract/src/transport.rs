@@ -54,7 +54,7 @@ impl FromStr for Transport {
 
 /// A transport with the files that a process needs for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Carrier {
+pub enum TransportConfig {
     /// Nothing is needed.
     #[default]
     H2c,
@@ -75,13 +75,13 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-impl Carrier {
+impl TransportConfig {
     /// Which transport it is.
-    pub fn transport(&self) -> Transport {
+    pub fn kind(&self) -> Transport {
         match self {
-            Carrier::H2c => Transport::H2c,
-            Carrier::Tls(_) => Transport::Tls,
-            Carrier::Unix(_) => Transport::Unix,
+            TransportConfig::H2c => Transport::H2c,
+            TransportConfig::Tls(_) => Transport::Tls,
+            TransportConfig::Unix(_) => Transport::Unix,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use bookend_contract::environment::{Environment, Role, WindowLength};
 use bookend_contract::lines::LINE_LIMIT_BYTES;
-use bookend_contract::transport::{Carrier, Transport};
+use bookend_contract::transport::{Transport, TransportConfig};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +99,7 @@ impl<'a> Invocation<'a> {
             "calls" => number(self.calls()),
             "deadline_ms" => number(environment.deadline_ms),
             "if_per_call" => condition(environment.connection_per_call),
-            _ => carrier_value(&environment.carrier, word),
+            _ => transport_value(&environment.transport, word),
         }
     }
 
@@ -131,14 +131,14 @@ impl<'a> Invocation<'a> {
 }
 
 /// The words about what carries the connection.
-fn carrier_value(carrier: &Carrier, word: &str) -> Option<String> {
-    let tls = match carrier {
-        Carrier::Tls(files) => Some(files),
-        Carrier::H2c | Carrier::Unix(_) => None,
+fn transport_value(transport: &TransportConfig, word: &str) -> Option<String> {
+    let tls = match transport {
+        TransportConfig::Tls(files) => Some(files),
+        TransportConfig::H2c | TransportConfig::Unix(_) => None,
     };
-    let socket = match carrier {
-        Carrier::Unix(socket) => Some(socket),
-        Carrier::H2c | Carrier::Tls(_) => None,
+    let socket = match transport {
+        TransportConfig::Unix(socket) => Some(socket),
+        TransportConfig::H2c | TransportConfig::Tls(_) => None,
     };
     match word {
         "scheme" => Some(if tls.is_some() { "https" } else { "http" }.to_owned()),
@@ -146,8 +146,8 @@ fn carrier_value(carrier: &Carrier, word: &str) -> Option<String> {
         "tls_certificate" => path(tls.map(|files| &files.certificate)),
         "tls_key" => path(tls.map(|files| &files.key)),
         "unix_socket" => path(socket),
-        "if_plaintext" => condition(carrier.transport() != Transport::Tls),
-        "if_tcp" => condition(carrier.transport() != Transport::Unix),
+        "if_plaintext" => condition(transport.kind() != Transport::Tls),
+        "if_tcp" => condition(transport.kind() != Transport::Unix),
         _ => None,
     }
 }
@@ -171,17 +171,17 @@ mod tests {
         arguments.iter().map(|&word| word.to_owned()).collect()
     }
 
-    fn tls() -> Carrier {
-        Carrier::Tls(TlsFiles {
+    fn tls() -> TransportConfig {
+        TransportConfig::Tls(TlsFiles {
             ca: "/ca.pem".into(),
             certificate: "/own.pem".into(),
             key: "/own.key".into(),
         })
     }
 
-    fn over(carrier: Carrier) -> Invocation<'static> {
+    fn over(transport: TransportConfig) -> Invocation<'static> {
         let environment = Environment {
-            carrier,
+            transport,
             ..Environment::of(Role::Instrument)
         };
         Invocation {
@@ -201,13 +201,13 @@ mod tests {
             "--one-shot{if_per_call}",
             "{scheme}://{authority}/",
         ]);
-        let filled = |carrier, connection_per_call| {
-            let mut run = over(carrier);
+        let filled = |transport, connection_per_call| {
+            let mut run = over(transport);
             run.environment.connection_per_call = connection_per_call;
             fill(&template, |word| run.value(word)).expect("every word exists")[1..].to_vec()
         };
         let plain = ["--insecure", "--port=0", "http://localhost/"];
-        assert_eq!(filled(Carrier::H2c, false), words(&plain));
+        assert_eq!(filled(TransportConfig::H2c, false), words(&plain));
         let secured = [
             "--cacert=/ca.pem",
             "--port=0",
@@ -216,14 +216,14 @@ mod tests {
         ];
         assert_eq!(filled(tls(), true), words(&secured));
         let local = ["--insecure", "--base-uri=unix:/s.sock", "http://localhost/"];
-        let unix = Carrier::Unix("/s.sock".into());
+        let unix = TransportConfig::Unix("/s.sock".into());
         assert_eq!(filled(unix, false), words(&local));
     }
 
     #[test]
     fn every_word_can_be_filled() {
-        let told = |carrier, window_length| {
-            let mut run = over(carrier);
+        let told = |transport, window_length| {
+            let mut run = over(transport);
             run.environment = Environment {
                 cpus: Some(1),
                 method: Some("a.B/C".to_owned()),
@@ -245,7 +245,7 @@ mod tests {
             };
             run
         };
-        let unix = Carrier::Unix("/s.sock".into());
+        let unix = TransportConfig::Unix("/s.sock".into());
         let runs = [
             told(tls(), WindowLength::Milliseconds(2000)),
             told(unix, WindowLength::Calls(30)),

@@ -2,7 +2,7 @@
 
 use crate::cell_error::CellError;
 use crate::certificates::Certificates;
-use bookend_contract::transport::{Carrier, Transport};
+use bookend_contract::transport::{Transport, TransportConfig};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,11 +23,11 @@ impl TransportFiles {
     ///
     /// # Errors
     /// What the rows of the server say instead.
-    pub fn of_server(&self, transport: Transport) -> Result<Carrier, CellError> {
+    pub fn of_server(&self, transport: Transport) -> Result<TransportConfig, CellError> {
         Ok(match transport {
-            Transport::H2c => Carrier::H2c,
-            Transport::Tls => Carrier::Tls(self.certificates()?.server.clone()),
-            Transport::Unix => Carrier::Unix(self.new_socket()?),
+            Transport::H2c => TransportConfig::H2c,
+            Transport::Tls => TransportConfig::Tls(self.certificates()?.server.clone()),
+            Transport::Unix => TransportConfig::Unix(self.new_socket()?),
         })
     }
 
@@ -35,9 +35,9 @@ impl TransportFiles {
     ///
     /// # Errors
     /// As [`TransportFiles::of_server`].
-    pub fn of_caller(&self, server: &Carrier) -> Result<Carrier, CellError> {
+    pub fn of_caller(&self, server: &TransportConfig) -> Result<TransportConfig, CellError> {
         Ok(match server {
-            Carrier::Tls(_) => Carrier::Tls(self.certificates()?.caller.clone()),
+            TransportConfig::Tls(_) => TransportConfig::Tls(self.certificates()?.caller.clone()),
             plain => plain.clone(),
         })
     }
@@ -72,14 +72,14 @@ pub enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// The address of a server that was given `carrier` and has said `ready PORT`.
+    /// The address of a server that was given `transport` and has said `ready PORT`.
     ///
     /// # Errors
     /// It does not listen where it should.
-    pub fn of_ready(port: u16, carrier: &Carrier) -> Result<ServerAddress, CellError> {
-        match (carrier, port) {
-            (Carrier::Unix(socket), 0) => Ok(ServerAddress::Unix(socket.clone())),
-            (Carrier::Unix(_), port) => Err(CellError::failed(format!(
+    pub fn of_ready(port: u16, transport: &TransportConfig) -> Result<ServerAddress, CellError> {
+        match (transport, port) {
+            (TransportConfig::Unix(socket), 0) => Ok(ServerAddress::Unix(socket.clone())),
+            (TransportConfig::Unix(_), port) => Err(CellError::failed(format!(
                 "the server said `ready {port}`: on a Unix socket it is `ready 0`"
             ))),
             (_, 0) => Err(CellError::failed(
@@ -118,19 +118,22 @@ impl ServerAddress {
 mod tests {
     use super::*;
 
-    fn unix() -> Carrier {
-        Carrier::Unix("/s.sock".into())
+    fn unix() -> TransportConfig {
+        TransportConfig::Unix("/s.sock".into())
     }
 
     #[test]
     fn a_server_listens_where_it_was_told() {
-        let address = |port, carrier| ServerAddress::of_ready(port, &carrier).ok();
-        assert_eq!(address(7, Carrier::H2c), Some(ServerAddress::Port(7)));
+        let address = |port, transport| ServerAddress::of_ready(port, &transport).ok();
+        assert_eq!(
+            address(7, TransportConfig::H2c),
+            Some(ServerAddress::Port(7))
+        );
         assert_eq!(
             address(0, unix()),
             Some(ServerAddress::Unix("/s.sock".into()))
         );
-        assert_eq!(address(0, Carrier::H2c), None);
+        assert_eq!(address(0, TransportConfig::H2c), None);
         assert_eq!(address(7, unix()), None);
     }
 
@@ -146,21 +149,21 @@ mod tests {
 
     #[test]
     fn every_server_gets_a_socket_of_its_own() {
-        let carriers = TransportFiles {
+        let files = TransportFiles {
             folder: "/tmp/run".into(),
             certificates: None,
         };
-        let socket = || carriers.of_server(Transport::Unix).expect("a short path");
+        let socket = || files.of_server(Transport::Unix).expect("a short path");
         assert_ne!(socket(), socket());
     }
 
     #[test]
     fn a_folder_that_is_too_deep_for_sockets_is_named_with_the_remedy() {
-        let carriers = TransportFiles {
+        let files = TransportFiles {
             folder: PathBuf::from(format!("/{}", "deep/".repeat(30))),
             certificates: None,
         };
-        let said = carriers.of_server(Transport::Unix).expect_err("too long");
+        let said = files.of_server(Transport::Unix).expect_err("too long");
         assert!(said.to_string().contains("set TMPDIR"), "{said}");
     }
 }

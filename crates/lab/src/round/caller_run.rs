@@ -110,7 +110,7 @@ impl CallerRun<'_> {
             window_length: Some(self.workload.window_length()),
             deadline_ms: self.workload.deadline_ms,
             profile: self.context.profile && self.under_test == Side::Client,
-            carrier: server.carrier().clone(),
+            transport: server.transport().clone(),
             ..Environment::of(self.role())
         };
         Ok(Invocation {

@@ -12,7 +12,7 @@ use crate::subject::{IdleStrategy, Protocol};
 use crate::transport_files::ServerAddress;
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::Line;
-use bookend_contract::transport::{Carrier, Transport};
+use bookend_contract::transport::{Transport, TransportConfig};
 use bookend_results::audit::{CallCounts, Counter};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub struct RunningServer {
     backend: Option<ListeningProcess>,
     limits: ProcessLimits,
     /// What its callers need for the transport.
-    carrier: Carrier,
+    transport: TransportConfig,
     /// Whether the lab can make a call to it.
     is_verified: bool,
     spins: bool,
@@ -71,20 +71,20 @@ impl RunningServer {
         });
         let backend = backend.transpose()?;
         let limits = context.server_limits(spec.is_tested);
-        let carrier = context.transports.of_server(spec.transport)?;
+        let transport = context.transports.of_server(spec.transport)?;
         let environment = Environment {
             cpus: limits.threads,
             method: Some(context.method.clone()),
             backend: backend.as_ref().map(|backend| backend.address.target()),
             profile: context.profile && spec.is_tested,
-            carrier: carrier.clone(),
+            transport: transport.clone(),
             ..Environment::of(Role::Server)
         };
         let mut server = RunningServer {
             server: ListeningProcess::start(context, spec.server, environment, &limits)?,
             backend,
             limits,
-            carrier: context.transports.of_caller(&carrier)?,
+            transport: context.transports.of_caller(&transport)?,
             is_verified: spec.server.variant.protocol == Protocol::Grpc,
             spins: spec.server.variant.idle == IdleStrategy::Spin,
             counts: CallCounts::default(),
@@ -118,7 +118,7 @@ impl RunningServer {
         };
         invocation.environment.target = Some(self.target());
         invocation.environment.method = Some(context.method.clone());
-        invocation.environment.carrier = self.carrier.clone();
+        invocation.environment.transport = self.transport.clone();
         probe::run(&context.spawner, &invocation)
     }
 
@@ -133,8 +133,8 @@ impl RunningServer {
     }
 
     /// What its callers need for the transport.
-    pub fn carrier(&self) -> &Carrier {
-        &self.carrier
+    pub fn transport(&self) -> &TransportConfig {
+        &self.transport
     }
 
     /// What it may use.
@@ -211,7 +211,7 @@ impl ListeningProcess {
         let PreparedSubject {
             subject, variant, ..
         } = prepared;
-        let carrier = environment.carrier.clone();
+        let transport = environment.transport.clone();
         let environment = Environment {
             variant: Some(variant.name.clone()),
             ..environment
@@ -219,7 +219,7 @@ impl ListeningProcess {
         let invocation = Invocation::of_subject(&variant.run, &subject.folder, environment);
         let mut process = context.spawn(invocation, &limits.resources)?;
         let timeout = context.timeouts.ready.unwrap_or(subject.ready_timeout());
-        match wait_ready(&mut process, context, timeout, &carrier)? {
+        match wait_ready(&mut process, context, timeout, &transport)? {
             Some(address) => Ok(ListeningProcess { process, address }),
             None => Err(CellError::from_exit(&process.end(Duration::ZERO, |_| {}))),
         }
@@ -235,7 +235,7 @@ fn wait_ready(
     process: &mut Process,
     context: &RunContext,
     timeout: Duration,
-    carrier: &Carrier,
+    transport: &TransportConfig,
 ) -> Result<Option<ServerAddress>, CellError> {
     let deadline = Instant::now() + timeout;
     let mut listening_since = None;
@@ -243,7 +243,7 @@ fn wait_ready(
         let look = deadline.min(Instant::now() + PORT_INTERVAL);
         match process.next_event(look, &context.spawner.interrupt) {
             ProcessEvent::Output(output) => match output.parse().map_err(CellError::failed)? {
-                Line::Ready(port) => return ServerAddress::of_ready(port, carrier).map(Some),
+                Line::Ready(port) => return ServerAddress::of_ready(port, transport).map(Some),
                 line => {
                     return Err(CellError::failed(format!(
                         "the server said `{line}` before ready"
@@ -257,7 +257,7 @@ fn wait_ready(
             }
             ProcessEvent::TimedOut => {
                 if let Some(port) = silent_port(process, &mut listening_since) {
-                    return ServerAddress::of_ready(port, carrier).map(Some);
+                    return ServerAddress::of_ready(port, transport).map(Some);
                 }
             }
         }
