@@ -153,7 +153,8 @@ fn connecting(flags: &LoadFlags) -> Result<Connecting, FlagsError> {
 
 /// Clients open streams with odd ids below 2^31 (RFC 9113 section 5.1.1).
 fn first_stream_id(id: u32) -> Result<u32, FlagsError> {
-    if id % 2 == 0 || id >= 1 << 31 {
+    let is_odd = id % 2 == 1;
+    if !is_odd || id >= 1 << 31 {
         return Err(FlagsError::FirstStreamId { id });
     }
     Ok(id)

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 /// Windows are small: what is not given back is missed soon.
 pub fn channel_to(address: SocketAddr) -> Channel {
-    let mut options = ChannelOptions::default();
-    options.http2 = ConnectionConfig::internet();
+    let options = ChannelOptions {
+        http2: ConnectionConfig::internet(),
+        ..ChannelOptions::default()
+    };
     Channel::connect(&address.to_string(), options).unwrap()
 }
 
