@@ -1,71 +1,61 @@
-//! When things that wait are given up: in any order, or all after the same time.
+//! Deadlines: in any order (a heap), or all after the same time (a queue).
 
 use crate::kernel::TryGrow;
 use rustix::io::Errno;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// How exactly a [`DeadlineHeap`] is read: what is due is looked at once a millisecond, all of it
-/// together, however many deadlines lie between. gRPC's clients count in milliseconds, and their
-/// own timers are no finer.
+/// Resolution of a [`DeadlineHeap`]: everything due within a millisecond is handled together.
+/// gRPC's clients count in milliseconds, and their own timers are no finer.
 const TICK_NS: u64 = 1_000_000;
 
-/// Deadlines of what is over, beyond as many as mattered when they were last swept out, before that
-/// is done again.
+/// Stale deadlines that may accumulate, beyond twice those kept by the last sweep, before the next.
 const STALE_MAX: usize = 1_024;
 
-/// Deadlines in any order, also of some things that are over: to take each one out as it ends would
-/// cost more than to sweep them out together.
+/// Deadlines in any order. The deadline of something that has ended stays until it is due or swept
+/// out: removing each one singly would cost more than a sweep.
 #[derive(Debug)]
 pub struct DeadlineHeap<T> {
-    heap: BinaryHeap<Reverse<Deadline<T>>>,
+    heap: BinaryHeap<Reverse<(u64, T)>>,
     kept_by_sweep: usize,
 }
 
-/// Ordered by the time alone.
-#[derive(Debug)]
-struct Deadline<T> {
-    at_ns: u64,
-    value: T,
-}
-
-impl<T> DeadlineHeap<T> {
-    /// Adds something that waits until then.
+impl<T: Ord> DeadlineHeap<T> {
+    /// Adds a deadline.
     pub fn push(&mut self, at_ns: u64, value: T) {
-        self.heap.push(Reverse(Deadline { at_ns, value }));
+        self.heap.push(Reverse((at_ns, value)));
     }
 
     /// When to look again: the first deadline, rounded up to a whole millisecond.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
-        let Reverse(first) = self.heap.peek()?;
-        Some(first.at_ns.div_ceil(TICK_NS).saturating_mul(TICK_NS))
+        let Reverse((at_ns, _)) = self.heap.peek()?;
+        Some(at_ns.div_ceil(TICK_NS).saturating_mul(TICK_NS))
     }
 
-    /// Takes out something that is due by now; it may be over already.
+    /// Removes a value that is due by now; it may be stale.
     pub fn pop_due(&mut self, now_ns: u64) -> Option<T> {
-        let Reverse(first) = self.heap.peek()?;
-        if first.at_ns > now_ns {
+        let Reverse((at_ns, _)) = self.heap.peek()?;
+        if *at_ns > now_ns {
             return None;
         }
-        self.heap.pop().map(|Reverse(first)| first.value)
+        self.heap.pop().map(|Reverse((_, value))| value)
     }
 
-    /// Whether so many were added since the last sweep that the next one is worth its cost.
+    /// Whether enough was added since the last sweep for the next one to be worth its cost.
     #[inline]
     pub fn needs_sweep(&self) -> bool {
         self.heap.len() > 2 * self.kept_by_sweep + STALE_MAX
     }
 
-    /// Forgets what is over.
+    /// Removes what no longer matters.
     pub fn sweep(&mut self, mut matters: impl FnMut(&T) -> bool) {
-        self.heap
-            .retain(|Reverse(deadline)| matters(&deadline.value));
+        self.heap.retain(|Reverse((_, value))| matters(value));
         self.kept_by_sweep = self.heap.len();
     }
 }
 
-impl<T> Default for DeadlineHeap<T> {
+impl<T: Ord> Default for DeadlineHeap<T> {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
@@ -74,50 +64,30 @@ impl<T> Default for DeadlineHeap<T> {
     }
 }
 
-impl<T> PartialEq for Deadline<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.at_ns == other.at_ns
-    }
-}
-
-impl<T> Eq for Deadline<T> {}
-
-impl<T> PartialOrd for Deadline<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Deadline<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.at_ns.cmp(&other.at_ns)
-    }
-}
-
-/// Deadlines of things that all wait equally long, so that they stand in order.
+/// Timeouts of equal length, which therefore come in order.
 #[derive(Debug)]
 pub struct TimeoutQueue<T>(VecDeque<(u64, T)>);
 
 impl<T: Copy> TimeoutQueue<T> {
-    /// Adds something that waits until then, no shorter than those before it.
+    /// Adds a timeout, no earlier than those before it.
     pub fn push(&mut self, at_ns: u64, value: T) {
         self.0.push_back((at_ns, value));
     }
 
-    /// The same, where there is memory for it.
+    /// Like [`TimeoutQueue::push`], if there is memory for it.
     pub(crate) fn try_push(&mut self, at_ns: u64, value: T) -> Result<(), Errno> {
         self.0.try_grow(1)?;
         self.push(at_ns, value);
         Ok(())
     }
 
-    /// When the first is due.
+    /// The first timeout.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
         self.0.front().map(|(at_ns, _)| *at_ns)
     }
 
-    /// Forgets those in front that are over.
+    /// Removes stale timeouts from the front.
     #[inline]
     pub fn forget_over(&mut self, mut is_over: impl FnMut(T) -> bool) {
         while self.0.front().is_some_and(|(_, value)| is_over(*value)) {
@@ -125,7 +95,7 @@ impl<T: Copy> TimeoutQueue<T> {
         }
     }
 
-    /// Takes out the first if it is due by now; it may be over already.
+    /// Removes the first value if it is due by now; it may be stale.
     pub fn pop_due(&mut self, now_ns: u64) -> Option<T> {
         self.next_ns().filter(|at_ns| *at_ns <= now_ns)?;
         self.0.pop_front().map(|(_, value)| value)

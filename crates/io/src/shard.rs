@@ -4,7 +4,7 @@ use crate::context::IoContext;
 use std::io;
 
 /// Names a connection of this shard; stale once the connection is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId {
     /// Dense index: shards keep their own state in a `Vec` by it.
     pub index: u32,

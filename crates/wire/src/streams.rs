@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 ///
 /// `index` is a small dense index that is used again after the stream has ended: keep state of your
 /// own in a `Vec` by it. A value whose stream has ended finds nobody.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey {
     /// Dense index.
     pub index: u32,

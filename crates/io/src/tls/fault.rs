@@ -2,7 +2,7 @@
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
-use std::fmt;
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -14,14 +14,15 @@ pub(crate) enum TlsSide {
 }
 
 /// Why TLS failed on a connection. `Display` is one line, and says what to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", self.text())]
 pub struct TlsFault {
     side: TlsSide,
-    kind: Kind,
+    kind: TlsFaultKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+pub(crate) enum TlsFaultKind {
     /// rustls says why.
     Tls(Error),
     /// The peer closed the connection before the handshake was over.
@@ -37,154 +38,101 @@ enum Kind {
 }
 
 impl TlsFault {
-    pub(crate) fn of(side: TlsSide, error: Error) -> Self {
-        Self::new(side, Kind::Tls(error))
-    }
-
-    pub(crate) fn closed(side: TlsSide) -> Self {
-        Self::new(side, Kind::Closed)
-    }
-
-    pub(crate) fn plain_http2(side: TlsSide) -> Self {
-        Self::new(side, Kind::PlainHttp2)
-    }
-
-    pub(crate) fn no_protocol(side: TlsSide) -> Self {
-        Self::new(side, Kind::NoProtocol)
-    }
-
-    pub(crate) fn timed_out(side: TlsSide, after_ns: u64) -> Self {
-        Self::new(side, Kind::TimedOut(Duration::from_nanos(after_ns)))
-    }
-
-    pub(crate) fn stuck(side: TlsSide) -> Self {
-        Self::new(side, Kind::Stuck)
-    }
-
-    fn new(side: TlsSide, kind: Kind) -> Self {
+    pub(crate) fn new(side: TlsSide, kind: TlsFaultKind) -> Self {
         Self { side, kind }
     }
 
-    fn peer(&self) -> &'static str {
-        match self.side {
-            TlsSide::Client => "the server",
-            TlsSide::Server => "the client",
+    pub(crate) fn of(side: TlsSide, error: Error) -> Self {
+        Self::new(side, TlsFaultKind::Tls(error))
+    }
+
+    fn text(&self) -> Cow<'static, str> {
+        use TlsFaultKind::{Closed, NoProtocol, PlainHttp2, Stuck, TimedOut, Tls};
+        let (side, peer) = (self.side, self.side.peer());
+        match &self.kind {
+            Tls(error) => describe(side, peer, error),
+            Closed if side == TlsSide::Client => "the server closed the connection in the TLS \
+                handshake: if it speaks no TLS, add --insecure"
+                .into(),
+            Closed => "the client closed the connection in the TLS handshake".into(),
+            PlainHttp2 => format!("{peer} speaks HTTP/2 without TLS").into(),
+            NoProtocol if side == TlsSide::Client => {
+                "the server did not choose h2 by ALPN: it speaks TLS there, but not HTTP/2".into()
+            }
+            NoProtocol => NO_H2_OFFERED.into(),
+            TimedOut(after) => {
+                format!("{peer} did not finish the TLS handshake within {after:?}").into()
+            }
+            Stuck => "the receive buffer is full and nothing in it can be used".into(),
         }
     }
 }
 
-impl std::error::Error for TlsFault {}
+const NO_H2_OFFERED: &str = "the client did not offer h2 by ALPN, which HTTP/2 needs";
+
+impl TlsSide {
+    fn peer(self) -> &'static str {
+        match self {
+            Self::Client => "the server",
+            Self::Server => "the client",
+        }
+    }
+}
 
 impl From<TlsFault> for io::Error {
     fn from(fault: TlsFault) -> Self {
+        // Not `TimedOut` for a late handshake: that is what a connect without an answer ends with.
         let kind = match fault.kind {
-            // Not `TimedOut`, which is what a connect without an answer ends with.
-            Kind::TimedOut(_) | Kind::Tls(_) | Kind::NoProtocol | Kind::PlainHttp2 => {
-                io::ErrorKind::InvalidData
-            }
-            Kind::Closed => io::ErrorKind::UnexpectedEof,
-            Kind::Stuck => io::ErrorKind::InvalidData,
+            TlsFaultKind::Closed => io::ErrorKind::UnexpectedEof,
+            _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, fault)
     }
 }
 
-impl fmt::Display for TlsFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let peer = self.peer();
-        match (&self.kind, self.side) {
-            (Kind::Tls(error), side) => describe(f, side, peer, error),
-            (Kind::Closed, TlsSide::Client) => write!(
-                f,
-                "the server closed the connection in the TLS handshake: if it speaks no TLS, add \
-                 --insecure"
-            ),
-            (Kind::Closed, TlsSide::Server) => {
-                write!(f, "the client closed the connection in the TLS handshake")
-            }
-            (Kind::PlainHttp2, _) => write!(f, "{peer} speaks HTTP/2 without TLS"),
-            (Kind::NoProtocol, TlsSide::Client) => write!(
-                f,
-                "the server did not choose h2 by ALPN: it speaks TLS there, but not HTTP/2"
-            ),
-            (Kind::NoProtocol, TlsSide::Server) => {
-                write!(f, "the client did not offer h2 by ALPN, which HTTP/2 needs")
-            }
-            (Kind::TimedOut(after), _) => {
-                write!(
-                    f,
-                    "{peer} did not finish the TLS handshake within {after:?}"
-                )
-            }
-            (Kind::Stuck, _) => {
-                write!(
-                    f,
-                    "the receive buffer is full and nothing in it can be used"
-                )
-            }
-        }
-    }
-}
-
-fn describe(f: &mut fmt::Formatter<'_>, side: TlsSide, peer: &str, error: &Error) -> fmt::Result {
+fn describe(side: TlsSide, peer: &str, error: &Error) -> Cow<'static, str> {
     match error {
-        Error::InvalidCertificate(error) => describe_certificate(f, side, peer, error),
-        Error::AlertReceived(alert) => describe_alert(f, side, peer, *alert),
-        Error::NoCertificatesPresented => write!(f, "the client sent no certificate"),
-        Error::NoApplicationProtocol => {
-            write!(f, "the client did not offer h2 by ALPN, which HTTP/2 needs")
-        }
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) if side == TlsSide::Client => {
-            write!(f, "the server speaks no TLS: add --insecure")
-        }
-        Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-            write!(f, "the client speaks no TLS")
-        }
-        error => write!(f, "TLS with {peer} failed: {error}"),
+        Error::InvalidCertificate(error) => describe_certificate(side, peer, error),
+        Error::AlertReceived(alert) => describe_alert(side, peer, *alert),
+        Error::NoCertificatesPresented => "the client sent no certificate".into(),
+        Error::NoApplicationProtocol => NO_H2_OFFERED.into(),
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => match side {
+            TlsSide::Client => "the server speaks no TLS: add --insecure".into(),
+            TlsSide::Server => "the client speaks no TLS".into(),
+        },
+        error => format!("TLS with {peer} failed: {error}").into(),
     }
 }
 
-fn describe_certificate(
-    f: &mut fmt::Formatter<'_>,
-    side: TlsSide,
-    peer: &str,
-    error: &CertificateError,
-) -> fmt::Result {
+fn describe_certificate(side: TlsSide, peer: &str, error: &CertificateError) -> Cow<'static, str> {
     match error {
         // By another authority of the same name, the signature is wrong.
-        CertificateError::UnknownIssuer | CertificateError::BadSignature
-            if side == TlsSide::Client =>
-        {
-            write!(
-                f,
-                "the server's certificate is signed by nobody who is trusted here: name its CA with \
-             --cacert FILE"
-            )
-        }
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => write!(
-            f,
-            "the client's certificate is signed by nobody whom --tls-client-ca names"
-        ),
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => match side {
+            TlsSide::Client => "the server's certificate is signed by nobody who is trusted here: \
+                name its CA with --cacert FILE"
+                .into(),
+            TlsSide::Server => {
+                "the client's certificate is signed by nobody whom --tls-client-ca names".into()
+            }
+        },
         CertificateError::NotValidForNameContext {
             expected,
             presented,
-        } => write!(
-            f,
+        } => format!(
             "the server's certificate is not for {}: it is for {}; give the right name with --cname",
             expected.to_str(),
             names(presented)
-        ),
-        CertificateError::ExpiredContext { time, not_after } => write!(
-            f,
-            "{peer}'s certificate has expired {} ago",
-            between(*not_after, *time)
-        ),
-        CertificateError::NotValidYetContext { time, not_before } => write!(
-            f,
-            "{peer}'s certificate is valid in {} only: is the clock right?",
-            between(*time, *not_before)
-        ),
-        error => write!(f, "{peer}'s certificate is of no use: {error}"),
+        )
+        .into(),
+        CertificateError::ExpiredContext { time, not_after } => {
+            let ago = between(*not_after, *time);
+            format!("{peer}'s certificate has expired {ago} ago").into()
+        }
+        CertificateError::NotValidYetContext { time, not_before } => {
+            let ahead = between(*time, *not_before);
+            format!("{peer}'s certificate is valid in {ahead} only: is the clock right?").into()
+        }
+        error => format!("{peer}'s certificate is of no use: {error}").into(),
     }
 }
 
@@ -212,22 +160,15 @@ fn between(earlier: UnixTime, later: UnixTime) -> String {
     }
 }
 
-fn describe_alert(
-    f: &mut fmt::Formatter<'_>,
-    side: TlsSide,
-    peer: &str,
-    alert: AlertDescription,
-) -> fmt::Result {
+fn describe_alert(side: TlsSide, peer: &str, alert: AlertDescription) -> Cow<'static, str> {
     use AlertDescription as Alert;
     match (alert, side) {
-        (Alert::NoApplicationProtocol, TlsSide::Client) => write!(
-            f,
-            "the server speaks no HTTP/2 over TLS (alert no_application_protocol)"
-        ),
-        (Alert::CertificateRequired, TlsSide::Client) => write!(
-            f,
-            "the server demands a client certificate: give one with --cert FILE --key FILE"
-        ),
+        (Alert::NoApplicationProtocol, TlsSide::Client) => {
+            "the server speaks no HTTP/2 over TLS (alert no_application_protocol)".into()
+        }
+        (Alert::CertificateRequired, TlsSide::Client) => {
+            "the server demands a client certificate: give one with --cert FILE --key FILE".into()
+        }
         (
             Alert::UnknownCA
             | Alert::BadCertificate
@@ -237,16 +178,11 @@ fn describe_alert(
             | Alert::UnsupportedCertificate
             | Alert::AccessDenied,
             _,
-        ) => write!(
-            f,
-            "{peer} does not accept our certificate (alert {alert:?})"
-        ),
-        (Alert::UnrecognisedName, TlsSide::Client) => write!(
-            f,
-            "the server has no certificate for that name (alert UnrecognisedName): give another \
-             with --cname"
-        ),
-        _ => write!(f, "{peer} refused TLS (alert {alert:?})"),
+        ) => format!("{peer} does not accept our certificate (alert {alert:?})").into(),
+        (Alert::UnrecognisedName, TlsSide::Client) => "the server has no certificate for that \
+            name (alert UnrecognisedName): give another with --cname"
+            .into(),
+        _ => format!("{peer} refused TLS (alert {alert:?})").into(),
     }
 }
 
@@ -277,12 +213,13 @@ mod tests {
         for side in [TlsSide::Client, TlsSide::Server] {
             let kinds = errors.iter().map(|error| TlsFault::of(side, error.clone()));
             let ours = [
-                TlsFault::closed(side),
-                TlsFault::plain_http2(side),
-                TlsFault::no_protocol(side),
-                TlsFault::timed_out(side, 10_000_000_000),
-                TlsFault::stuck(side),
+                TlsFaultKind::Closed,
+                TlsFaultKind::PlainHttp2,
+                TlsFaultKind::NoProtocol,
+                TlsFaultKind::TimedOut(Duration::from_secs(10)),
+                TlsFaultKind::Stuck,
             ];
+            let ours = ours.map(|kind| TlsFault::new(side, kind));
             for fault in kinds.chain(ours) {
                 let text = fault.to_string();
                 assert!(!text.contains('\n') && text.len() > 20, "{text}");

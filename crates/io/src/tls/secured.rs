@@ -18,7 +18,7 @@ mod connections;
 use super::config::{Connector, H2, ServerConfig};
 use super::connectors::Connectors;
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsSide};
+use super::fault::{TlsFault, TlsFaultKind, TlsSide};
 use super::handshakes::HandshakePolicy;
 use super::records;
 use crate::RECEIVE_BUFFER_BYTES;
@@ -28,6 +28,7 @@ use crate::socket;
 use connections::{TlsConnection, TlsConnections, TlsEntry, TlsPhase};
 use rustls::{Error, HandshakeKind};
 use std::io;
+use std::time::Duration;
 
 /// Records that are decrypted before the shard is called: as many bytes as one record may have.
 /// What the shard answers to them is written while the peer goes on.
@@ -159,7 +160,7 @@ impl<S: Shard> Secured<S> {
             return Ok(());
         };
         if secure.engine.protocol() != Some(H2) {
-            return Err(TlsFault::no_protocol(self.role.side()));
+            return Err(TlsFault::new(self.role.side(), TlsFaultKind::NoProtocol));
         }
         let resumed = secure.engine.handshake_kind() == Some(HandshakeKind::Resumed);
         self.role.handshake_policy().counters.succeeded(resumed);
@@ -204,8 +205,12 @@ impl<S: Shard> Secured<S> {
             return;
         }
         while let Some(id) = self.connections.take_late(io.now_ns()) {
-            let fault =
-                TlsFault::timed_out(self.role.side(), self.role.handshake_policy().timeout_ns);
+            let fault = TlsFault::new(
+                self.role.side(),
+                TlsFaultKind::TimedOut(Duration::from_nanos(
+                    self.role.handshake_policy().timeout_ns,
+                )),
+            );
             self.fail(id, fault);
             io.request_below(id, |pending| pending.abort = true);
         }
@@ -233,7 +238,7 @@ impl<S: Shard> Secured<S> {
         let is_new = matches!(secure.phase, TlsPhase::Handshake(_));
         let result = match received {
             Err(_) if is_new && records.starts_with(PREFACE_START) => {
-                Err(TlsFault::plain_http2(side))
+                Err(TlsFault::new(side, TlsFaultKind::PlainHttp2))
             }
             Err(error) => Err(TlsFault::of(side, error)),
             Ok(()) if is_new && !secure.engine.is_handshaking() => self.open(id, io),
@@ -279,7 +284,7 @@ impl<S: Shard> Secured<S> {
         }
         match after {
             AfterRead::Continue | AfterRead::Again if rest.len() >= RECEIVE_BUFFER_BYTES => {
-                Err(TlsFault::stuck(self.role.side()))
+                Err(TlsFault::new(self.role.side(), TlsFaultKind::Stuck))
             }
             AfterRead::Again => Ok(AfterRead::Continue),
             after => Ok(after),
@@ -495,7 +500,7 @@ impl<S: Shard> Secured<S> {
         match why {
             Closed::Us => socket::given_up(),
             Closed::Failed(error) if !is_reset(&error) => error,
-            _ => TlsFault::closed(self.role.side()).into(),
+            _ => TlsFault::new(self.role.side(), TlsFaultKind::Closed).into(),
         }
     }
 
@@ -504,7 +509,7 @@ impl<S: Shard> Secured<S> {
             self.role
                 .handshake_policy()
                 .counters
-                .failed(&TlsFault::closed(self.role.side()));
+                .failed(&TlsFault::new(self.role.side(), TlsFaultKind::Closed));
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::config::{Connector, H2};
 use super::engine::Engine;
-use super::fault::{TlsFault, TlsSide};
+use super::fault::{TlsFault, TlsFaultKind, TlsSide};
 use super::records;
 use rustls::HandshakeKind;
 use std::io::{self, ErrorKind, Read, Write};
+use std::time::Duration;
 
 /// What is asked of the transport in one read.
 const READ_BYTES: usize = 64 << 10;
@@ -79,20 +80,26 @@ impl<T: Read + Write> TlsStream<T> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => return Err(TlsFault::closed(TlsSide::Client).into()),
+                Ok(false) => {
+                    return Err(TlsFault::new(TlsSide::Client, TlsFaultKind::Closed).into());
+                }
                 Err(error) if gave_up(&error) && may_go_on() => {}
                 Err(error) if gave_up(&error) => {
-                    return Err(TlsFault::timed_out(TlsSide::Client, timeout_ns).into());
+                    return Err(TlsFault::new(
+                        TlsSide::Client,
+                        TlsFaultKind::TimedOut(Duration::from_nanos(timeout_ns)),
+                    )
+                    .into());
                 }
                 Err(error) if is_reset(&error) => {
-                    return Err(TlsFault::closed(TlsSide::Client).into());
+                    return Err(TlsFault::new(TlsSide::Client, TlsFaultKind::Closed).into());
                 }
                 Err(error) => return Err(error),
             }
         }
         match self.engine.protocol() {
             Some(H2) => Ok(()),
-            _ => Err(TlsFault::no_protocol(TlsSide::Client).into()),
+            _ => Err(TlsFault::new(TlsSide::Client, TlsFaultKind::NoProtocol).into()),
         }
     }
 

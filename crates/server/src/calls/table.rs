@@ -46,7 +46,7 @@ pub(crate) struct CallTable {
 }
 
 /// One call of a thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CallId {
     pub id: ConnectionId,
     pub stream: StreamKey,
