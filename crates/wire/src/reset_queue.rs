@@ -83,8 +83,8 @@ impl ResetQueue {
         self.streams.is_empty()
     }
 
-    /// Whether more streams were to be reset than the queue takes: a new connection costs the server
-    /// less.
+    /// Whether more streams were to be reset than the queue takes: a new connection costs the
+    /// server less.
     #[inline]
     pub fn has_overflowed(&self) -> bool {
         self.has_overflowed
