@@ -2,8 +2,8 @@
 //!
 //! The load is a closed loop: each connection keeps as many calls in flight as it was given, so the
 //! end of one call makes room for the next, and the pace says how many calls are left to make. An
-//! open loop answers the same question, [`Pace::allowed`], from a schedule, whether or not calls
-//! have ended.
+//! open loop would answer the same question, [`Pace::allowed`], from a schedule, whether or not
+//! calls have ended, and say when to ask again.
 
 /// How many calls a worker may make, and how they are numbered.
 #[derive(Debug)]
