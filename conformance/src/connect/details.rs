@@ -38,8 +38,8 @@ impl Details {
     }
 
     /// A status as it came, with what came in [`STATUS_DETAILS`] beside it.
-    pub fn read(status: Status, octets: Option<&[u8]>) -> Self {
-        let message = octets.and_then(|octets| rpc::Status::decode(octets).ok());
+    pub fn read(status: Status, bytes: Option<&[u8]>) -> Self {
+        let message = bytes.and_then(|bytes| rpc::Status::decode(bytes).ok());
         Details {
             status,
             details: message.map(|message| message.details).unwrap_or_default(),
@@ -47,7 +47,7 @@ impl Details {
     }
 
     /// The value of [`STATUS_DETAILS`]; `None` where there are no details.
-    pub fn octets(&self) -> Option<Vec<u8>> {
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let message = rpc::Status {
             code: self.status.code as i32,
             message: self.status.message.clone(),
@@ -76,7 +76,7 @@ fn details_survive_the_way_through_metadata() {
     };
     let sent = Details::of_error(error.clone());
     assert_eq!(sent.status.code, Code::Unavailable);
-    let octets = sent.octets();
-    let received = Details::read(sent.status, octets.as_deref());
+    let bytes = sent.to_bytes();
+    let received = Details::read(sent.status, bytes.as_deref());
     assert_eq!(received.into_error(), error);
 }

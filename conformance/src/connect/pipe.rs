@@ -1,4 +1,4 @@
-//! Messages on standard input and output: four octets of length, then the message.
+//! Messages on standard input and output: four bytes of length, then the message.
 
 use std::io::{self, Read, Write};
 
@@ -22,9 +22,9 @@ pub fn read<M: Message + Default>(input: &mut impl Read) -> io::Result<Option<M>
     if length > MAX_MESSAGE_BYTES {
         return Err(invalid(format!("a message of {length} bytes")));
     }
-    let mut octets = vec![0; length as usize];
-    input.read_exact(&mut octets)?;
-    M::decode(octets.as_slice()).map(Some).map_err(invalid)
+    let mut bytes = vec![0; length as usize];
+    input.read_exact(&mut bytes)?;
+    M::decode(bytes.as_slice()).map(Some).map_err(invalid)
 }
 
 /// Writes a message, and sends it off.
@@ -32,10 +32,10 @@ pub fn read<M: Message + Default>(input: &mut impl Read) -> io::Result<Option<M>
 /// # Errors
 /// The output's.
 pub fn write(output: &mut impl Write, message: &impl Message) -> io::Result<()> {
-    let octets = message.encode_to_vec();
-    let length = u32::try_from(octets.len()).map_err(invalid)?;
+    let bytes = message.encode_to_vec();
+    let length = u32::try_from(bytes.len()).map_err(invalid)?;
     output.write_all(&length.to_be_bytes())?;
-    output.write_all(&octets)?;
+    output.write_all(&bytes)?;
     output.flush()
 }
 

@@ -78,8 +78,8 @@ fn of_answer(answer: Response) -> ClientResponseResult {
 
 /// All messages that answers are made of have their payload in the field 1, but for the empty one
 /// of the method that is not implemented.
-fn payload(octets: &[u8]) -> Result<ConformancePayload, Status> {
-    let decoded = UnaryResponse::decode(octets);
+fn payload(bytes: &[u8]) -> Result<ConformancePayload, Status> {
+    let decoded = UnaryResponse::decode(bytes);
     decoded
         .map(|response| response.payload.unwrap_or_default())
         .map_err(|error| Status::new(Code::Internal, error.to_string()))

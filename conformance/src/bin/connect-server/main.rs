@@ -5,6 +5,7 @@
 //! fail with DATA_LOSS: with it the suite has to fail.
 #![forbid(unsafe_code)]
 
+mod failure;
 mod replying;
 mod request_info;
 mod service;
@@ -20,6 +21,7 @@ use bookend_conformance::connect::{read, write};
 use bookend_server::tls::{Authorities, Identity, ServerConfig};
 use bookend_server::{BoundServer, Io, Limits, Server};
 
+use failure::Failures;
 use service::Conformance;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -70,7 +72,9 @@ fn bind(max_message_bytes: u32) -> Result<BoundServer, Box<dyn Error>> {
         limits.max_message_bytes = max_message_bytes as usize;
     }
     let service = Conformance {
-        ends_with_wrong_codes: env::args().any(|argument| argument == "--wrong-code"),
+        failures: Failures {
+            end_with_wrong_codes: env::args().any(|argument| argument == "--wrong-code"),
+        },
     };
     let server = Server::builder()
         .add_service(ConformanceServiceServer::new(service))

@@ -11,11 +11,11 @@ use bookend_conformance::connect::{Details, STATUS_DETAILS};
 use bookend_server::prost::Message;
 use bookend_server::{PoolContext, ReplySender, Status};
 
-use crate::service::Conformance;
+use crate::failure::Failures;
 
 /// How far a streaming call has come.
 pub struct Replying<'a, R> {
-    service: &'a Conformance,
+    failures: Failures,
     context: &'a PoolContext,
     /// Where they go.
     pub replies: ReplySender<R>,
@@ -30,13 +30,13 @@ pub struct Replying<'a, R> {
 impl<'a, R: Message> Replying<'a, R> {
     /// Nothing is defined yet: a call that stays like that ends well, without a reply.
     pub fn new(
-        service: &'a Conformance,
+        failures: Failures,
         context: &'a PoolContext,
         replies: ReplySender<R>,
         wrap: fn(ConformancePayload) -> R,
     ) -> Self {
         Replying {
-            service,
+            failures,
             context,
             replies,
             wrap,
@@ -88,16 +88,16 @@ impl<'a, R: Message> Replying<'a, R> {
             None => Ok(()),
             Some(error) => {
                 let seen = (!self.replied).then_some(seen);
-                Err(told(self.context, self.service.failure(error, seen)))
+                Err(status_of(self.context, self.failures.details(error, seen)))
             }
         }
     }
 }
 
 /// The status to fail with, once the details are among the trailers.
-pub fn told(context: &PoolContext, failure: Details) -> Status {
-    if let Some(octets) = failure.octets() {
-        context.add_binary_trailer(STATUS_DETAILS, &octets);
+pub fn status_of(context: &PoolContext, failure: Details) -> Status {
+    if let Some(bytes) = failure.to_bytes() {
+        context.add_binary_trailer(STATUS_DETAILS, &bytes);
     }
     failure.status
 }

@@ -45,7 +45,7 @@ fn info(metadata: &Metadata, remaining: Option<Duration>, requests: Vec<Any>) ->
 fn headers(metadata: &Metadata) -> Vec<Header> {
     let mut headers: Vec<Header> = Vec::new();
     for (name, value) in metadata.iter() {
-        let text = |octets| String::from_utf8_lossy(octets).into_owned();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let (name, value) = (text(name), text(value));
         match headers.iter_mut().find(|header| header.name == name) {
             Some(header) => header.value.push(value),

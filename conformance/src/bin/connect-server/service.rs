@@ -7,19 +7,20 @@ use bookend_conformance::connect::messages::conformance_payload::RequestInfo;
 use bookend_conformance::connect::messages::unary_response_definition::Response;
 use bookend_conformance::connect::messages::{
     BidiStreamRequest, BidiStreamResponse, ClientStreamRequest, ClientStreamResponse,
-    ConformancePayload, ConformanceService, Error, IdempotentUnaryRequest, IdempotentUnaryResponse,
+    ConformancePayload, ConformanceService, IdempotentUnaryRequest, IdempotentUnaryResponse,
     ServerStreamRequest, ServerStreamResponse, UnaryRequest, UnaryResponse,
     UnaryResponseDefinition, UnimplementedRequest, UnimplementedResponse,
 };
 use bookend_conformance::connect::{Details, STATUS_DETAILS};
 use bookend_server::{Code, Context, PoolContext, ReplySender, RequestReceiver, Responder, Status};
 
-use crate::replying::{Replying, add_metadata, pairs, told};
+use crate::failure::Failures;
+use crate::replying::{Replying, add_metadata, pairs, status_of};
 use crate::request_info::{any, of_call, of_context, of_requests};
 
 /// `connectrpc.conformance.v1.ConformanceService`.
 pub struct Conformance {
-    pub ends_with_wrong_codes: bool,
+    pub failures: Failures,
 }
 
 impl ConformanceService for Conformance {
@@ -43,8 +44,8 @@ impl ConformanceService for Conformance {
         }
         let delay = Duration::from_millis(definition.response_delay_ms.into());
         let result = self.unary_result(definition, info).map_err(|failure| {
-            if let Some(octets) = failure.octets() {
-                context.add_binary_trailer(STATUS_DETAILS, &octets);
+            if let Some(bytes) = failure.to_bytes() {
+                context.add_binary_trailer(STATUS_DETAILS, &bytes);
             }
             failure.status
         });
@@ -64,8 +65,10 @@ impl ConformanceService for Conformance {
     ) -> Result<(), Status> {
         let seen = vec![any(&request)];
         mirror_compression(context);
-        let mut replying = Replying::new(self, context, replies, |payload| ServerStreamResponse {
-            payload: Some(payload),
+        let mut replying = Replying::new(self.failures, context, replies, |payload| {
+            ServerStreamResponse {
+                payload: Some(payload),
+            }
         });
         if let Some(definition) = request.response_definition {
             replying.define(definition);
@@ -98,7 +101,7 @@ impl ConformanceService for Conformance {
         );
         context.sleep(Duration::from_millis(definition.response_delay_ms.into()))?;
         let result = self.unary_result(definition, of_call(context, seen));
-        let result = result.map_err(|failure| told(context, failure));
+        let result = result.map_err(|failure| status_of(context, failure));
         result.map(|payload| ClientStreamResponse {
             payload: Some(payload),
         })
@@ -110,8 +113,10 @@ impl ConformanceService for Conformance {
         replies: ReplySender<BidiStreamResponse>,
         context: &PoolContext,
     ) -> Result<(), Status> {
-        let mut replying = Replying::new(self, context, replies, |payload| BidiStreamResponse {
-            payload: Some(payload),
+        let mut replying = Replying::new(self.failures, context, replies, |payload| {
+            BidiStreamResponse {
+                payload: Some(payload),
+            }
         });
         let mut seen = Vec::new();
         let mut alternates = false;
@@ -168,20 +173,10 @@ impl Conformance {
         seen: RequestInfo,
     ) -> Result<ConformancePayload, Details> {
         match definition.response {
-            Some(Response::Error(error)) => Err(self.failure(error, Some(seen))),
+            Some(Response::Error(error)) => Err(self.failures.details(error, Some(seen))),
             Some(Response::ResponseData(data)) => Ok(payload(data, seen)),
             None => Ok(payload(Vec::new(), seen)),
         }
-    }
-
-    /// How a call fails that is to fail, with what was seen among the details.
-    pub fn failure(&self, mut error: Error, seen: Option<RequestInfo>) -> Details {
-        error.details.extend(seen.as_ref().map(any));
-        let mut failure = Details::of_error(error);
-        if self.ends_with_wrong_codes {
-            failure.status.code = Code::DataLoss;
-        }
-        failure
     }
 }
 
@@ -192,7 +187,7 @@ fn payload(data: Vec<u8>, seen: RequestInfo) -> ConformancePayload {
     }
 }
 
-/// Who compresses wants compressed answers.
+/// A client that compresses wants compressed responses.
 fn mirror_compression(context: &PoolContext) {
     if context.request_was_compressed() {
         context.compress_replies();

@@ -92,8 +92,8 @@ pub fn single<M: Message + Default>(answer: &Response) -> Result<M, Failure> {
 }
 
 /// A message that came.
-pub fn decode<M: Message + Default>(octets: &[u8]) -> Result<M, Failure> {
-    M::decode(octets).map_err(|error| error.to_string())
+pub fn decode<M: Message + Default>(bytes: &[u8]) -> Result<M, Failure> {
+    M::decode(bytes).map_err(|error| error.to_string())
 }
 
 /// That a payload is as large as was asked for, and zeros.
@@ -105,7 +105,7 @@ pub fn check_payload(payload: Option<Payload>, bytes: i32) -> Result<(), Failure
         PayloadType::Compressable,
     )?;
     check_equal("the payload's bytes", payload.body.len(), bytes as usize)?;
-    match payload.body.iter().any(|octet| *octet != 0) {
+    match payload.body.iter().any(|byte| *byte != 0) {
         true => Err("a payload that is not zeros".to_owned()),
         false => Ok(()),
     }

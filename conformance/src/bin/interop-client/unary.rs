@@ -16,7 +16,7 @@ use crate::service::{
 const ECHOED_BEFORE: &str = "x-grpc-test-echo-initial";
 const ECHOED_BEHIND: &str = "x-grpc-test-echo-trailing-bin";
 const TEXT: &[u8] = b"test_initial_metadata_value";
-const OCTETS: &[u8] = &[0xab, 0xab, 0xab];
+const BYTES: &[u8] = &[0xab, 0xab, 0xab];
 
 pub fn empty(service: &Service) -> Result<(), Failure> {
     let answer = service.unary("EmptyCall", &Empty {});
@@ -44,7 +44,7 @@ pub fn custom_metadata(service: &Service) -> Result<(), Failure> {
     let mut sent = Metadata::new();
     let pushed = sent
         .push(ECHOED_BEFORE, TEXT)
-        .and_then(|()| sent.push_binary(ECHOED_BEHIND, OCTETS));
+        .and_then(|()| sent.push_binary(ECHOED_BEHIND, BYTES));
     pushed.map_err(|error| error.to_string())?;
     let mut call = unary_call("UnaryCall", &large_request());
     call.metadata = sent.clone();
@@ -77,5 +77,5 @@ fn check_echo(call: &str, head: &Metadata, trailers: &Metadata) -> Result<(), Fa
     check_equal(call, head.find(ECHOED_BEFORE), Some(TEXT))?;
     let echoed = trailers.find_binary(ECHOED_BEHIND);
     let echoed = echoed.map_err(|error| error.to_string())?;
-    check_equal(call, echoed.as_deref(), Some(OCTETS))
+    check_equal(call, echoed.as_deref(), Some(BYTES))
 }
