@@ -1,4 +1,4 @@
-//! Counts of calls, as far as they can be believed.
+//! Counts of calls, as far as they are plausible.
 //!
 //! Counts come from other programs and are added up, so one that is beyond all reason would wrap a
 //! sum and look like a small one.
@@ -7,28 +7,28 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// The largest count that is believed: a hundred million calls a second for almost three years. Up
+/// The largest plausible count: a hundred million calls a second for almost three years. Up
 /// to it every count is exact in JSON (RFC 8259, section 6) and in a floating-point number, and the
 /// sum of two thousand of them, more than a round has, fits into 64 bits.
 pub const COUNT_MAX: u64 = 1 << 53;
 
-/// A count above [`COUNT_MAX`]. It is the fault of the process that told it.
+/// A count above [`COUNT_MAX`]. It is the fault of the process that printed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no program makes more than 2^53 ({COUNT_MAX}) calls: it counts wrongly")]
 pub struct TooMany;
 
-/// The count, if it can be believed.
+/// The count, if it is plausible.
 ///
 /// # Errors
 /// It is above [`COUNT_MAX`].
 pub fn checked(count: u64) -> Result<u64, TooMany> {
-    match count <= COUNT_MAX {
-        true => Ok(count),
-        false => Err(TooMany),
+    if count > COUNT_MAX {
+        return Err(TooMany);
     }
+    Ok(count)
 }
 
-/// The sum of two counts, if it can be believed.
+/// The sum of two counts, if it is plausible.
 ///
 /// # Errors
 /// It is above [`COUNT_MAX`].
@@ -39,7 +39,7 @@ pub fn sum(total: u64, count: u64) -> Result<u64, TooMany> {
 /// Reads a count, for `serde(deserialize_with)`.
 ///
 /// # Errors
-/// It is no number, or above [`COUNT_MAX`].
+/// It is not a number, or above [`COUNT_MAX`].
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     checked(u64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
@@ -47,7 +47,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D:
 /// Reads counts in a list, for `serde(deserialize_with)`.
 ///
 /// # Errors
-/// One is no number, or all together are above [`COUNT_MAX`].
+/// One is not a number, or their sum is above [`COUNT_MAX`].
 pub fn deserialize_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
     let counts = Vec::<u64>::deserialize(deserializer)?;
     total(counts.iter()).map_err(D::Error::custom)?;
@@ -57,7 +57,7 @@ pub fn deserialize_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ve
 /// Reads counts by name, for `serde(deserialize_with)`.
 ///
 /// # Errors
-/// One is no number, or all together are above [`COUNT_MAX`].
+/// One is not a number, or their sum is above [`COUNT_MAX`].
 pub fn deserialize_map<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, u64>, D::Error> {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// `1`: started by the lab; the process must end when its standard input closes.
 pub const CONTRACT: &str = "BOOKEND_CONTRACT";
-/// What the process is to be: a [`Role`].
+/// The process's [`Role`].
 pub const ROLE: &str = "BOOKEND_ROLE";
 /// Which variant of the subject: executor, event loop, driver.
 pub const VARIANT: &str = "BOOKEND_VARIANT";
@@ -27,7 +27,7 @@ pub const BACKEND: &str = "BOOKEND_BACKEND";
 pub const CONNECTIONS: &str = "BOOKEND_CONNECTIONS";
 /// Calls in flight in all.
 pub const CONCURRENCY: &str = "BOOKEND_CONCURRENCY";
-/// `1`: every call makes and ends a connection of its own, inside the clock.
+/// `1`: every call makes and ends a connection of its own, within its latency.
 pub const CONNECTION_PER_CALL: &str = "BOOKEND_CONNECTION_PER_CALL";
 /// Milliseconds of calls before the window.
 pub const WARMUP_MS: &str = "BOOKEND_WARMUP_MS";
@@ -50,7 +50,7 @@ pub const TLS_KEY: &str = "BOOKEND_TLS_KEY";
 /// Path of the Unix domain socket.
 pub const UNIX_SOCKET: &str = "BOOKEND_UNIX_SOCKET";
 
-/// What a measured process is to be.
+/// What a measured process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -67,19 +67,19 @@ pub enum Role {
 /// How long the window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowLength {
-    /// So many milliseconds (`BOOKEND_MEASURE_MS`).
+    /// In milliseconds (`BOOKEND_MEASURE_MS`).
     Milliseconds(u64),
-    /// Until so many calls have ended (`BOOKEND_CALLS`).
+    /// Until that many calls have ended (`BOOKEND_CALLS`).
     Calls(u64),
 }
 
-/// All variables of the contract. What is `None` was not set: the process uses its own default,
-/// or needs it not in its role.
+/// All variables of the contract. `None` is a variable that is not set: the process uses its own
+/// default, or does not need it in its role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// Started by the lab: end when standard input closes, and only then.
     pub contract: bool,
-    /// What the process is to be.
+    /// What the process does.
     pub role: Role,
     /// Which variant of the subject.
     pub variant: Option<String>,
@@ -97,7 +97,7 @@ pub struct Environment {
     pub connections: Option<u32>,
     /// Calls in flight in all.
     pub concurrency: Option<u32>,
-    /// Connection set-up and tear-down inside the clock of every call.
+    /// Every call makes and ends a connection of its own, within its latency.
     pub connection_per_call: bool,
     /// Milliseconds of calls before the window.
     pub warmup_ms: Option<u64>,
@@ -106,13 +106,13 @@ pub struct Environment {
     /// Deadline of one call, milliseconds.
     pub deadline_ms: Option<u64>,
     /// A profiler records the process: keep frame pointers, and write down the names of code that
-    /// is compiled while it runs, where that must be asked for.
+    /// is compiled at run time, where the runtime has an option for that.
     pub profile: bool,
     /// What carries the connections.
     pub transport: TransportConfig,
 }
 
-/// A variable of the contract that is missing or makes no sense: the fault of whoever set it.
+/// A variable of the contract that is missing or makes no sense: the fault of the process that set it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable} {kind}")]
 pub struct VariableError {
@@ -131,7 +131,7 @@ pub enum VariableErrorKind {
     /// It is not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
-    /// It is set to something else than what the contract says.
+    /// It is set to a value that the contract does not allow.
     #[error("is {value:?}, but must be {expected}")]
     Unexpected {
         /// The value as found.
@@ -167,8 +167,8 @@ impl Environment {
         }
     }
 
-    /// Reads the contract's variables out of all variables, such as `std::env::vars_os()`. Others
-    /// are ignored; one that is set to nothing counts as not set.
+    /// Reads the contract's variables from all variables, such as `std::env::vars_os()`. Others are
+    /// ignored; an empty one counts as not set.
     ///
     /// # Errors
     /// `BOOKEND_ROLE` is missing, or a variable has a value that the contract does not allow.
@@ -200,7 +200,7 @@ impl Environment {
         })
     }
 
-    /// The variables that say this, in the order of the contract's page.
+    /// The variables for this environment, in the order of the contract's page.
     pub fn to_variables(&self) -> Vec<(&'static str, OsString)> {
         let flag = |set: bool| set.then(|| OsString::from("1"));
         let (measure_ms, calls) = match self.window_length {
@@ -260,7 +260,7 @@ fn transport_values(transport: &TransportConfig) -> [Option<OsString>; 5] {
     }
 }
 
-/// The variables that are the contract's, as they were found.
+/// The contract's variables, as they were found.
 struct Found(Vec<(OsString, OsString)>);
 
 impl Found {
@@ -346,7 +346,7 @@ impl Found {
         })
     }
 
-    /// A path that the transport cannot do without.
+    /// A path that the transport requires.
     fn path(&self, variable: &'static str) -> Result<PathBuf, VariableError> {
         let value = self.value(variable).map(PathBuf::from);
         value.ok_or(VariableErrorKind::Missing.of(variable))
@@ -373,7 +373,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The word is none of the four roles.
+/// The word is not one of the four roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a role is server, client, backend or instrument")]
 pub struct UnknownRole;

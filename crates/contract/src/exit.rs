@@ -1,10 +1,10 @@
 //! Exit statuses that carry a meaning, of measured processes and of the `bookend` command.
 
-/// A measured process cannot do what was asked of it, by design: its row says "unsupported".
-/// The number is the one with which BoringSSL's test shims say the same.
+/// A measured process cannot do what the lab requested, by design: its row says "unsupported".
+/// BoringSSL's test shims use the same number for it.
 pub const UNSUPPORTED: u8 = 89;
 
-/// The command measured. RPC errors are counted, they are no failure of the measurement.
+/// The command measured. RPC errors are counted, and are not a failure of the measurement.
 pub const MEASURED: u8 = 0;
 /// Nothing could be measured.
 pub const NOTHING_MEASURED: u8 = 1;
@@ -14,7 +14,7 @@ pub const USAGE: u8 = 2;
 pub const OBJECTIVE_MISSED: u8 = 3;
 /// Some rows failed, the others were measured.
 pub const SOME_ROWS_FAILED: u8 = 4;
-/// Measured, and the result could not be written to where it was asked for: it was printed instead.
+/// Measured, but the result could not be written to its file: it was printed instead.
 pub const NOT_DELIVERED: u8 = 5;
-/// Interrupted: what was measured is kept. 128 + SIGINT, as shells say it.
+/// Interrupted: what was measured is kept. 128 + SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;

@@ -29,7 +29,7 @@ pub fn empty() -> Histogram<u64> {
         .expect("the bounds are constants that HdrHistogram accepts")
 }
 
-/// Adds `count` calls of `latency_ns` nanoseconds; longer ones than [`HIGHEST_NS`] count as that.
+/// Adds `count` calls of `latency_ns` nanoseconds; latencies above [`HIGHEST_NS`] count as that.
 pub fn record(histogram: &mut Histogram<u64>, latency_ns: u64, count: u64) {
     histogram.saturating_record_n(latency_ns, count);
 }
@@ -46,7 +46,7 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
 /// Reads what [`encode`] or another HdrHistogram has written.
 ///
 /// # Errors
-/// The text is not base64, or what it encodes is no histogram.
+/// The text is not base64, or does not encode a histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     let bytes = STANDARD
         .decode(text)

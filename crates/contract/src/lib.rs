@@ -1,7 +1,7 @@
-//! What the lab and a measured process say to each other: variables, lines, the JSON of
+//! How the lab and a measured process talk to each other: variables, lines, the JSON of
 //! `bookend load`, the verdict. Pure: no process is started and no file is opened here.
 //!
-//! The prose of it, with example sessions, is docs/extend/subject-contract.md.
+//! docs/extend/subject-contract.md explains it, with example sessions.
 #![forbid(unsafe_code)]
 
 pub mod code;

@@ -1,4 +1,4 @@
-//! The lines that a measured process prints on standard output, one fact a line.
+//! The lines that a measured process prints on standard output, one fact on each.
 
 use crate::code;
 use crate::count::{self, TooMany};
@@ -10,28 +10,28 @@ use std::str::FromStr;
 /// digits it stays below 400 KiB even when every bucket is used.
 pub const LINE_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
-/// A longer name of a note is no name but a sentence.
+/// A longer name of a note would be a sentence.
 pub const NOTE_NAME_LIMIT_BYTES: usize = 64;
 
-/// Notes of one process that are kept; who has more to tell is logging.
+/// Notes of one process that are kept; a process with more is logging.
 pub const NOTES_LIMIT: usize = 64;
 
-/// So much of a line that makes no sense is shown in the error.
+/// How much of a malformed line an error shows.
 const SHOWN_CHARS: usize = 80;
 
 /// One line of a measured process. `Display` writes it, `FromStr` reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// `ready PORT`: the server listens on IPv4 loopback; 0: on the Unix socket that it was given.
-    /// Whether it was given one, a line cannot tell.
+    /// `ready PORT`: the server listens on that port of the IPv4 loopback, or, with 0, on the Unix
+    /// socket of its environment. The line itself does not show whether there is one.
     Ready(u16),
-    /// `served N`: calls that the server answered, said at its end.
+    /// `served N`: calls that the server answered, printed at its end.
     Served(u64),
     /// `window start`: the measured window begins now.
     WindowStart,
     /// `window end`: the measured window is over; calls in flight may still be drained.
     WindowEnd,
-    /// `LATENCY_NS COUNT`: so many answered calls of the window took so long.
+    /// `LATENCY_NS COUNT`: that many answered calls of the window took that long.
     Latency {
         /// Nanoseconds from actual start to end.
         latency_ns: u64,
@@ -49,8 +49,8 @@ pub enum Line {
         /// Calls that ended so.
         count: u64,
     },
-    /// `drained N`: calls answered after the window, by those that can tell them apart from
-    /// `unfinished`.
+    /// `drained N`: calls answered after the window, printed by processes that can tell them apart
+    /// from `unfinished`.
     Drained(u64),
     /// `unfinished N`: calls sent that are in none of the other lines: without an answer when the
     /// process stopped waiting, or failed outside the window.
@@ -62,11 +62,11 @@ pub enum Line {
         /// In the unit that the name says; never negative.
         value: f64,
     },
-    /// `report JSON`: the whole [`LoadReport`] on one line, by those that have one.
+    /// `report JSON`: the whole [`LoadReport`] on one line, printed by processes that have one.
     Report(Box<LoadReport>),
 }
 
-/// A line that is none of the contract's. It is the fault of the process that printed it.
+/// A line that the contract does not have: the fault of the process that printed it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("standard output is not of the contract: {line:?}: {kind}")]
 pub struct LineError {
@@ -88,7 +88,7 @@ pub enum LineErrorKind {
     /// A count of calls is above [`count::COUNT_MAX`].
     #[error("{TooMany}")]
     TooMany,
-    /// The code after `error` is no gRPC status code's name, or it is `OK`.
+    /// The code after `error` is not the name of a gRPC status code, or it is `OK`.
     #[error("no such gRPC error code")]
     UnknownCode,
     /// The name after `note` is not made of lower-case words joined by `_`.

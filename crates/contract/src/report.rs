@@ -62,9 +62,10 @@ pub struct LatencyAt {
 }
 
 fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    match number.fract() == 0.0 {
-        true => serializer.serialize_i64(*number as i64),
-        false => serializer.serialize_f64(*number),
+    if number.fract() == 0.0 {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
     }
 }
 
@@ -90,7 +91,8 @@ pub struct Extension {
     pub cpu_user_seconds: f64,
     /// CPU time of this process in the kernel over the window, seconds.
     pub cpu_system_seconds: f64,
-    /// Time in turns of the loop that did work, kernel included, over all worker threads, seconds.
+    /// Time of the event loops' iterations that did work, in the kernel too, over all worker
+    /// threads, seconds.
     pub busy_seconds: f64,
     /// Worker threads.
     pub threads: u32,
@@ -131,22 +133,22 @@ pub struct Extension {
     pub memory_peak_bytes: u64,
     /// The driver that was used: `blocking`, `epoll` or `uring`.
     pub io: String,
-    /// How the worker threads waited: `sleep`, or `spin`, where the CPU figures say nothing and
-    /// `busy_seconds` over `threads` times `window_seconds` is what the generator needed.
+    /// How the worker threads waited: `sleep`, or `spin`. With `spin` the CPU figures mean nothing,
+    /// and [`Extension::busy_share`] is what the generator needed.
     #[serde(default = "sleep")]
     pub wait: String,
     /// What the OK calls of the window were made of, where each had a connection of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub split: Option<LatencySplit>,
-    /// Addresses of the loopback beside the first that connections of a worker came from, because
-    /// that had no port left.
+    /// Further loopback addresses that a worker's connections came from, because the first had no
+    /// port left.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub source_addresses: u32,
     /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub goaways: BTreeMap<String, u64>,
-    /// The server's limit of streams a connection (SETTINGS_MAX_CONCURRENT_STREAMS), where it kept
-    /// calls from being made: fewer were in flight than asked for.
+    /// The server's limit of streams for each connection (SETTINGS_MAX_CONCURRENT_STREAMS), where it
+    /// delayed calls: fewer were in flight than requested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub streams_allowed: Option<u32>,
     /// How the rate went over warm-up and window.
@@ -154,7 +156,7 @@ pub struct Extension {
     pub intervals: Option<Intervals>,
 }
 
-/// The word of [`Extension::wait`] for threads that sleep, as all did before there was a choice.
+/// [`Extension::wait`] of threads that sleep, as all did before there was a choice.
 fn sleep() -> String {
     "sleep".to_owned()
 }
@@ -166,7 +168,7 @@ fn is_zero(count: &u32) -> bool {
 /// The parts of calls that make and end a connection each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySplit {
-    /// From just before the connection is asked for until the transport is there.
+    /// From just before the connection is requested until the transport is connected.
     pub connect: SplitPart,
     /// From there until both ends have agreed on keys and on HTTP/2; absent without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -174,7 +176,7 @@ pub struct LatencySplit {
     /// From just before the write that carries the request's last byte to the return of the read
     /// that brings the head of the answer.
     pub first_byte: SplitPart,
-    /// From just before the connection is asked for until it is closed: the latency.
+    /// From just before the connection is requested until it is closed: the latency.
     pub total: SplitPart,
 }
 
@@ -185,9 +187,9 @@ pub struct SplitPart {
     pub mean_ns: u64,
     /// Half of the calls took no longer.
     pub p50_ns: u64,
-    /// As many percent of the calls took no longer.
+    /// 90 percent of the calls took no longer.
     pub p90_ns: u64,
-    /// As many percent of the calls took no longer.
+    /// 99 percent of the calls took no longer.
     pub p99_ns: u64,
     /// The longest.
     pub max_ns: u64,
@@ -219,7 +221,7 @@ impl LatencySplit {
 /// What one address of one target has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetReport {
-    /// The target as it was given.
+    /// The target as it was typed.
     pub target: String,
     /// Its address.
     pub address: String,

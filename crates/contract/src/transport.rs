@@ -1,4 +1,4 @@
-//! What a connection between the two ends of a call is carried by.
+//! What carries a connection between the two ends of a call.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// What carries a connection. `Display` and `FromStr` use the word of `BOOKEND_TRANSPORT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Transport {
-    /// HTTP/2 in plain text over TCP on IPv4 loopback, with prior knowledge (RFC 9113, 3.3); of
-    /// another protocol than gRPC, plain TCP.
+    /// HTTP/2 in plain text over TCP on IPv4 loopback, with prior knowledge (RFC 9113, 3.3); for
+    /// protocols other than gRPC, plain TCP.
     #[default]
     H2c,
     /// The same over TLS, with `h2` chosen by ALPN.
@@ -37,7 +37,7 @@ impl fmt::Display for Transport {
     }
 }
 
-/// The word is none of the three transports.
+/// The word is not one of the three transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a transport is h2c, tls or unix")]
 pub struct UnknownTransport;

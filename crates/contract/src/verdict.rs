@@ -1,4 +1,4 @@
-//! Who was the limit of a row: the server, the generator, neither, or the path between them.
+//! What limited a row: the server, the generator, neither, or the path between them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
