@@ -112,7 +112,8 @@ pub struct Environment {
     pub transport: TransportConfig,
 }
 
-/// A variable of the contract that is missing or makes no sense: the fault of the process that set it.
+/// A variable of the contract that is missing or makes no sense: the fault of the process that set
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{variable} {kind}")]
 pub struct VariableError {

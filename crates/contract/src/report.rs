@@ -147,8 +147,8 @@ pub struct Extension {
     /// Connections of the whole run that the server ended with GOAWAY, by its code and debug data.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub goaways: BTreeMap<String, u64>,
-    /// The server's limit of streams for each connection (SETTINGS_MAX_CONCURRENT_STREAMS), where it
-    /// delayed calls: fewer were in flight than requested.
+    /// The server's limit of streams for each connection (SETTINGS_MAX_CONCURRENT_STREAMS), where
+    /// it delayed calls: fewer were in flight than requested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub streams_allowed: Option<u32>,
     /// How the rate went over warm-up and window.
