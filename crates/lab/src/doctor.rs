@@ -125,7 +125,7 @@ fn checks(subject: &Subject, variant: &Variant, all: &[Subject]) -> Vec<Result<C
     let played = roles.into_iter().filter(|&role| variant.has_role(role));
     let over = played.flat_map(|role| {
         let transports = match role {
-            // What stands behind a server is called in one way.
+            // A backend is called over one transport.
             Role::Backend => &[Transport::H2c],
             _ => variant.transports.as_slice(),
         };

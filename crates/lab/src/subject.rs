@@ -3,7 +3,6 @@
 mod declared;
 pub mod template;
 
-pub use declared::SUBJECT_FILE;
 pub use template::TemplateError;
 
 use bookend_contract::environment::Role;
@@ -15,6 +14,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
+
+/// The file in a subject's folder that declares it.
+pub const SUBJECT_FILE: &str = "subject.toml";
 
 /// How long a server may take to say `ready`: ten seconds is what process supervisors commonly
 /// grant, and no compiled server here needs one.
@@ -71,7 +73,7 @@ pub struct Variant {
     pub methods: Vec<String>,
     /// What it speaks.
     pub protocol: Protocol,
-    /// The subject that must stand behind it, where the suite does not name another.
+    /// The backend that it calls, where the suite does not name another.
     pub needs_backend: Option<String>,
     /// What may carry its connections. Never empty.
     pub transports: Vec<Transport>,

@@ -4,9 +4,8 @@
 use bookend_contract::count::{self, TooMany};
 use bookend_contract::latency;
 use bookend_contract::lines::{Line, LineError, NOTES_LIMIT};
-use bookend_contract::report::LoadReport;
+use bookend_contract::report::{Extension, LoadReport};
 use bookend_results::audit::CallCounts;
-use bookend_results::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -29,29 +28,10 @@ pub struct CallerReport {
     pub unfinished: u64,
     /// Latencies of OK calls, nanoseconds. Empty where the instrument does not tell.
     pub latencies: Histogram<u64>,
-    /// What only our own generator tells.
-    pub own: Option<OwnFigures>,
+    /// What only our own generator reports.
+    pub own: Option<Box<Extension>>,
     /// Facts beside the figures.
     pub notes: ProcessNotes,
-}
-
-/// What only `bookend load` tells.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OwnFigures {
-    /// CPU time of the generator over the window, seconds.
-    pub cpu_seconds: f64,
-    /// Time in turns of the loop that did work, seconds.
-    pub busy_seconds: f64,
-    /// Worker threads.
-    pub threads: u32,
-    /// Requests that one read carried.
-    pub requests_per_read: f64,
-    /// Requests that one write carried.
-    pub requests_per_write: f64,
-    /// When the rate became steady.
-    pub steady: Steady,
-    /// Its threads look again and again while there is nothing to do.
-    pub spins: bool,
 }
 
 /// Facts that a process prints beside its figures (`note goroutines_peak 10012`), by name. A name
@@ -77,7 +57,7 @@ pub enum CallerReportError {
     #[error("{0}")]
     Histogram(latency::HistogramError),
     /// There is no `ok` line and no report.
-    #[error("it ended without saying `ok N`")]
+    #[error("it ended without parser `ok N`")]
     NoCounts,
     /// The latencies do not add up to the OK calls.
     #[error("it told {latencies} latencies of {ok} OK calls")]
@@ -139,7 +119,7 @@ impl Default for CallerReport {
 /// The lines of one run as they come.
 #[derive(Clone, Debug, Default)]
 pub struct CallerReportParser {
-    said: CallerReport,
+    report: CallerReport,
     has_counts: bool,
 }
 
@@ -151,29 +131,29 @@ impl CallerReportParser {
     pub fn take(&mut self, line: Line) -> Result<(), CallerReportError> {
         match line {
             Line::Latency { latency_ns, count } => {
-                count::sum(self.said.latencies.len(), count)?;
-                latency::record(&mut self.said.latencies, latency_ns, count);
+                count::sum(self.report.latencies.len(), count)?;
+                latency::record(&mut self.report.latencies, latency_ns, count);
             }
-            Line::Warmup(count) => add(&mut self.said.warmup, count)?,
+            Line::Warmup(count) => add(&mut self.report.warmup, count)?,
             Line::Ok(count) => {
-                add(&mut self.said.ok, count)?;
+                add(&mut self.report.ok, count)?;
                 self.has_counts = true;
             }
             Line::Error { code, count } => {
-                count::sum(self.said.error_count(), count)?;
-                *self.said.errors.entry(code).or_default() += count;
+                count::sum(self.report.error_count(), count)?;
+                *self.report.errors.entry(code).or_default() += count;
             }
-            Line::Drained(count) => add(&mut self.said.drained, count)?,
-            Line::Unfinished(count) => add(&mut self.said.unfinished, count)?,
+            Line::Drained(count) => add(&mut self.report.drained, count)?,
+            Line::Unfinished(count) => add(&mut self.report.unfinished, count)?,
             Line::Report(report) => {
-                let notes = std::mem::take(&mut self.said.notes);
-                self.said = CallerReport {
+                let notes = std::mem::take(&mut self.report.notes);
+                self.report = CallerReport {
                     notes,
                     ..CallerReport::of_report(&report)?
                 };
                 self.has_counts = true;
             }
-            Line::Note { name, value } => self.said.notes.take(name, value)?,
+            Line::Note { name, value } => self.report.notes.take(name, value)?,
             Line::Ready(_) | Line::Served(_) | Line::WindowStart | Line::WindowEnd => {
                 return Err(CallerReportError::OutOfPlace(line.to_string()));
             }
@@ -189,11 +169,11 @@ impl CallerReportParser {
         if !self.has_counts {
             return Err(CallerReportError::NoCounts);
         }
-        let (latencies, ok) = (self.said.latencies.len(), self.said.ok);
-        if self.said.own.is_none() && latencies != ok {
+        let (latencies, ok) = (self.report.latencies.len(), self.report.ok);
+        if self.report.own.is_none() && latencies != ok {
             return Err(CallerReportError::Latencies { latencies, ok });
         }
-        Ok(self.said)
+        Ok(self.report)
     }
 }
 
@@ -215,15 +195,7 @@ impl CallerReport {
             drained: own.drained,
             unfinished: own.unfinished,
             latencies,
-            own: Some(OwnFigures {
-                cpu_seconds: own.cpu_user_seconds + own.cpu_system_seconds,
-                busy_seconds: own.busy_seconds,
-                threads: own.threads,
-                requests_per_read: own.requests_per_read,
-                requests_per_write: own.requests_per_write,
-                steady: own.intervals.as_ref().map(Steady::of).unwrap_or_default(),
-                spins: own.wait == "spin",
-            }),
+            own: Some(Box::new(own.clone())),
             ..CallerReport::default()
         })
     }
@@ -371,11 +343,11 @@ mod tests {
     use super::*;
 
     fn say(text: &str) -> Result<CallerReport, CallerReportError> {
-        let mut saying = CallerReportParser::default();
+        let mut parser = CallerReportParser::default();
         for line in text.lines() {
-            saying.take(line.parse().map_err(CallerReportError::Line)?)?;
+            parser.take(line.parse().map_err(CallerReportError::Line)?)?;
         }
-        saying.finish()
+        parser.finish()
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::subject::IdleStrategy;
 use bookend_contract::latency;
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
+use bookend_results::steady::Steady;
 use bookend_results::suite::Side;
 
 /// One cell of one round.
@@ -82,11 +83,11 @@ impl CellRun<'_> {
             Side::Server => (&usage.server, &usage.generator),
             Side::Client => (&usage.generator, &usage.server),
         };
-        let own = report.own.as_ref();
+        let own = report.own.as_deref();
         // Without a control group, only the generator itself knows of the CPU time of threads that
         // ended within the window.
         let generator_cpu = own
-            .map_or(0.0, |own| own.cpu_seconds)
+            .map_or(0.0, |own| own.cpu_user_seconds + own.cpu_system_seconds)
             .max(usage.generator.cpu_seconds);
         let window = Measurement {
             side: under_test,
@@ -117,11 +118,14 @@ impl CellRun<'_> {
             client_cpu_limit: limits.cpus,
             opposite: Some(end_usage(opposite)),
             backend: usage.backend.as_ref().map(end_usage),
-            steady: own.map(|own| own.steady).unwrap_or_default(),
+            steady: own
+                .and_then(|own| own.intervals.as_ref())
+                .map(Steady::of)
+                .unwrap_or_default(),
             marks: self.marks(&usage, generator_cpu),
             spinning: Spinning {
                 server: server.spins(),
-                generator: self.caller_spins(own.is_some_and(|own| own.spins)),
+                generator: self.caller_spins(own.is_some_and(|own| own.wait == "spin")),
             },
             errors: report.errors,
             notes: report.notes.into_map(),

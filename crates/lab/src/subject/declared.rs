@@ -2,7 +2,8 @@
 
 use super::template::{self, TemplateError};
 use super::{
-    CommandTemplate, Dependency, IdleStrategy, InstrumentOutput, Protocol, Subject, Variant,
+    CommandTemplate, Dependency, IdleStrategy, InstrumentOutput, Protocol, SUBJECT_FILE, Subject,
+    Variant,
 };
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
@@ -11,9 +12,6 @@ use regex::RegexBuilder;
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
-
-/// The file in a subject's folder that declares it.
-pub const SUBJECT_FILE: &str = "subject.toml";
 
 /// The name of the only variant of a subject that declares none.
 const DEFAULT_VARIANT: &str = "default";
