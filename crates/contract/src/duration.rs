@@ -150,6 +150,9 @@ mod tests {
             ("7\u{3bc}s", 7_000),
             ("3ns", 3),
             ("1h0m0.25s", 3_600_250_000_000),
+            ("1.5\u{b5}s", 1_500),
+            ("1h0m0s", 3_600_000_000_000),
+            ("1h0m0.000000001s", 3_600_000_000_001),
         ] {
             assert_eq!(parse(text), Ok(Duration::from_nanos(nanoseconds)), "{text}");
         }
