@@ -1,23 +1,23 @@
 //! Memory and work as functions of the length of the input.
 
-/// Runs something and asserts that it never had more than `least_bytes`, and `bytes_per_octet` for
-/// each octet of its input, allocated at a time.
-pub fn assert_memory(input: &[u8], least_bytes: u64, bytes_per_octet: u64, run: impl FnOnce()) {
+/// Runs something and asserts that it never had more than `least_bytes`, and `bytes_per_byte` for
+/// each byte of its input, allocated at a time.
+pub fn assert_memory(input: &[u8], least_bytes: u64, bytes_per_byte: u64, run: impl FnOnce()) {
     let peak_bytes = allocation_counter::measure(run).bytes_max;
-    let allowed_bytes = least_bytes + bytes_per_octet * input.len() as u64;
+    let allowed_bytes = least_bytes + bytes_per_byte * input.len() as u64;
     assert!(
         peak_bytes <= allowed_bytes,
-        "{} octets cost {peak_bytes} bytes of memory; {allowed_bytes} are allowed",
+        "{} bytes cost {peak_bytes} bytes of memory; {allowed_bytes} are allowed",
         input.len()
     );
 }
 
 /// Asserts that something countable stays within a line.
-pub fn assert_work(what: &str, count: usize, least: usize, per_octet: usize, input: &[u8]) {
-    let allowed = least + per_octet * input.len();
+pub fn assert_work(what: &str, count: usize, least: usize, per_byte: usize, input: &[u8]) {
+    let allowed = least + per_byte * input.len();
     assert!(
         count <= allowed,
-        "{} octets cost {count} {what}; {allowed} are allowed",
+        "{} bytes cost {count} {what}; {allowed} are allowed",
         input.len()
     );
 }

@@ -1,4 +1,4 @@
-//! A connection of either side that is given octets.
+//! A connection of either side that is given bytes.
 
 use crate::bounds::{assert_memory, assert_work};
 use crate::frames::{Frame, Meaning, Splitter};
@@ -9,57 +9,57 @@ use bookend_wire::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two octets of peculiarities, then what a client could have written.
+/// Two bytes of peculiarities, then what a client could have written.
 pub fn server_core(input: &[u8]) {
-    let (own, octets) = Peculiarities::of(input);
-    check(Side::Server, own, &own.greeted(Side::Server, octets));
+    let (own, bytes) = Peculiarities::of(input);
+    check(Side::Server, own, &own.greeted(Side::Server, bytes));
 }
 
-/// Two octets of peculiarities, then what a server could have written.
+/// Two bytes of peculiarities, then what a server could have written.
 pub fn client_core(input: &[u8]) {
-    let (own, octets) = Peculiarities::of(input);
-    check(Side::Client, own, &own.greeted(Side::Client, octets));
+    let (own, bytes) = Peculiarities::of(input);
+    check(Side::Client, own, &own.greeted(Side::Client, bytes));
 }
 
 /// Memory of a connection whose peer sends nothing: tables, a header list, and what a client holds
 /// back of its last request.
 const MEMORY_BYTES: u64 = 256 << 10;
 /// A header block is put together once and its vector doubles; a frame is smaller than its trace.
-const MEMORY_BYTES_PER_OCTET: u64 = 16;
+const MEMORY_BYTES_PER_BYTE: u64 = 16;
 /// The smallest request there is: a frame's head and a few indexes.
 const REQUEST_BYTES: usize = 12;
 /// Streams at a time, by the limits of the internet.
 const STREAMS: usize = 250;
-/// A frame has nine octets and tells one thing, but for the ends of what earlier frames began.
+/// A frame has nine bytes and tells one thing, but for the ends of what earlier frames began.
 const EVENTS: usize = 300;
 /// A GOAWAY with its reason, and what a client held back of its last request.
 const OUTPUT_BYTES: usize = 1_200;
-/// The dearest answer: ten octets of DATA may be worth credit for the stream and the connection.
-const OUTPUT_BYTES_PER_OCTET: usize = 4;
+/// The dearest answer: ten bytes of DATA may be worth credit for the stream and the connection.
+const OUTPUT_BYTES_PER_BYTE: usize = 4;
 
 /// Asserts all that has to hold of a connection, whatever it is given.
-pub fn check(side: Side, own: Peculiarities, octets: &[u8]) {
-    let whole = hear(side, own, [octets]);
-    let one_by_one = hear(side, own, octets.chunks(1));
+pub fn check(side: Side, own: Peculiarities, bytes: &[u8]) {
+    let whole = hear(side, own, [bytes]);
+    let one_by_one = hear(side, own, bytes.chunks(1));
     assert_eq!(whole, one_by_one, "one by one");
-    let uneven = hear(side, own, uneven_pieces(octets));
+    let uneven = hear(side, own, uneven_pieces(bytes));
     assert_eq!(whole, uneven, "in uneven pieces");
     check_events(&whole.events, side);
-    check_output(side, octets, &whole.output);
-    assert_work("events", whole.events.len(), EVENTS, 1, octets);
+    check_output(side, bytes, &whole.output);
+    assert_work("events", whole.events.len(), EVENTS, 1, bytes);
     let answers: usize = whole.answered * (own.answer_bytes + 100);
     let beyond_answers = whole
         .output
         .len()
         .saturating_sub(answers + whole.said_before);
     assert_work(
-        "octets of output",
+        "bytes of output",
         beyond_answers,
         OUTPUT_BYTES,
-        OUTPUT_BYTES_PER_OCTET,
-        octets,
+        OUTPUT_BYTES_PER_BYTE,
+        bytes,
     );
-    check_memory(side, own, octets);
+    check_memory(side, own, bytes);
 }
 
 /// What is told, without the memory that telling takes.
@@ -72,7 +72,7 @@ enum Event {
     },
     Data {
         id: u32,
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
         end_stream: bool,
     },
     Reset {
@@ -98,7 +98,7 @@ enum Event {
 struct Heard {
     events: Vec<Event>,
     output: Vec<u8>,
-    /// Octets of the output that were there before the input.
+    /// Bytes of the output that were there before the input.
     said_before: usize,
     answered: usize,
     error: Option<ConnectionError>,
@@ -137,32 +137,32 @@ fn feed<'a>(
 }
 
 /// Pieces of lengths that have nothing to do with frames.
-fn uneven_pieces(octets: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = octets;
-    let mut bytes = 1;
+fn uneven_pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    let mut piece_bytes = 1;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        bytes = (bytes * 7 + 3) % 61 + 1;
-        let (piece, behind) = rest.split_at(bytes.min(rest.len()));
+        piece_bytes = (piece_bytes * 7 + 3) % 61 + 1;
+        let (piece, behind) = rest.split_at(piece_bytes.min(rest.len()));
         rest = behind;
         Some(piece)
     })
 }
 
-fn check_memory(side: Side, own: Peculiarities, octets: &[u8]) {
+fn check_memory(side: Side, own: Peculiarities, bytes: &[u8]) {
     // Answers that wait for a window, in vectors that double.
-    let answers = (octets.len() / REQUEST_BYTES).min(STREAMS);
+    let answers = (bytes.len() / REQUEST_BYTES).min(STREAMS);
     let waiting_bytes = 2 * (answers * own.answer_bytes) as u64;
     assert_memory(
-        octets,
+        bytes,
         MEMORY_BYTES + waiting_bytes,
-        MEMORY_BYTES_PER_OCTET,
+        MEMORY_BYTES_PER_BYTE,
         || {
             let mut connection = own.connection(side);
             let mut owner = Owner::new(side, own, false);
-            let pieces = octets.chunks(4_096);
+            let pieces = bytes.chunks(4_096);
             feed(&mut connection, &mut owner, pieces, |connection| {
                 connection.sender.output.clear()
             });
@@ -201,7 +201,7 @@ fn check_events(events: &[Event], side: Side) {
 }
 
 /// Whether what was written is made of sound frames, and resets nothing that was never there.
-fn check_output(side: Side, octets: &[u8], output: &[u8]) {
+fn check_output(side: Side, bytes: &[u8], output: &[u8]) {
     let (mut written, mut given) = match side {
         Side::Client => (Splitter::with_preface(), Splitter::without_preface()),
         Side::Server => (Splitter::without_preface(), Splitter::with_preface()),
@@ -210,7 +210,7 @@ fn check_output(side: Side, octets: &[u8], output: &[u8]) {
     if side == Side::Client {
         opened.extend((0..REQUESTS as u32).map(|nth| 2 * nth + 1));
     } else {
-        let came = given.push(octets).unwrap_or_default();
+        let came = given.push(bytes).unwrap_or_default();
         let is_head = |frame: &&Frame| frame.kind == crate::frames::HEADERS;
         opened.extend(came.iter().filter(is_head).map(|frame| frame.stream));
     }
@@ -310,7 +310,7 @@ impl Visitor for Owner {
         let id = stream.id;
         self.keep(|| Event::Data {
             id,
-            octets: data.to_vec(),
+            bytes: data.to_vec(),
             end_stream,
         });
         if self.own.releases {

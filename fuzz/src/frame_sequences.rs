@@ -1,4 +1,4 @@
-//! Frames that are sound one by one, in an order that nobody meant: deeper than octets get.
+//! Frames that are sound one by one, in an order that nobody meant: deeper than bytes get.
 
 use crate::connection::check;
 use crate::frames::{self, Frame};
@@ -20,8 +20,8 @@ pub fn client_frames(input: &[u8]) {
 const FRAMES_MAX: usize = 200;
 
 fn run(side: Side, input: &[u8]) {
-    let (own, octets) = Peculiarities::of(input);
-    let mut source = Unstructured::new(octets);
+    let (own, bytes) = Peculiarities::of(input);
+    let mut source = Unstructured::new(bytes);
     let mut written = Vec::new();
     for _ in 0..FRAMES_MAX {
         if source.is_empty() {
@@ -41,8 +41,8 @@ struct Id(u8);
 impl Id {
     fn number(self) -> u32 {
         match self.0 {
-            octet @ 0..224 => u32::from(octet & 15),
-            octet => u32::MAX >> (octet & 15),
+            byte @ 0..224 => u32::from(byte & 15),
+            byte => u32::MAX >> (byte & 15),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Number {
             u32::MAX,
         ];
         match self {
-            Self::Edge(octet) => EDGES[usize::from(octet & 7)],
+            Self::Edge(byte) => EDGES[usize::from(byte & 7)],
             Self::Any(number) => number,
         }
     }
@@ -93,7 +93,7 @@ impl Fields<'_> {
             Self::Informational => b"\x08\x03100".to_vec(),
             Self::Trailers => b"\x40\x0bgrpc-status\x010".to_vec(),
             Self::SizeUpdate(bytes) => vec![0x20 | bytes & 0x1f, 0x88],
-            Self::Any(octets) => octets.to_vec(),
+            Self::Any(bytes) => bytes.to_vec(),
         }
     }
 }
@@ -102,7 +102,7 @@ impl Fields<'_> {
 enum Part<'a> {
     Data {
         id: Id,
-        octets: &'a [u8],
+        bytes: &'a [u8],
         end: bool,
         padding: Option<u8>,
     },
@@ -149,7 +149,7 @@ enum Part<'a> {
         kind: u8,
         flags: u8,
         id: Id,
-        octets: &'a [u8],
+        bytes: &'a [u8],
     },
 }
 
@@ -160,10 +160,10 @@ impl Part<'_> {
         match self {
             Self::Data {
                 id,
-                octets,
+                bytes,
                 end,
                 padding,
-            } => padded(sound(frames::DATA, u8::from(*end), *id, octets), *padding),
+            } => padded(sound(frames::DATA, u8::from(*end), *id, bytes), *padding),
             Self::ManyData { id, bytes } => {
                 sound(frames::DATA, 0, *id, &vec![7; usize::from(*bytes) % 16_385])
             }
@@ -212,8 +212,8 @@ impl Part<'_> {
                 kind,
                 flags,
                 id,
-                octets,
-            } => sound(*kind, *flags, *id, octets),
+                bytes,
+            } => sound(*kind, *flags, *id, bytes),
         }
     }
 }

@@ -11,10 +11,10 @@ const TABLE_BYTES: usize = 1_024;
 /// The arena of a list doubles at most and holds one field of the table beyond what is kept, and so
 /// does the table; the rest is counted and forgotten.
 const MEMORY_BYTES: u64 = 32 << 10;
-/// The first field beyond four times the limit is the last: Huffman code makes of an octet 8/5.
+/// The first field beyond four times the limit is the last: Huffman code makes of a byte 8/5.
 const COUNTED_BYTES: usize = 5 * LIST_BYTES + TABLE_BYTES;
 
-/// Blocks, each behind an octet with its length; a decoder goes on until it meets an error.
+/// Blocks, each behind a byte with its length; a decoder goes on until it meets an error.
 pub fn hpack_decode(input: &[u8]) {
     assert_memory(input, MEMORY_BYTES, 0, || {
         let mut decoder = Decoder::new(TABLE_BYTES);
@@ -32,7 +32,7 @@ pub fn hpack_decode(input: &[u8]) {
             let result = decoder.decode(block, &mut list);
             check_list(&decoder, &list);
             assert_work(
-                "octets of fields",
+                "bytes of fields",
                 list.size_bytes(),
                 COUNTED_BYTES,
                 2,

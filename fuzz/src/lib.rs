@@ -1,7 +1,7 @@
-//! What a fuzzer runs: every public function takes octets and panics if something does not hold.
+//! What a fuzzer runs: every public function takes bytes and panics if something does not hold.
 //!
 //! What holds is more than that nothing panics: memory and work are bounded by the length of the
-//! input, the same octets in another split tell the same, and what was written reads back.
+//! input, the same bytes in another split tell the same, and what was written reads back.
 //!
 //! The mains in `fuzz_targets/` hand these functions to libFuzzer; `tests/smoke.rs` runs the same
 //! functions a fixed number of times on stable Rust.

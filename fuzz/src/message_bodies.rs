@@ -4,7 +4,7 @@ use crate::bounds::assert_memory;
 use bookend_wire::grpc::gzip::{GzipError, compress, decompress};
 use bookend_wire::grpc::message::{Assembler, MessageError, PREFIX_BYTES};
 
-/// An octet that says how the body is cut, one for the limit, then the body.
+/// A byte that says how the body is cut, one for the limit, then the body.
 pub fn messages(input: &[u8]) {
     let Some((&[cut, limit], body)) = input.split_first_chunk() else {
         return;
@@ -33,7 +33,7 @@ pub fn messages(input: &[u8]) {
     });
 }
 
-/// Messages with their flags, octets that are left, and the error that ended it.
+/// Messages with their flags, bytes that are left, and the error that ended it.
 type Read = (Vec<(bool, Vec<u8>)>, Result<usize, MessageError>);
 
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, limit_bytes: usize) -> Read {
@@ -41,7 +41,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, limit_bytes: usize) -> Read 
     let mut messages = Vec::new();
     for piece in pieces {
         let kept = assembler.push(piece, limit_bytes, |message| {
-            messages.push((message.compressed, message.octets.to_vec()));
+            messages.push((message.compressed, message.bytes.to_vec()));
         });
         if let Err(error) = kept {
             return (messages, Err(error));
@@ -50,7 +50,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, limit_bytes: usize) -> Read 
     (messages, Ok(assembler.partial_bytes()))
 }
 
-/// The same by the words of the specification, an octet after the other.
+/// The same by the words of the specification, a byte after the other.
 fn read_plainly(body: &[u8], limit_bytes: usize) -> Read {
     let mut messages = Vec::new();
     let mut at = 0;
@@ -79,22 +79,22 @@ fn read_plainly(body: &[u8], limit_bytes: usize) -> Read {
 /// What inflating needs beside its result: a window of 32 KiB, tables, and a step of output.
 const GZIP_MEMORY_BYTES: u64 = 256 << 10;
 
-/// Two octets for the limit, then what claims to be gzip; it is also taken as a message itself.
+/// Two bytes for the limit, then what claims to be gzip; it is also taken as a message itself.
 pub fn gzip(input: &[u8]) {
-    let Some((limit, octets)) = input.split_first_chunk() else {
+    let Some((limit, bytes)) = input.split_first_chunk() else {
         return;
     };
     let limit_bytes = usize::from(u16::from_be_bytes(*limit));
     let least_bytes = GZIP_MEMORY_BYTES + 4 * limit_bytes as u64;
     assert_memory(input, least_bytes, 0, || {
         let mut inflated = b"kept".to_vec();
-        match decompress(octets, limit_bytes, &mut inflated) {
+        match decompress(bytes, limit_bytes, &mut inflated) {
             Ok(()) => assert!(inflated.len() <= limit_bytes + 4),
             Err(_) => assert_eq!(inflated, b"kept"),
         }
         assert!(inflated.starts_with(b"kept"));
     });
-    round_trip(octets);
+    round_trip(bytes);
 }
 
 fn round_trip(message: &[u8]) {

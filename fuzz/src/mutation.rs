@@ -6,7 +6,7 @@ pub struct Mutator(u64);
 
 /// Inputs do not grow beyond this: the smoke run is to be quick.
 const LONGEST_BYTES: usize = 8 << 10;
-/// Octets that mean something to somebody more often than others.
+/// Bytes that mean something to somebody more often than others.
 const EDGES: [u8; 8] = [0, 1, 4, 8, 0x7f, 0x80, 0xc0, 0xff];
 
 impl Mutator {

@@ -1,4 +1,4 @@
-//! What the first two octets of an input decide: limits, and how the owner of a connection behaves.
+//! What the first two bytes of an input decide: limits, and how the owner of a connection behaves.
 
 use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 
@@ -7,7 +7,7 @@ use bookend_wire::{Connection, ConnectionConfig, HeaderBlock, Side};
 pub struct Peculiarities {
     /// Whether the peer's greeting stands in front of the input, so that it need not be guessed.
     pub is_greeted: bool,
-    /// Whether body octets are given back to the windows at once.
+    /// Whether body bytes are given back to the windows at once.
     pub releases: bool,
     /// Whether a server answers as soon as it has heard a head.
     pub answers_early: bool,
@@ -32,7 +32,7 @@ const REQUEST: [(&[u8], &[u8]); 5] = [
 ];
 
 impl Peculiarities {
-    /// The peculiarities, and the octets behind them.
+    /// The peculiarities, and the bytes behind them.
     pub fn of(input: &[u8]) -> (Self, &[u8]) {
         let (&[first, second], rest) = input.split_first_chunk().unwrap_or((&[0; 2], &[]));
         let bit = |nth: u8| first >> nth & 1 == 1;
@@ -49,11 +49,11 @@ impl Peculiarities {
     }
 
     /// The input as the connection is to get it.
-    pub fn greeted(&self, side: Side, octets: &[u8]) -> Vec<u8> {
+    pub fn greeted(&self, side: Side, bytes: &[u8]) -> Vec<u8> {
         let preface = if side == Side::Server { PREFACE } else { &[] };
         match self.is_greeted {
-            true => [preface, GREETING_OF_A_SERVER, octets].concat(),
-            false => octets.to_vec(),
+            true => [preface, GREETING_OF_A_SERVER, bytes].concat(),
+            false => bytes.to_vec(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Values of header fields: status, percent-encoding, base64, timeouts.
 
 use crate::bounds::assert_work;
-use bookend_wire::grpc::{Code, metadata, percent, timeout as grpc_timeout};
+use bookend_wire::grpc::{Code, base64, metadata, percent, timeout as grpc_timeout};
 
 /// A value of `grpc-message`, of `-bin` metadata, of `grpc-status`, of `:status`.
 pub fn text(input: &[u8]) {
@@ -15,35 +15,35 @@ pub fn text(input: &[u8]) {
 
 fn percent_encoding(input: &[u8]) {
     let text = percent::decode(input);
-    // Of an octet that is no UTF-8, three are made.
-    assert_work("octets of text", text.len(), 0, 3, input);
+    // Of a byte that is no UTF-8, three are made.
+    assert_work("bytes of text", text.len(), 0, 3, input);
     let mut encoded = Vec::new();
     percent::encode(&text, &mut encoded);
-    assert!(encoded.iter().all(|octet| matches!(octet, 0x20..=0x7e)));
-    assert_work("octets of escapes", encoded.len(), 0, 9, input);
+    assert!(encoded.iter().all(|byte| matches!(byte, 0x20..=0x7e)));
+    assert_work("bytes of escapes", encoded.len(), 0, 9, input);
     assert_eq!(percent::decode(&encoded), text);
 }
 
 fn base64(input: &[u8]) {
     let mut encoded = Vec::new();
-    metadata::encode_binary(input, &mut encoded);
+    base64::encode(input, &mut encoded);
     assert_eq!(encoded.len(), (input.len() * 4).div_ceil(3));
-    assert_eq!(metadata::decode_binary(&encoded).as_deref(), Some(input));
-    if let Some(octets) = metadata::decode_binary(input) {
-        assert_work("octets of metadata", octets.len(), 0, 1, input);
+    assert_eq!(base64::decode(&encoded).as_deref(), Some(input));
+    if let Some(bytes) = base64::decode(input) {
+        assert_work("bytes of metadata", bytes.len(), 0, 1, input);
         let mut again = Vec::new();
-        metadata::encode_binary(&octets, &mut again);
-        assert_eq!(metadata::decode_binary(&again), Some(octets));
+        base64::encode(&bytes, &mut again);
+        assert_eq!(base64::decode(&again), Some(bytes));
     }
 }
 
-/// The value of `grpc-timeout`, and eight octets as a time to write.
+/// The value of `grpc-timeout`, and eight bytes as a time to write.
 pub fn timeout(input: &[u8]) {
     if let Some(timeout_ns) = grpc_timeout::parse(input) {
         written_and_read(timeout_ns);
     }
-    if let Some(octets) = input.first_chunk() {
-        written_and_read(u64::from_be_bytes(*octets));
+    if let Some(bytes) = input.first_chunk() {
+        written_and_read(u64::from_be_bytes(*bytes));
     }
 }
 

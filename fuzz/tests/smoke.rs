@@ -95,11 +95,11 @@ targets! {
 
 #[test]
 fn a_target_that_fails_on_few_inputs_is_found() {
-    fn dislikes_an_octet(input: &[u8]) {
+    fn dislikes_an_byte(input: &[u8]) {
         assert!(!input.starts_with(b"a\x80"));
     }
     let corpus = [b"abc".to_vec(), b"xyz".to_vec()];
-    let failure = smoke(("planted", dislikes_an_octet), &corpus, INPUTS).unwrap_err();
+    let failure = smoke(("planted", dislikes_an_byte), &corpus, INPUTS).unwrap_err();
     assert!(failure.contains("planted failed on [61, 80"), "{failure}");
     fs::remove_dir_all(folder("artifacts", "planted")).expect("what was just kept");
 }

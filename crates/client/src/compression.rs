@@ -56,9 +56,9 @@ impl ResponseEncoding {
     #[inline]
     pub fn open(&self, message: Message<'_>, limit_bytes: usize) -> Result<Vec<u8>, Status> {
         if message.compressed {
-            self.inflate(message.octets, limit_bytes)
+            self.inflate(message.bytes, limit_bytes)
         } else {
-            Ok(message.octets.to_vec())
+            Ok(message.bytes.to_vec())
         }
     }
 

@@ -32,11 +32,11 @@ pub(crate) fn decompressed<'a>(
     inflated_bytes: &mut usize,
 ) -> Result<Cow<'a, [u8]>, Status> {
     if !message.compressed {
-        return Ok(Cow::Borrowed(message.octets));
+        return Ok(Cow::Borrowed(message.bytes));
     }
     check_flag(encoding)?;
     let mut inflated = Vec::new();
-    let result = gzip::decompress(message.octets, limit_bytes, &mut inflated);
+    let result = gzip::decompress(message.bytes, limit_bytes, &mut inflated);
     *inflated_bytes += match result {
         Err(GzipError::TooLarge { limit_bytes }) => limit_bytes,
         _ => inflated.len(),
@@ -89,13 +89,19 @@ mod tests {
         assert_eq!(prefix[0], 1);
         assert_eq!(prefix[1..], (octets.len() as u32).to_be_bytes());
         let compressed = true;
-        let message = Message { compressed, octets };
+        let message = Message {
+            compressed,
+            bytes: octets,
+        };
         let mut inflated_bytes = 0;
         let inflated = decompressed(message, Encoding::Gzip, 10_000, &mut inflated_bytes).unwrap();
         assert_eq!(*inflated, [7; 10_000]);
         assert_eq!(inflated_bytes, 10_000);
         let code = |encoding, octets, limit_bytes| {
-            let message = Message { compressed, octets };
+            let message = Message {
+                compressed,
+                bytes: octets,
+            };
             let error = decompressed(message, encoding, limit_bytes, &mut 0).unwrap_err();
             error.code
         };

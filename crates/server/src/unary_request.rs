@@ -105,7 +105,7 @@ mod tests {
             let mut request = PartialRequest::default();
             request.push(&body[..split], Encoding::Identity, 5).unwrap();
             request.push(&body[split..], Encoding::Identity, 5).unwrap();
-            assert_eq!(request.message().unwrap().octets, b"hello");
+            assert_eq!(request.message().unwrap().bytes, b"hello");
         }
         let mut request = PartialRequest::default();
         for byte in &body {
@@ -114,7 +114,7 @@ mod tests {
                 .push(std::slice::from_ref(byte), Encoding::Identity, 5)
                 .unwrap();
         }
-        assert_eq!(request.message().unwrap().octets, b"hello");
+        assert_eq!(request.message().unwrap().bytes, b"hello");
     }
 
     #[test]

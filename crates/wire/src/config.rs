@@ -17,14 +17,14 @@ pub const TRUSTED_STREAM_WINDOW_BYTES: u32 = 4 << 20;
 /// Window of a connection of a trusted peer. h2load uses 2^30 for the same reason: flow control
 /// shall not be what is measured.
 pub const TRUSTED_CONNECTION_WINDOW_BYTES: u32 = 1 << 30;
-/// Header list that is stored, RFC 9113's count of 32 octets a field on top: hyper's default.
+/// Header list that is stored, RFC 9113's count of 32 bytes a field on top: hyper's default.
 pub const MAX_HEADER_LIST_BYTES: u32 = 16_384;
 /// Fields of a header list that are stored: Envoy stops at 100.
 pub const MAX_HEADER_FIELDS: usize = 128;
 /// Frames of one header block: nghttp2 allows 8 CONTINUATION frames.
 pub const MAX_HEADER_BLOCK_FRAMES: usize = 9;
-/// Octets of one header block, in header lists that are stored: beyond four h2 closes the
-/// connection. Coded octets are hardly ever more than those that they stand for.
+/// Bytes of one header block, in header lists that are stored: beyond four h2 closes the
+/// connection. Coded bytes are hardly ever more than those that they stand for.
 pub const MAX_HEADER_BLOCK_LISTS: usize = 4;
 /// What the peer's windows may hold back on a connection from the open internet before no further
 /// stream is taken: sixteen of the largest messages that gRPC clients take (4 MiB). hyper's 400 KiB

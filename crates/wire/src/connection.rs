@@ -7,23 +7,35 @@ use crate::frame::PREFACE;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::settings::Settings;
+use crate::side::Side;
 use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 
-/// Which side of a connection this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Opens streams.
-    Client,
-    /// Answers them.
-    Server,
-}
-
-/// One HTTP/2 connection of either side.
+/// One HTTP/2 connection of either side. It performs no I/O and has no clock: its owner reads and
+/// writes the bytes.
 ///
-/// Call order: [`Connection::new`] puts the connection preface in the output; whenever bytes have come,
-/// [`Connection::receive`] handles the whole frames among them and calls the visitor; what is to be
-/// written is in [`Sender::output`] afterwards. Nothing here knows a socket or a clock.
+/// There are four families of methods:
+///
+/// 1. **Making**: [`Connection::new`] makes a connection, [`Connection::renew`] and
+///    [`Connection::renew_with`] make it as new and keep its memory. The connection preface is in
+///    the output afterwards.
+/// 2. **Input**: [`Connection::receive`] takes the bytes that were read, and calls the [`Visitor`]
+///    for everything that they mean.
+/// 3. **Actions** are methods of the [`Sender`]: [`open`](Sender::open),
+///    [`headers`](Sender::headers), [`data`](Sender::data), [`request`](Sender::request),
+///    [`reply`](Sender::reply), [`reset`](Sender::reset), [`release`](Sender::release),
+///    [`ping`](Sender::ping), [`goaway`](Sender::goaway). They may be called at any time between
+///    the others, and by the visitor during input.
+/// 4. **Output**: [`Sender::output`] has the bytes that are to be written.
+///
+/// After every call of the first three, the owner writes the output, in one piece or in several, and
+/// takes away what it has written:
+///
+/// ```text
+/// new -> write output -> | read -> receive (the visitor acts) -> more actions -> write output | ...
+/// ```
+///
+/// An error of `receive` ends the connection: its GOAWAY is written, and nothing more is received.
 #[derive(Debug)]
 pub struct Connection {
     /// The reading half.
@@ -44,8 +56,8 @@ impl Connection {
         connection
     }
 
-    /// Forgets everything, as if this were a new connection with `config`, but keeps its memory;
-    /// the connection preface is in the output.
+    /// Makes this a new connection with `config` and keeps its memory; the connection preface is in
+    /// the output.
     pub fn renew(&mut self, config: &ConnectionConfig) {
         self.forget(config);
         self.write_preface();

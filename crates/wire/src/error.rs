@@ -66,7 +66,8 @@ pub enum Initiator {
 }
 
 /// The peer broke a rule that the connection cannot survive. A GOAWAY with `code` is in the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the peer broke HTTP/2: {reason} ({code})")]
 pub struct ConnectionError {
     /// What the GOAWAY says.
     pub code: ErrorCode,
@@ -92,36 +93,19 @@ impl ConnectionError {
     }
 }
 
-impl fmt::Display for ConnectionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the peer broke HTTP/2: {} ({})", self.reason, self.code)
-    }
-}
-
-impl core::error::Error for ConnectionError {}
-
 /// Why no stream can be opened now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotOpen {
     /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS is reached: wait until a stream ends.
+    #[error("the peer's limit of concurrent streams is reached")]
     Concurrency,
     /// A GOAWAY came or was sent: open a new connection.
+    #[error("the connection is going away")]
     GoingAway,
     /// All 2^30 ids of this side are used up (RFC 9113 section 5.1.1): open a new connection.
+    #[error("the stream ids of this connection are used up")]
     IdsUsedUp,
 }
-
-impl fmt::Display for CannotOpen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Concurrency => "the peer's limit of concurrent streams is reached",
-            Self::GoingAway => "the connection is going away",
-            Self::IdsUsedUp => "the stream ids of this connection are used up",
-        })
-    }
-}
-
-impl core::error::Error for CannotOpen {}
 
 #[cfg(test)]
 mod tests {

@@ -1,16 +1,17 @@
 //! What a client says first on a connection that is made for one call.
 
 use crate::config::ConnectionConfig;
-use crate::connection::{Connection, Side};
+use crate::connection::Connection;
 use crate::grpc::message::PREFIX_BYTES;
 use crate::header_block::HeaderBlock;
+use crate::side::Side;
 use alloc::vec::Vec;
 
-/// Preface, SETTINGS and one whole unary request: the octets of one write. They are the same on
+/// Preface, SETTINGS and one whole unary request: the bytes of one write. They are the same on
 /// every new connection, so they are made once. See [`Connection::renew_with`].
 #[derive(Clone, Debug)]
 pub struct FirstFlight {
-    pub(crate) octets: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) body_bytes: usize,
 }
 
@@ -23,7 +24,7 @@ impl FirstFlight {
         let sender = &mut connection.sender;
         let stream = sender.request(&mut head.clone(), &[], message).ok()?;
         (sender.blocked_bytes(stream) == 0).then(|| Self {
-            octets: core::mem::take(&mut sender.output),
+            bytes: core::mem::take(&mut sender.output),
             body_bytes: PREFIX_BYTES + message.len(),
         })
     }

@@ -3,7 +3,7 @@
 /// The largest window, RFC 9113 section 6.9.1.
 pub const MAX_WINDOW_BYTES: u32 = (1 << 31) - 1;
 
-/// The other side would hold more than 2^31-1 octets of credit.
+/// The other side would hold more than 2^31-1 bytes of credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowOverflow;
 
@@ -21,7 +21,7 @@ impl Window {
         Self(bytes.min(MAX_WINDOW_BYTES) as i32)
     }
 
-    /// Octets that may be sent now.
+    /// Bytes that may be sent now.
     #[inline]
     pub fn available_bytes(self) -> usize {
         self.0.max(0) as usize
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_one_octet_is_refilled_every_octet() {
+    fn a_window_of_one_byte_is_refilled_every_byte() {
         let mut credit = Credit::new(1);
         assert!(credit.receive(1));
         assert_eq!(credit.release(1, 1), Some(1));

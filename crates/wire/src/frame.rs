@@ -1,8 +1,8 @@
-//! Frames: the nine octets in front of everything, RFC 9113 section 4.1.
+//! Frames: the nine bytes in front of everything, RFC 9113 section 4.1.
 
 use alloc::vec::Vec;
 
-/// Octets of a frame header.
+/// Bytes of a frame header.
 pub const HEADER_BYTES: usize = 9;
 
 /// What a client sends before its first frame, RFC 9113 section 3.4.
@@ -42,14 +42,14 @@ pub mod flag {
     pub const END_HEADERS: u8 = 0x4;
     /// On DATA and HEADERS: a pad length stands first.
     pub const PADDED: u8 = 0x8;
-    /// On HEADERS: five octets of priority stand before the block.
+    /// On HEADERS: five bytes of priority stand before the block.
     pub const PRIORITY: u8 = 0x20;
 }
 
 /// A frame header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Octets of the payload.
+    /// Bytes of the payload.
     pub length: usize,
     /// One of [`kind`], or a type that is to be ignored.
     pub kind: u8,
@@ -60,20 +60,20 @@ pub struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Reads the nine octets.
+    /// Reads the nine bytes.
     #[inline]
-    pub fn parse(octets: &[u8; HEADER_BYTES]) -> Self {
-        let length_and_kind = u32::from_be_bytes([octets[0], octets[1], octets[2], octets[3]]);
-        let stream_id = u32::from_be_bytes([octets[5], octets[6], octets[7], octets[8]]);
+    pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Self {
+        let length_and_kind = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let stream_id = u32::from_be_bytes([bytes[5], bytes[6], bytes[7], bytes[8]]);
         Self {
             length: (length_and_kind >> 8) as usize,
             kind: length_and_kind as u8,
-            flags: octets[4],
+            flags: bytes[4],
             stream_id: stream_id & 0x7fff_ffff,
         }
     }
 
-    /// The nine octets. `length` must be below 2^24.
+    /// The nine bytes. `length` must be below 2^24.
     #[inline]
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24);
@@ -90,7 +90,7 @@ impl FrameHeader {
         self.flags & flag != 0
     }
 
-    /// Appends the nine octets.
+    /// Appends the nine bytes.
     #[inline]
     pub fn write(self, output: &mut Vec<u8>) {
         output.extend_from_slice(&self.to_bytes());
@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn the_reserved_bit_is_ignored() {
-        let mut octets = FrameHeader {
+        let mut bytes = FrameHeader {
             length: 1,
             kind: 0,
             flags: 0,
             stream_id: 5,
         }
         .to_bytes();
-        octets[5] |= 0x80;
-        assert_eq!(FrameHeader::parse(&octets).stream_id, 5);
+        bytes[5] |= 0x80;
+        assert_eq!(FrameHeader::parse(&bytes).stream_id, 5);
     }
 }

@@ -5,7 +5,7 @@ use crate::hpack::{Encoder, Indexing};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// First octet of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
+/// First byte of a literal with a literal name that enters no table, RFC 7541 section 6.2.2.
 const LITERAL_WITHOUT_INDEXING: u8 = 0x00;
 
 /// A field that differs from call to call, added to a [`HeaderBlock`].
@@ -23,7 +23,7 @@ pub struct ExtraField<'a> {
 /// A header list of ONE connection that is sent again and again.
 ///
 /// The first use enters its fields into the dynamic table, the second finds all of them there, and
-/// from then on sending it is a copy of a few octets, for as long as the table does not change.
+/// from then on sending it is a copy of a few bytes, for as long as the table does not change.
 /// Clones share the fields: ten thousand connections that send the same list keep it once.
 #[derive(Clone, Debug)]
 pub struct HeaderBlock {
@@ -35,19 +35,19 @@ pub struct HeaderBlock {
 }
 
 /// Room for a remembered HEADERS frame. A fixed size makes writing one a few moves without a call;
-/// a block whose fields all stand in the table takes an octet for each.
+/// a block whose fields all stand in the table takes a byte for each.
 pub(crate) const FRAME_ROOM_BYTES: usize = 32;
 
 /// A whole HEADERS frame but for its flags and its stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    pub octets: [u8; FRAME_ROOM_BYTES],
+    pub bytes: [u8; FRAME_ROOM_BYTES],
     /// 0: there is none, or it is longer.
     pub length: usize,
 }
 
 const NO_FRAME: Frame = Frame {
-    octets: [0; FRAME_ROOM_BYTES],
+    bytes: [0; FRAME_ROOM_BYTES],
     length: 0,
 };
 
@@ -123,10 +123,10 @@ fn frame_of(encoded: &[u8]) -> Frame {
         flags: 0,
         stream_id: 0,
     };
-    let mut octets = [0; FRAME_ROOM_BYTES];
-    octets[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
-    octets[HEADER_BYTES..length].copy_from_slice(encoded);
-    Frame { octets, length }
+    let mut bytes = [0; FRAME_ROOM_BYTES];
+    bytes[..HEADER_BYTES].copy_from_slice(&header.to_bytes());
+    bytes[HEADER_BYTES..length].copy_from_slice(encoded);
+    Frame { bytes, length }
 }
 
 /// A string literal without Huffman coding, RFC 7541 section 5.2.
@@ -152,9 +152,9 @@ mod tests {
     use crate::hpack::{Decoder, HeaderList};
     use alloc::vec;
 
-    fn decoded(decoder: &mut Decoder, octets: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    fn decoded(decoder: &mut Decoder, bytes: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut list = HeaderList::new(1 << 20, 100);
-        decoder.decode(octets, &mut list).unwrap();
+        decoder.decode(bytes, &mut list).unwrap();
         list.iter()
             .map(|field| (field.name.to_vec(), field.value.to_vec()))
             .collect()
@@ -170,10 +170,10 @@ mod tests {
         let (mut encoder, mut decoder) = (Encoder::new(4096), Decoder::new(4096));
         let mut lengths = Vec::new();
         for _ in 0..3 {
-            let mut octets = Vec::new();
-            block.encode(&mut encoder, &mut octets);
-            assert_eq!(decoded(&mut decoder, &octets), *block.fields);
-            lengths.push(octets.len());
+            let mut bytes = Vec::new();
+            block.encode(&mut encoder, &mut bytes);
+            assert_eq!(decoded(&mut decoder, &bytes), *block.fields);
+            lengths.push(bytes.len());
         }
         assert_eq!(lengths[1..], [2, 2]);
     }

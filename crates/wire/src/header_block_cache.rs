@@ -1,6 +1,6 @@
 //! Header blocks that were seen before.
 //!
-//! A block of octets decodes to the same fields as last time if it inserted nothing into the
+//! A block of bytes decodes to the same fields as last time if it inserted nothing into the
 //! dynamic table then and the table has not changed since. Servers and clients see the same few
 //! blocks millions of times; remembering what they meant saves decoding, validating and routing.
 
@@ -9,7 +9,7 @@ const MAX_REMEMBERED_BYTES: usize = 64;
 /// Blocks that are remembered: heads of a few methods, or a response's head and trailers.
 const REMEMBERED_BLOCKS: usize = 4;
 
-/// Where in a message a block stands: the same octets mean something else there.
+/// Where in a message a block stands: the same bytes mean something else there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockPosition {
     Head,
@@ -21,9 +21,9 @@ struct Entry {
     /// 0 for an unused entry: no header block is empty.
     length: u8,
     position: BlockPosition,
-    /// What [`digest`] makes of the octets.
+    /// What [`digest`] makes of the bytes.
     digest: u64,
-    octets: [u8; MAX_REMEMBERED_BYTES],
+    bytes: [u8; MAX_REMEMBERED_BYTES],
     meaning: u32,
 }
 
@@ -31,7 +31,7 @@ const UNUSED: Entry = Entry {
     length: 0,
     position: BlockPosition::Head,
     digest: 0,
-    octets: [0; MAX_REMEMBERED_BYTES],
+    bytes: [0; MAX_REMEMBERED_BYTES],
     meaning: 0,
 };
 
@@ -63,7 +63,7 @@ impl HeaderBlockCache {
             usize::from(entry.length) == block.len()
                 && entry.digest == digest
                 && entry.position == position
-                && (block.len() <= DIGESTED_BYTES || is_same(&entry.octets[..block.len()], block))
+                && (block.len() <= DIGESTED_BYTES || is_same(&entry.bytes[..block.len()], block))
         };
         self.entries.iter().find(same).map(|entry| entry.meaning)
     }
@@ -88,7 +88,7 @@ impl HeaderBlockCache {
         entry.length = block.len() as u8;
         entry.position = position;
         entry.digest = digest(block);
-        entry.octets[..block.len()].copy_from_slice(block);
+        entry.bytes[..block.len()].copy_from_slice(block);
         entry.meaning = meaning;
     }
 }
@@ -96,8 +96,8 @@ impl HeaderBlockCache {
 /// Blocks up to this length are told apart by their digest and length alone.
 const DIGESTED_BYTES: usize = 8;
 
-/// The first and the last octets of a block in one number. They overlap in blocks of less than
-/// eight octets, so that with the length it says all about those.
+/// The first and the last bytes of a block in one number. They overlap in blocks of less than
+/// eight bytes, so that with the length it says all about those.
 #[inline]
 fn digest(block: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (block.first_chunk::<4>(), block.last_chunk::<4>()) {
@@ -106,10 +106,10 @@ fn digest(block: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (block.first_chunk::<2>(), block.last_chunk::<2>()) {
         return u64::from(u16::from_le_bytes(*first)) << 16 | u64::from(u16::from_le_bytes(*last));
     }
-    block.first().map_or(0, |octet| u64::from(*octet))
+    block.first().map_or(0, |byte| u64::from(*byte))
 }
 
-/// Whether two blocks of one length, above eight octets, are the same. Up to 32 octets their ends
+/// Whether two blocks of one length, above eight bytes, are the same. Up to 32 bytes their ends
 /// overlap and are compared without a call.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_differ_in_one_octet_are_told_apart_at_every_length() {
+    fn blocks_that_differ_in_one_byte_are_told_apart_at_every_length() {
         for length in 1..=MAX_REMEMBERED_BYTES {
             let mut cache = HeaderBlockCache::new();
             let block = [0x55; MAX_REMEMBERED_BYTES];

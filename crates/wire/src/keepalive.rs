@@ -10,11 +10,11 @@ pub const CLIENT_TIME_MIN_NS: u64 = 10_000_000_000;
 /// How long an answer may take where nobody says otherwise: grpc-go's and grpc-java's default.
 pub const TIMEOUT_NS: u64 = 20_000_000_000;
 /// What servers say in the debug data of GOAWAY to clients that ask too often. Clients of grpc-go
-/// and grpc-java know these octets, and ask half as often from then on; so do ours.
+/// and grpc-java know these bytes, and ask half as often from then on; so do ours.
 pub const TOO_MANY_PINGS: &str = "too_many_pings";
 
 /// A connection is looked at so often within the time of its silence. So the PING goes out between
-/// one and one and a half times that after the last octet.
+/// one and one and a half times that after the last byte.
 const LOOKS_PER_TIME: u64 = 4;
 
 /// When to ask, and how long to wait for the answer.

@@ -11,7 +11,7 @@
 //!   bytes out <-- output <----------- Sender <----------------+
 //! ```
 //!
-//! What each part knows is its own: [`frame`] the nine octets, [`hpack`] header compression,
+//! What each part knows is its own: [`frame`] the nine bytes, [`hpack`] header compression,
 //! [`settings`] what was agreed, [`flow`] the windows. The crate is `no_std`, which proves that
 //! there is no input, output or clock in it.
 #![no_std]
@@ -38,12 +38,14 @@ pub mod reset_pace;
 pub mod reset_queue;
 pub mod sender;
 pub mod settings;
+mod side;
+mod stream_state;
 mod streams;
 mod validate;
 pub mod visitor;
 
 pub use config::ConnectionConfig;
-pub use connection::{Connection, Side};
+pub use connection::Connection;
 pub use error::{CannotOpen, ConnectionError, ErrorCode, Initiator};
 pub use first_flight::FirstFlight;
 pub use header_block::{ExtraField, HeaderBlock};
@@ -53,5 +55,6 @@ pub use prepared_request::PreparedRequest;
 pub use reset_pace::ResetPace;
 pub use reset_queue::ResetQueue;
 pub use sender::Sender;
+pub use side::Side;
 pub use streams::StreamKey;
 pub use visitor::Visitor;

@@ -1,4 +1,4 @@
-//! A unary request that is made again and again: octets with a stream id patched in.
+//! A unary request that is made again and again: bytes with a stream id patched in.
 
 use crate::frame::{FrameHeader, HEADER_BYTES, flag};
 use crate::header_block::HeaderBlock;
@@ -21,11 +21,11 @@ const ROOM_BYTES: usize = 128;
 /// A HEADERS and a DATA frame as they were sent last.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
-    octets: [u8; ROOM_BYTES],
+    bytes: [u8; ROOM_BYTES],
     length: usize,
     /// Where the DATA frame begins.
     data_at: usize,
-    /// The state of the encoder's table for which the octets are right.
+    /// The state of the encoder's table for which the bytes are right.
     generation: u64,
 }
 
@@ -39,7 +39,7 @@ impl PreparedRequest {
         }
     }
 
-    /// The octets, if they are right while the table is as `generation` says.
+    /// The bytes, if they are right while the table is as `generation` says.
     #[inline]
     pub(crate) fn template(&self, generation: u64) -> Option<&Template> {
         let template = self.template.as_ref()?;
@@ -55,10 +55,10 @@ impl PreparedRequest {
         let is_whole = frame_bytes(&written[data_at..]) == Some(written.len() - data_at)
             && written[data_at + FLAGS_AT] & flag::END_STREAM != 0;
         if is_whole && written.len() <= ROOM_BYTES {
-            let mut octets = [0; ROOM_BYTES];
-            octets[..written.len()].copy_from_slice(written);
+            let mut bytes = [0; ROOM_BYTES];
+            bytes[..written.len()].copy_from_slice(written);
             self.template = Some(Template {
-                octets,
+                bytes,
                 length: written.len(),
                 data_at,
                 generation,
@@ -72,7 +72,7 @@ impl Template {
     #[inline]
     pub fn write(&self, stream_id: u32, output: &mut Vec<u8>) {
         let (head_at, id) = (output.len(), stream_id.to_be_bytes());
-        output.extend_from_slice(&self.octets);
+        output.extend_from_slice(&self.bytes);
         for frame_at in [head_at, head_at + self.data_at] {
             output[frame_at + STREAM_ID_AT..frame_at + HEADER_BYTES].copy_from_slice(&id);
         }
@@ -85,8 +85,8 @@ const FLAGS_AT: usize = 4;
 /// Where the stream id stands in a frame header.
 const STREAM_ID_AT: usize = 5;
 
-/// Octets of the frame at the front.
-fn frame_bytes(octets: &[u8]) -> Option<usize> {
-    let header = FrameHeader::parse(octets.first_chunk()?);
-    Some(HEADER_BYTES + header.length).filter(|length| *length <= octets.len())
+/// Bytes of the frame at the front.
+fn frame_bytes(bytes: &[u8]) -> Option<usize> {
+    let header = FrameHeader::parse(bytes.first_chunk()?);
+    Some(HEADER_BYTES + header.length).filter(|length| *length <= bytes.len())
 }

@@ -5,13 +5,13 @@ mod control;
 mod headers;
 
 use crate::config::{ConnectionConfig, MAX_HEADER_BLOCK_LISTS};
-use crate::connection::Side;
 use crate::error::{ConnectionError, ErrorCode, Initiator};
 use crate::frame::{FrameHeader, HEADER_BYTES, PREFACE, flag, kind};
 use crate::header_block_cache::HeaderBlockCache;
 use crate::hpack::{DEFAULT_TABLE_BYTES, Decoder, HeaderList};
 use crate::sender::Sender;
 use crate::settings::Settings;
+use crate::side::Side;
 use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 use alloc::vec::Vec;
@@ -87,8 +87,8 @@ impl Receiver {
         if !self.preface_came && !self.take_preface(&mut rest)? {
             return Ok(0);
         }
-        while let Some((octets, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
-            let header = FrameHeader::parse(octets);
+        while let Some((bytes, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let header = FrameHeader::parse(bytes);
             if header.length > self.own.max_frame_bytes as usize {
                 return Err(ConnectionError::frame_size(
                     "a frame above SETTINGS_MAX_FRAME_SIZE",
@@ -103,7 +103,7 @@ impl Receiver {
         Ok(input.len() - rest.len())
     }
 
-    /// The preface comes first; a wrong octet is told as soon as it is there.
+    /// The preface comes first; a wrong byte is told as soon as it is there.
     fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
         let known = rest.len().min(PREFACE.len());
         if rest[..known] != PREFACE[..known] {

@@ -17,7 +17,8 @@ use crate::header_block::{ExtraField, HeaderBlock};
 use crate::hpack::Encoder;
 use crate::id_runs::IdRuns;
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
-use crate::streams::{BlockedData, Remote, StreamKey, Streams};
+use crate::stream_state::{BlockedData, RemoteState};
+use crate::streams::{StreamKey, Streams};
 use alloc::vec::Vec;
 use blocked::BlockedStreams;
 
@@ -29,7 +30,7 @@ const MAX_STREAM_ID: u32 = (1 << 31) - 1;
 /// The writing half of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    /// Octets due to be written, in order. The owner takes them away (or swaps the `Vec`).
+    /// Bytes due to be written, in order. The owner takes them away (or swaps the `Vec`).
     pub output: Vec<u8>,
     pub(crate) encoder: Encoder,
     pub(crate) streams: Streams,
@@ -47,7 +48,7 @@ pub struct Sender {
     pub(crate) goaway_came: bool,
     pub(crate) goaway_sent: bool,
     /// The last id that our GOAWAY promised to look at.
-    promised_id: u32,
+    goaway_last_id: u32,
     blocked: BlockedStreams,
     /// Streams that we reset.
     resets: IdRuns,
@@ -101,7 +102,7 @@ impl Sender {
             last_peer_id: 0,
             goaway_came: false,
             goaway_sent: false,
-            promised_id: 0,
+            goaway_last_id: 0,
             blocked: BlockedStreams::new(config.max_blocked_bytes),
             resets: IdRuns::default(),
             implicitly_closed: IdRuns::default(),
@@ -230,7 +231,7 @@ impl Sender {
         {
             let end = if end_stream { flag::END_STREAM } else { 0 };
             let [a, b, c, d] = id.to_be_bytes();
-            self.output.extend_from_slice(&frame.octets);
+            self.output.extend_from_slice(&frame.bytes);
             self.output[start + 4..start + HEADER_BYTES].copy_from_slice(&[
                 flag::END_HEADERS | end,
                 a,
@@ -249,7 +250,7 @@ impl Sender {
         self.finish_header_block(start, id, end_stream);
     }
 
-    /// Turns the octets behind `start` + 9 into a HEADERS frame, and CONTINUATION where needed.
+    /// Turns the bytes behind `start` + 9 into a HEADERS frame, and CONTINUATION where needed.
     #[inline]
     fn finish_header_block(&mut self, start: usize, id: u32, end_stream: bool) {
         let length = self.output.len() - start - HEADER_BYTES;
@@ -296,7 +297,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        if state.remote != Remote::Closed {
+        if state.remote != RemoteState::Closed {
             state.local_closed = true;
             return;
         }
@@ -311,7 +312,7 @@ impl Sender {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        if state.local_closed && state.remote == Remote::Closed {
+        if state.local_closed && state.remote == RemoteState::Closed {
             let unreleased_bytes = state.unreleased_bytes;
             self.streams.remove(stream);
             self.release_connection(unreleased_bytes);
@@ -358,7 +359,7 @@ impl Sender {
     /// Whether frames of that stream, which is not alive, are nobody's fault: we reset it, so
     /// that they were on their way, or our GOAWAY left it out.
     pub(crate) fn is_ignored(&self, id: u32) -> bool {
-        (self.goaway_sent && id > self.promised_id) || self.resets.contains(id)
+        (self.goaway_sent && id > self.goaway_last_id) || self.resets.contains(id)
     }
 
     fn hold(&mut self, stream: StreamKey, bytes: Vec<u8>, end_stream: bool) {

@@ -58,7 +58,7 @@ impl Settings {
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
         if !payload.len().is_multiple_of(6) {
             return Err(ConnectionError::frame_size(
-                "SETTINGS is not a multiple of six octets",
+                "SETTINGS is not a multiple of six bytes",
             ));
         }
         for entry in payload.as_chunks::<6>().0 {

@@ -1,125 +1,21 @@
 //! The streams that are alive: found by id, numbered densely by index.
 
 use crate::flow::{Credit, Window};
-use alloc::boxed::Box;
+use crate::stream_state::{RemoteState, StreamState};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A stream while it lives.
+/// A handle of a stream. It is stale once the stream has ended, and then names no other.
 ///
-/// `index` is a small dense index that is used again after the stream has ended: keep state of your
-/// own in a `Vec` by it. A value whose stream has ended finds nobody.
+/// `index` is small and dense, and is used again after the stream has ended: keep state of your own
+/// in a `Vec` by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey {
-    /// Dense index.
+    /// Where the stream stands among those that are alive.
     pub index: u32,
     /// The id on the wire.
     pub id: u32,
-}
-
-/// What a direction of a stream has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Remote {
-    /// No head has come yet.
-    AwaitsHead,
-    /// The head is there: a body and trailers may follow.
-    Open,
-    /// The peer has ended its direction.
-    Closed,
-}
-
-/// One live stream.
-#[derive(Debug)]
-pub(crate) struct StreamState {
-    /// 0 while the index is free.
-    pub id: u32,
-    pub send_window: Window,
-    pub credit: Credit,
-    /// Body octets that have come and are not released yet.
-    pub unreleased_bytes: u32,
-    pub remote: Remote,
-    pub local_closed: bool,
-    /// Whether `cold` has a promise: the body's length was told in front.
-    pub has_promise: bool,
-    /// What most streams do not have.
-    pub cold: Option<Box<ColdState>>,
-}
-
-/// What most streams do not have, so that the state of the others fits in half a cache line.
-#[derive(Debug, Default)]
-pub(crate) struct ColdState {
-    /// Body octets that content-length still promises, if there was one.
-    pub promised_bytes: Option<u64>,
-    /// What flow control does not let go yet.
-    pub blocked: Option<BlockedData>,
-}
-
-impl StreamState {
-    /// What flow control does not let go yet.
-    #[inline]
-    pub fn blocked(&mut self) -> Option<&mut BlockedData> {
-        self.cold.as_mut()?.blocked.as_mut()
-    }
-
-    /// Octets that flow control does not let go yet.
-    pub fn blocked_bytes(&self) -> usize {
-        let blocked = self.cold.as_ref().and_then(|cold| cold.blocked.as_ref());
-        blocked.map_or(0, |blocked| blocked.bytes.len() - blocked.sent_bytes)
-    }
-
-    /// Whether content-length promises more than has come.
-    #[inline]
-    pub fn is_owed_body(&self) -> bool {
-        self.has_promise && self.cold.as_ref().and_then(|cold| cold.promised_bytes) > Some(0)
-    }
-
-    /// Notes what content-length says.
-    pub fn promise(&mut self, bytes: Option<u64>) {
-        self.has_promise = bytes.is_some();
-        if bytes.is_some() {
-            self.cold.get_or_insert_default().promised_bytes = bytes;
-        }
-    }
-
-    /// Counts a body against its content-length, RFC 9113 section 8.1.1.
-    #[inline]
-    pub fn keeps_promise(&mut self, bytes: usize, end_stream: bool) -> bool {
-        !self.has_promise || self.counts_against_promise(bytes as u64, end_stream)
-    }
-
-    fn counts_against_promise(&mut self, bytes: u64, end_stream: bool) -> bool {
-        let Some(cold) = &mut self.cold else {
-            return true;
-        };
-        let left = cold
-            .promised_bytes
-            .and_then(|promised| promised.checked_sub(bytes));
-        cold.promised_bytes = left;
-        left == Some(0) || (left.is_some() && !end_stream)
-    }
-}
-
-/// Output of one stream that waits for the peer's window.
-#[derive(Debug, Default)]
-pub(crate) struct BlockedData {
-    pub bytes: Vec<u8>,
-    pub sent_bytes: usize,
-    /// A header block that follows the bytes, encoded without the dynamic table: it goes out later
-    /// than blocks that are encoded after it.
-    pub trailers: Option<Vec<u8>>,
-    pub end_stream: bool,
-}
-
-impl BlockedData {
-    /// Drops what was sent once it is the larger part: a stream to which more is added before all
-    /// of it went does not grow with what it has sent, and each octet is moved once on average.
-    pub fn compact(&mut self) {
-        if self.sent_bytes > self.bytes.len() / 2 {
-            self.bytes.drain(..self.sent_bytes);
-            self.sent_bytes = 0;
-        }
-    }
 }
 
 const NO_INDEX: u32 = u32::MAX;
@@ -222,9 +118,9 @@ impl Streams {
             send_window,
             credit,
             unreleased_bytes: 0,
-            remote: Remote::AwaitsHead,
+            remote: RemoteState::AwaitingHead,
             local_closed: false,
-            has_promise: false,
+            has_content_length: false,
             cold: None,
         };
         let index = match self.free_indices.pop() {

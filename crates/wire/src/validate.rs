@@ -105,8 +105,8 @@ fn check<'a>(
 }
 
 fn check_regular(field: &Field<'_>, head: &mut Head) -> Result<(), Malformed> {
-    if field.name.is_empty() || !field.name.iter().all(|&octet| may_stand_in_name(octet)) {
-        return Err("a field name that is empty or has a forbidden octet");
+    if field.name.is_empty() || !field.name.iter().all(|&byte| may_stand_in_name(byte)) {
+        return Err("a field name that is empty or has a forbidden byte");
     }
     check_value(field.value)?;
     match field.name {
@@ -121,7 +121,7 @@ fn check_regular(field: &Field<'_>, head: &mut Head) -> Result<(), Malformed> {
 
 fn note_length(value: &[u8], head: &mut Head) -> Result<(), Malformed> {
     let text = core::str::from_utf8(value).map_err(|_| "content-length is no number")?;
-    let is_number = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let bytes = text
         .parse()
         .ok()
@@ -134,16 +134,16 @@ fn note_length(value: &[u8], head: &mut Head) -> Result<(), Malformed> {
 }
 
 /// RFC 9113 section 8.2.1: no controls, space, upper case, DEL or beyond, and no further colon.
-fn may_stand_in_name(octet: u8) -> bool {
-    matches!(octet, 0x21..=0x39 | 0x3b..=0x40 | 0x5b..=0x7e)
+fn may_stand_in_name(byte: u8) -> bool {
+    matches!(byte, 0x21..=0x39 | 0x3b..=0x40 | 0x5b..=0x7e)
 }
 
 fn check_value(value: &[u8]) -> Result<(), Malformed> {
-    let is_blank = |octet: Option<&u8>| matches!(octet, Some(b' ' | b'\t'));
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     if is_blank(value.first()) || is_blank(value.last()) {
         return Err("a field value begins or ends with a blank");
     }
-    match value.iter().any(|octet| matches!(octet, 0 | b'\r' | b'\n')) {
+    match value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) {
         true => Err("a field value has NUL, CR or LF"),
         false => Ok(()),
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_http_1_1_and_bad_octets_are_malformed() {
+    fn fields_of_http_1_1_and_bad_bytes_are_malformed() {
         for (name, value) in [
             ("connection", "close"),
             ("te", "gzip"),

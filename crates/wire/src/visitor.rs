@@ -31,7 +31,7 @@ pub trait Visitor {
         end_stream: bool,
     );
 
-    /// Part of the body, never empty unless it ends the stream. Its octets count against the
+    /// Part of the body, never empty unless it ends the stream. Its bytes count against the
     /// windows until [`Sender::release`], or the end of the stream.
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool);
 

@@ -107,7 +107,7 @@ fn a_call_that_is_refused_for_the_size_of_its_head_is_never_heard_of() {
 #[test]
 fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
     let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
-    let mut request = PreparedRequest::new(HeaderBlock::new(&REQUEST), b"forty octets".to_vec());
+    let mut request = PreparedRequest::new(HeaderBlock::new(&REQUEST), b"twelve bytes".to_vec());
     client.arrive(&window_setting(8));
     for _ in 0..3 {
         client.sender().prepared_request(&mut request).unwrap();
@@ -117,7 +117,7 @@ fn a_request_that_was_sent_in_part_is_not_remembered_as_whole() {
     client.sender().prepared_request(&mut request).unwrap();
     let written = frames(&client.take_output());
     let (data, body) = &written[1];
-    assert_eq!(body, b"\0\0\0\0\x0cforty octets");
+    assert_eq!(body, b"\0\0\0\0\x0ctwelve bytes");
     assert!(data.has(bookend_wire::frame::flag::END_STREAM));
 }
 
@@ -138,14 +138,14 @@ fn credit_for_a_request_that_is_all_sent_overflows_nothing() {
 fn a_malformed_priority_resets_no_stream_that_is_not_there() {
     let short = frame(kind::PRIORITY, 0, 9, &[0; 4]);
     let itself = frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 9, 0]);
-    for (octets, code) in [
+    for (bytes, code) in [
         (short, ErrorCode::FRAME_SIZE_ERROR),
         (itself, ErrorCode::PROTOCOL_ERROR),
     ] {
         let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         server.arrive(PREFACE);
         server.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
-        server.arrive(&octets);
+        server.arrive(&bytes);
         assert_eq!(server.error.unwrap().code, code);
     }
 }

@@ -30,7 +30,7 @@ enum Ends {
     StreamKey(ErrorCode),
 }
 
-/// What breaks the rule, the octets, what ends. Stream 1 is open, 3 half-closed by the client, 5
+/// What breaks the rule, the bytes, what ends. Stream 1 is open, 3 half-closed by the client, 5
 /// over, 7 reset by the client; 9 and above are idle, but 11 which was passed over.
 type Case = (&'static str, Vec<u8>, Ends);
 
@@ -67,17 +67,17 @@ fn heads(id: u32, block: &[u8], end_stream: bool) -> Vec<u8> {
     frame(kind::HEADERS, flag::END_HEADERS | end, id, block)
 }
 
-/// What `octets` end on a connection as described at [`Case`].
-fn ended_by(octets: &[u8]) -> Ends {
-    ended_on(&mut server(), octets)
+/// What `bytes` end on a connection as described at [`Case`].
+fn ended_by(bytes: &[u8]) -> Ends {
+    ended_on(&mut server(), bytes)
 }
 
-fn ended_on(end: &mut End, octets: &[u8]) -> Ends {
-    end.arrive(octets);
+fn ended_on(end: &mut End, bytes: &[u8]) -> Ends {
+    end.arrive(bytes);
     let written = frames(&end.take_output());
     let code_at = |payload: &[u8], at| {
         ErrorCode(u32::from_be_bytes(
-            payload[at..at + 4].try_into().expect("four octets"),
+            payload[at..at + 4].try_into().expect("four bytes"),
         ))
     };
     if let Some(error) = end.error {
@@ -96,13 +96,13 @@ fn ended_on(end: &mut End, octets: &[u8]) -> Ends {
 }
 
 fn check(cases: &[Case]) {
-    for (what, octets, ends) in cases {
-        assert_eq!(ended_by(octets), *ends, "{what}");
+    for (what, bytes, ends) in cases {
+        assert_eq!(ended_by(bytes), *ends, "{what}");
     }
 }
 
-fn any(kind: u8, flags: u8, id: u32, octets: &[u8]) -> Vec<u8> {
-    frame(kind, flags, id, octets)
+fn any(kind: u8, flags: u8, id: u32, bytes: &[u8]) -> Vec<u8> {
+    frame(kind, flags, id, bytes)
 }
 
 fn setting(id: u16, value: u32) -> Vec<u8> {
@@ -448,8 +448,8 @@ fn settings_that_a_server_may_not_send() {
         ("no push", setting(2, 0), Ends::Nothing),
         ("no streams", setting(3, 0), Ends::Nothing),
     ];
-    for (what, octets, ends) in cases {
-        assert_eq!(ended_on(&mut client(), &octets), ends, "{what}");
+    for (what, bytes, ends) in cases {
+        assert_eq!(ended_on(&mut client(), &bytes), ends, "{what}");
     }
     let promise = any(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2]);
     let greeted = [any(kind::SETTINGS, 0, 0, &[]), promise].concat();
@@ -516,8 +516,8 @@ fn connect(fields: &[(&'static str, &'static str)]) -> Vec<u8> {
 }
 
 fn each_ends_its_stream_alone(cases: &[(&str, Vec<u8>)]) {
-    for (what, octets) in cases {
-        assert_eq!(ended_by(octets), STREAM_PROTOCOL, "{what}");
+    for (what, bytes) in cases {
+        assert_eq!(ended_by(bytes), STREAM_PROTOCOL, "{what}");
     }
 }
 
@@ -625,13 +625,13 @@ fn responses_that_are_malformed_end_their_stream_alone() {
             .request(&mut head, &[], b"")
             .expect("a stream");
         client.take_output();
-        let octets: Vec<u8> = blocks
+        let bytes: Vec<u8> = blocks
             .iter()
             .flat_map(|(fields, end_stream)| heads(1, &encoded(fields), *end_stream))
             .collect();
-        ended_on(&mut client, &octets)
+        ended_on(&mut client, &bytes)
     };
-    let text = |octets: &'static [u8]| std::str::from_utf8(octets).expect("ASCII");
+    let text = |bytes: &'static [u8]| std::str::from_utf8(bytes).expect("ASCII");
     let head: Vec<_> = RESPONSE
         .iter()
         .map(|(name, value)| (text(name), text(value)))
@@ -665,8 +665,8 @@ fn responses_that_are_malformed_end_their_stream_alone() {
 
 #[test]
 fn hpack() {
-    let block = |octets: &[u8]| heads(15, octets, true);
-    let literal = |octets: &[u8]| block(&[&[0x83, 0x86, 0x84, 0x00, 0x01, b'a'], octets].concat());
+    let block = |bytes: &[u8]| heads(15, bytes, true);
+    let literal = |bytes: &[u8]| block(&[&[0x83, 0x86, 0x84, 0x00, 0x01, b'a'], bytes].concat());
     check(&[
         (
             "4.3/1, hpack 2.3.3/1: an index beyond the tables",
@@ -710,7 +710,7 @@ fn hpack() {
             COMPRESSION,
         ),
         (
-            "an integer of more than five octets",
+            "an integer of more than five bytes",
             literal(&[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]),
             COMPRESSION,
         ),
@@ -719,12 +719,12 @@ fn hpack() {
 
 #[test]
 fn prefaces() {
-    let greeted_by = |octets: &[u8]| {
+    let greeted_by = |bytes: &[u8]| {
         let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         server.take_output();
-        ended_on(&mut server, octets)
+        ended_on(&mut server, bytes)
     };
-    let with = |octets: Vec<u8>| [PREFACE.to_vec(), octets].concat();
+    let with = |bytes: Vec<u8>| [PREFACE.to_vec(), bytes].concat();
     assert_eq!(
         greeted_by(b"INVALID CONNECTION PREFACE\r\n\r\n"),
         PROTOCOL,

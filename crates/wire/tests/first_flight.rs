@@ -25,11 +25,11 @@ fn response() -> (HeaderBlock, HeaderBlock) {
 }
 
 /// What a new server makes of what the client says first, and its answer.
-fn answer(octets: &[u8], config: &ConnectionConfig) -> (Recorder, Vec<u8>) {
+fn answer(bytes: &[u8], config: &ConnectionConfig) -> (Recorder, Vec<u8>) {
     let mut server = Connection::new(Side::Server, config);
     let mut seen = Recorder::default();
-    let used = server.receive(octets, &mut seen).unwrap();
-    assert_eq!(used, octets.len(), "the request is whole");
+    let used = server.receive(bytes, &mut seen).unwrap();
+    assert_eq!(used, bytes.len(), "the request is whole");
     let (mut head, mut trailers) = response();
     let stream = seen.streams[&1];
     server
@@ -47,24 +47,24 @@ fn every_call_after_the_first_is_as_the_first_to_server_and_client() {
     let mut client = Connection::new(Side::Client, &config);
     let first = client.sender.request(&mut head(), &[], b"ping").unwrap();
     let written = std::mem::take(&mut client.sender.output);
-    let (server_saw, octets) = answer(&written, &config);
+    let (server_saw, bytes) = answer(&written, &config);
     let mut seen = Recorder::default();
-    client.receive(&octets, &mut seen).unwrap();
+    client.receive(&bytes, &mut seen).unwrap();
     for round in 0..50 {
         let stream = client.renew_with(&config, &first_flight).unwrap();
         assert_eq!(stream, first, "round {round}");
         let again = std::mem::take(&mut client.sender.output);
         assert_eq!(again, written);
-        let (server_saw_again, octets) = answer(&again, &config);
+        let (server_saw_again, bytes) = answer(&again, &config);
         assert_eq!(server_saw_again.events, server_saw.events);
         let mut seen_again = Recorder::default();
         // Now and then a connection is left in the middle of an answer.
         let come = if round % 3 == 0 {
-            octets.len() - 7
+            bytes.len() - 7
         } else {
-            octets.len()
+            bytes.len()
         };
-        client.receive(&octets[..come], &mut seen_again).unwrap();
+        client.receive(&bytes[..come], &mut seen_again).unwrap();
         assert_eq!(seen_again.events, seen.events[..seen_again.events.len()]);
         assert_eq!(seen_again.events.len() == seen.events.len(), round % 3 != 0);
         client.sender.goaway(ErrorCode::NO_ERROR, b"");
@@ -80,8 +80,8 @@ fn a_second_request_behind_an_opening_is_understood() {
     client.sender.request(&mut head(), &[], b"again").unwrap();
     let mut server = Connection::new(Side::Server, &config);
     let mut seen = Recorder::default();
-    let octets = std::mem::take(&mut client.sender.output);
-    assert_eq!(server.receive(&octets, &mut seen), Ok(octets.len()));
+    let bytes = std::mem::take(&mut client.sender.output);
+    assert_eq!(server.receive(&bytes, &mut seen), Ok(bytes.len()));
     let heads: Vec<_> = seen
         .events
         .iter()

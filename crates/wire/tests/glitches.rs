@@ -26,14 +26,14 @@ fn request(id: u32) -> Vec<u8> {
     frame(kind::HEADERS, flag::END_HEADERS, id, &[0x83, 0x86, 0x84])
 }
 
-fn glitches_of(server: &mut End, octets: &[u8]) -> u32 {
-    server.arrive(octets);
+fn glitches_of(server: &mut End, bytes: &[u8]) -> u32 {
+    server.arrive(bytes);
     assert_eq!(server.error, None);
     server.sender().take_glitches()
 }
 
-fn data(id: u32, octets: &[u8]) -> Vec<u8> {
-    frame(kind::DATA, 0, id, octets)
+fn data(id: u32, bytes: &[u8]) -> Vec<u8> {
+    frame(kind::DATA, 0, id, bytes)
 }
 
 fn update(id: u32, increment: u32) -> Vec<u8> {
@@ -62,8 +62,8 @@ fn useless_and_wrong_frames_are_one_glitch_each() {
         ("a stream error", update(1, 0)),
         ("a malformed request", frame(kind::HEADERS, 5, 3, &[0x83])),
     ];
-    for (what, octets) in cases {
-        assert_eq!(glitches_of(&mut server(), octets), 1, "{what}");
+    for (what, bytes) in cases {
+        assert_eq!(glitches_of(&mut server(), bytes), 1, "{what}");
     }
 }
 
@@ -130,8 +130,8 @@ fn frames_on_streams_that_our_goaway_left_out_are_ignored() {
         update(3, 1),
         frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]),
     ];
-    for octets in late {
-        server.arrive(&octets);
+    for bytes in late {
+        server.arrive(&bytes);
     }
     assert_eq!(server.error, None);
     assert!(!server.seen.streams.contains_key(&3));
@@ -139,7 +139,7 @@ fn frames_on_streams_that_our_goaway_left_out_are_ignored() {
     assert_eq!(server.error, None);
 }
 
-/// A server whose stream 1 holds back a body of that many octets, all windows being closed.
+/// A server whose stream 1 holds back a body of that many bytes, all windows being closed.
 fn server_that_holds(config: &ConnectionConfig, bytes: usize) -> End {
     let mut server = End::new(Side::Server, config);
     server.arrive(PREFACE);

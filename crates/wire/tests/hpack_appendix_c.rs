@@ -6,7 +6,7 @@ use bookend_wire::hpack::{
 
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-/// One header block of an example: its octets, its fields and the table behind it.
+/// One header block of an example: its bytes, its fields and the table behind it.
 struct Step<'a> {
     block: &'a str,
     fields: Pairs<'a>,
@@ -14,7 +14,7 @@ struct Step<'a> {
     table_bytes: usize,
 }
 
-fn octets(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits
         .chunks(2)
@@ -26,8 +26,8 @@ fn list() -> HeaderList {
     HeaderList::new(16 * 1024, 100)
 }
 
-fn text(octets: &[u8]) -> String {
-    String::from_utf8(octets.to_vec()).expect("the examples are ASCII")
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the examples are ASCII")
 }
 
 fn pairs<'a>(
@@ -50,7 +50,7 @@ fn decode_all(table_bytes: usize, steps: &[Step<'_>]) {
     let mut list = list();
     for step in steps {
         decoder
-            .decode(&octets(step.block), &mut list)
+            .decode(&bytes(step.block), &mut list)
             .expect("a block of the RFC");
         assert_eq!(pairs(list.iter()), owned(step.fields));
         assert_eq!(pairs(decoder.table_fields()), owned(step.table));
@@ -69,7 +69,7 @@ fn encode_all(table_bytes: usize, steps: &[Step<'_>]) {
             let (name, value) = (name.as_bytes(), value.as_bytes());
             encoder.field(name, value, Indexing::Incremental, &mut block);
         }
-        assert_eq!(block, octets(step.block));
+        assert_eq!(block, bytes(step.block));
         assert_eq!(pairs(encoder.table_fields()), owned(step.table));
         assert_eq!(encoder.table_bytes(), step.table_bytes);
     }
@@ -78,13 +78,13 @@ fn encode_all(table_bytes: usize, steps: &[Step<'_>]) {
 /// A block cut anywhere is an error or, cut between fields, fewer fields.
 fn cut_everywhere(table_bytes: usize, steps: &[Step<'_>]) {
     for cut_step in 0..steps.len() {
-        let block = octets(steps[cut_step].block);
+        let block = bytes(steps[cut_step].block);
         for cut in 0..block.len() {
             let mut decoder = Decoder::new(table_bytes);
             let mut list = list();
             for step in &steps[..cut_step] {
                 decoder
-                    .decode(&octets(step.block), &mut list)
+                    .decode(&bytes(step.block), &mut list)
                     .expect("a block of the RFC");
             }
             match decoder.decode(&block[..cut], &mut list) {
@@ -287,11 +287,11 @@ fn c_2_3_a_field_that_is_never_indexed_says_so() {
     let mut list = list();
     let mut decoder = Decoder::new(DEFAULT_TABLE_BYTES);
     decoder
-        .decode(&octets(C_2_3.block), &mut list)
+        .decode(&bytes(C_2_3.block), &mut list)
         .expect("a block of the RFC");
     assert!(list.iter().all(|field| field.never_indexed));
     decoder
-        .decode(&octets(C_2_2.block), &mut list)
+        .decode(&bytes(C_2_2.block), &mut list)
         .expect("a block of the RFC");
     assert!(!list.iter().any(|field| field.never_indexed));
 }
@@ -323,7 +323,7 @@ fn c_5_responses_without_huffman_are_decoded_with_eviction() {
 #[test]
 fn c_6_responses_with_huffman_are_decoded_and_encoded_with_eviction() {
     decode_all(RESPONSE_TABLE_BYTES, &responses(HUFFMAN_RESPONSES));
-    // "307" takes three octets either way. The RFC codes it, the encoder leaves it: nothing gained.
+    // "307" takes three bytes either way. The RFC codes it, the encoder leaves it: nothing gained.
     let encoded = [
         HUFFMAN_RESPONSES[0],
         PLAIN_RESPONSES[1],

@@ -30,7 +30,7 @@ fn pair(name: &str, value: &str) -> Pair {
     (name.into(), value.into())
 }
 
-/// A literal with both strings plain and shorter than 127 octets.
+/// A literal with both strings plain and shorter than 127 bytes.
 fn literal(pattern: u8, name: &[u8], value: &[u8]) -> Vec<u8> {
     [
         &[pattern, name.len() as u8],
@@ -77,7 +77,7 @@ fn a_block_shows_what_it_holds_and_not_what_the_last_one_held() {
 }
 
 #[test]
-fn octets_behind_a_field_begin_the_next_one() {
+fn bytes_behind_a_field_begin_the_next_one() {
     assert_eq!(decode_alone(&[INSERT_A, &[NEWEST]].concat()), Ok(2));
     assert_eq!(
         decode_alone(&[INSERT_A, &[0x00]].concat()),
@@ -349,7 +349,7 @@ fn a_huffman_string_too_large_for_list_and_table_is_counted_exactly() {
     let sixty_four = [&b"\x40\x01n\xa8"[..], &[0; 40]].concat();
     decoder
         .decode(&sixty_four, &mut list)
-        .expect("forty octets are sixty-four digits");
+        .expect("forty bytes are sixty-four digits");
     assert_eq!(
         (list.len(), list.size_bytes(), list.overflowed()),
         (0, 1 + 64 + 32, true)

@@ -35,7 +35,7 @@ impl Dice {
         choices[self.within(0..choices.len())]
     }
 
-    fn octets(&mut self, length: Range<usize>) -> Vec<u8> {
+    fn bytes(&mut self, length: Range<usize>) -> Vec<u8> {
         (0..self.within(length))
             .map(|_| self.next() as u8)
             .collect()
@@ -63,7 +63,7 @@ impl Dice {
             "x-trace",
         ];
         match self.within(0..10) {
-            0 => self.octets(0..40),
+            0 => self.bytes(0..40),
             1 => self.letters(1..80),
             _ => self.pick(&KNOWN).as_bytes().to_vec(),
         }
@@ -87,7 +87,7 @@ impl Dice {
         match self.within(0..100) {
             0 => self.letters(1000..6000),
             1 => (0..=255).collect(),
-            2..5 => self.octets(0..100),
+            2..5 => self.bytes(0..100),
             5..20 => self.letters(0..60),
             _ => self.pick(&KNOWN).as_bytes().to_vec(),
         }

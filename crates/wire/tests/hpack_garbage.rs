@@ -25,13 +25,13 @@ impl Garbage {
         (self.next() >> 32) as usize % end
     }
 
-    fn octets(&mut self, most: usize) -> Vec<u8> {
+    fn bytes(&mut self, most: usize) -> Vec<u8> {
         (0..self.below(most + 1))
             .map(|_| self.next() as u8)
             .collect()
     }
 
-    /// Representations whose first octets and lengths make sense, with anything inside.
+    /// Representations whose first bytes and lengths make sense, with anything inside.
     fn plausible(&mut self) -> Vec<u8> {
         let mut block = Vec::new();
         for _ in 0..self.below(12) {
@@ -39,7 +39,7 @@ impl Garbage {
             let index = [0, 1 + self.below(61) as u8, 62][self.below(3)];
             block.push(pattern | index);
             for _ in 0..self.below(3) {
-                let text = self.octets(100);
+                let text = self.bytes(100);
                 block.push(text.len() as u8 | [0, 0x80][self.below(2)]);
                 block.extend(text);
             }
@@ -47,12 +47,12 @@ impl Garbage {
         block
     }
 
-    /// A sound block with some octets changed, taken out or put in.
+    /// A sound block with some bytes changed, taken out or put in.
     fn damaged(&mut self) -> Vec<u8> {
         let mut block = Vec::new();
         let mut encoder = Encoder::new(TABLE_BYTES);
         for _ in 0..1 + self.below(8) {
-            let (name, value) = (self.octets(12), self.octets(60));
+            let (name, value) = (self.bytes(12), self.bytes(60));
             encoder.field(&name, &value, Indexing::Incremental, &mut block);
         }
         for _ in 0..self.below(4) {
@@ -66,7 +66,7 @@ impl Garbage {
         block
     }
 
-    /// One octet a field, many of them the newest in the table.
+    /// One byte a field, many of them the newest in the table.
     fn repetitive(&mut self) -> Vec<u8> {
         (0..self.below(200))
             .map(|_| 0x80 | [1 + self.below(61) as u8, 62][self.below(2)])
@@ -75,7 +75,7 @@ impl Garbage {
 
     fn block(&mut self) -> Vec<u8> {
         match self.below(4) {
-            0 => self.octets(64),
+            0 => self.bytes(64),
             1 => self.plausible(),
             2 => self.repetitive(),
             _ => self.damaged(),
@@ -135,10 +135,10 @@ fn garbage_is_answered_within_bounds() {
 fn long_strings_that_fit_nowhere_are_counted_without_being_kept() {
     let mut decoder = Decoder::new(TABLE_BYTES);
     let mut list = HeaderList::new(LIST_BYTES, LIST_FIELDS);
-    // 4,000 octets, plain and as Huffman code of the digit 0 (five zero bits each: 6,400 digits).
-    for (first, octet) in [(0x7f, b'v'), (0xff, 0)] {
+    // 4,000 bytes, plain and as Huffman code of the digit 0 (five zero bits each: 6,400 digits).
+    for (first, byte) in [(0x7f, b'v'), (0xff, 0)] {
         let length = [first, 0xa1, 0x1e];
-        let block = [&[0x40, 1, b'n'][..], &length, &[octet; 4000]].concat();
+        let block = [&[0x40, 1, b'n'][..], &length, &[byte; 4000]].concat();
         decoder
             .decode(&block, &mut list)
             .expect("less than four times the limit");
@@ -151,11 +151,11 @@ fn long_strings_that_fit_nowhere_are_counted_without_being_kept() {
 #[test]
 fn enormous_strings_take_no_memory() {
     let mut list = HeaderList::new(LIST_BYTES, LIST_FIELDS);
-    // A million octets, plain and as Huffman code.
-    for (first, octet) in [(0x7f, b'v'), (0xff, 0)] {
+    // A million bytes, plain and as Huffman code.
+    for (first, byte) in [(0x7f, b'v'), (0xff, 0)] {
         let mut decoder = Decoder::new(TABLE_BYTES);
         let length = [first, 0xc1, 0x83, 0x3d];
-        let block = [&[0x40, 1, b'n'][..], &length, &vec![octet; 1_000_000]].concat();
+        let block = [&[0x40, 1, b'n'][..], &length, &vec![byte; 1_000_000]].concat();
         assert_eq!(decoder.decode(&block, &mut list), Err(HpackError::TooLarge));
         check_bounds(&decoder, &list);
     }

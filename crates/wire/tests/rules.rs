@@ -25,9 +25,9 @@ fn request(id: u32, end_stream: bool) -> Vec<u8> {
 }
 
 /// The connection's end: the code of its GOAWAY.
-fn ended_by(octets: &[u8]) -> Option<ErrorCode> {
+fn ended_by(bytes: &[u8]) -> Option<ErrorCode> {
     let mut server = server();
-    server.arrive(octets);
+    server.arrive(bytes);
     let error = server.error?;
     let written = frames(&server.take_output());
     let (header, payload) = written.last().expect("a GOAWAY");
@@ -37,9 +37,9 @@ fn ended_by(octets: &[u8]) -> Option<ErrorCode> {
 }
 
 /// The stream's end: the code of its RST_STREAM, while the connection lives.
-fn reset_by(id: u32, octets: &[u8]) -> Option<ErrorCode> {
+fn reset_by(id: u32, bytes: &[u8]) -> Option<ErrorCode> {
     let mut server = server();
-    server.arrive(octets);
+    server.arrive(bytes);
     assert_eq!(server.error, None);
     let written = frames(&server.take_output());
     let reset = |(header, payload): &(bookend_wire::frame::FrameHeader, Vec<u8>)| {
@@ -75,15 +75,15 @@ fn trailers_of_a_stream_that_was_reset_are_ignored_however_many_ids_were_passed_
     assert_eq!(error.code, PROTOCOL);
 }
 
-/// What breaks a rule, the octets, the code that the RFC names.
+/// What breaks a rule, the bytes, the code that the RFC names.
 type Case = (&'static str, Vec<u8>, ErrorCode);
 
 const PROTOCOL: ErrorCode = ErrorCode::PROTOCOL_ERROR;
 const SIZE: ErrorCode = ErrorCode::FRAME_SIZE_ERROR;
 
 fn assert_ended_by(cases: &[Case]) {
-    for (what, octets, code) in cases {
-        assert_eq!(ended_by(octets), Some(*code), "{what}");
+    for (what, bytes, code) in cases {
+        assert_eq!(ended_by(bytes), Some(*code), "{what}");
     }
 }
 
@@ -132,7 +132,7 @@ fn broken_rules_of_control_frames_end_the_connection_with_the_code_of_the_rfc() 
     let settings = |flags, id, length| frame(kind::SETTINGS, flags, id, &vec![0; length]);
     let ping = |id, length| frame(kind::PING, 0, id, &vec![0; length]);
     let goaway = |id, length| frame(kind::GOAWAY, 0, id, &vec![0; length]);
-    let update = |id, octets: &[u8]| frame(kind::WINDOW_UPDATE, 0, id, octets);
+    let update = |id, bytes: &[u8]| frame(kind::WINDOW_UPDATE, 0, id, bytes);
     let reset = |id, length| frame(kind::RST_STREAM, 0, id, &vec![0; length]);
     let priority = frame(kind::PRIORITY, 0, 0, &[0; 5]);
     let overflow = update(0, &[0x7f, 255, 255, 255]);
@@ -141,7 +141,7 @@ fn broken_rules_of_control_frames_end_the_connection_with_the_code_of_the_rfc() 
         ("SETTINGS cut", settings(0, 0, 5), SIZE),
         ("an ACK with settings", settings(flag::ACK, 0, 6), SIZE),
         ("PING on a stream", ping(1, 8), PROTOCOL),
-        ("PING of seven octets", ping(0, 7), SIZE),
+        ("PING of seven bytes", ping(0, 7), SIZE),
         ("GOAWAY on a stream", goaway(1, 8), PROTOCOL),
         ("GOAWAY cut", goaway(0, 7), SIZE),
         ("WINDOW_UPDATE cut", update(0, &[0; 3]), SIZE),
@@ -166,7 +166,7 @@ fn broken_rules_of_control_frames_end_the_connection_with_the_code_of_the_rfc() 
 #[test]
 fn broken_rules_of_a_stream_end_it_alone() {
     let protocol = ErrorCode::PROTOCOL_ERROR;
-    let update = |octets: [u8; 4]| frame(kind::WINDOW_UPDATE, 0, 1, &octets);
+    let update = |bytes: [u8; 4]| frame(kind::WINDOW_UPDATE, 0, 1, &bytes);
     let malformed = |block: &[u8]| frame(kind::HEADERS, 5, 3, block);
     let cases: &[(&str, u32, Vec<u8>, ErrorCode)] = &[
         ("WINDOW_UPDATE by nothing", 1, update([0; 4]), protocol),
@@ -189,7 +189,7 @@ fn broken_rules_of_a_stream_end_it_alone() {
             protocol,
         ),
         (
-            "PRIORITY of four octets",
+            "PRIORITY of four bytes",
             1,
             frame(kind::PRIORITY, 0, 1, &[0; 4]),
             ErrorCode::FRAME_SIZE_ERROR,
@@ -209,8 +209,8 @@ fn broken_rules_of_a_stream_end_it_alone() {
         ("a response as a request", 3, malformed(&[0x88]), protocol),
         ("pseudo-headers in trailers", 1, request(1, true), protocol),
     ];
-    for (what, id, octets, code) in cases {
-        assert_eq!(reset_by(*id, octets), Some(*code), "{what}");
+    for (what, id, bytes, code) in cases {
+        assert_eq!(reset_by(*id, bytes), Some(*code), "{what}");
     }
 }
 
@@ -263,14 +263,14 @@ fn more_than_the_windows_allow_is_a_fault_of_the_peer() {
 }
 
 #[test]
-fn content_length_is_kept_to_the_octet() {
+fn content_length_is_kept_to_the_byte() {
     let with_length = |length: u8| {
         // content-length is entry 28 of the static table.
         let block = [0x83, 0x86, 0x84, 0x0f, 13, 1, b'0' + length];
         frame(kind::HEADERS, flag::END_HEADERS, 3, &block)
     };
-    let body = |octets: &[u8]| frame(kind::DATA, flag::END_STREAM, 3, octets);
-    let sent = |length, octets: &[u8]| [with_length(length), body(octets)].concat();
+    let body = |bytes: &[u8]| frame(kind::DATA, flag::END_STREAM, 3, bytes);
+    let sent = |length, bytes: &[u8]| [with_length(length), body(bytes)].concat();
     assert_eq!(reset_by(3, &sent(3, b"abc")), None);
     for wrong in [&b"ab"[..], b"abcd", b""] {
         assert_eq!(
@@ -282,7 +282,7 @@ fn content_length_is_kept_to_the_octet() {
 }
 
 #[test]
-fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
+fn a_wrong_preface_is_told_at_its_first_wrong_byte() {
     for at in 0..PREFACE.len() {
         let mut server = End::new(Side::Server, &ConnectionConfig::trusted());
         let mut wrong = PREFACE[..=at].to_vec();
@@ -291,7 +291,7 @@ fn a_wrong_preface_is_told_at_its_first_wrong_octet() {
         assert_eq!(
             server.error.unwrap().code,
             ErrorCode::PROTOCOL_ERROR,
-            "octet {at}"
+            "byte {at}"
         );
     }
     let mut server = End::new(Side::Server, &ConnectionConfig::trusted());

@@ -9,7 +9,7 @@ use pair::{End, Event, REQUEST, RESPONSE, TRAILERS, frame};
 /// What a client writes in an eventful life: all kinds of frames, padding, CONTINUATION, a reset.
 fn client_bytes() -> Vec<u8> {
     let mut client = End::new(Side::Client, &ConnectionConfig::trusted());
-    let mut octets = client.take_output();
+    let mut bytes = client.take_output();
     client.arrive(&frame(kind::SETTINGS, 0, 0, &[]));
     let mut head = HeaderBlock::new(&REQUEST);
     let extra = [ExtraField {
@@ -31,12 +31,12 @@ fn client_bytes() -> Vec<u8> {
     long.push(b"long", &[b'~'; 20_000]);
     let stream = client.sender().open().unwrap();
     client.sender().headers(stream, &mut long, true);
-    octets.extend(client.take_output());
-    octets.extend(frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 1, 5]));
-    octets.extend(frame(0xfa, 0xff, 77, b"a frame of the future"));
-    octets.extend(frame(kind::WINDOW_UPDATE, 0, 0, &9_u32.to_be_bytes()));
-    octets.extend(frame(kind::GOAWAY, 0, 0, b"\0\0\0\0\0\0\0\0so long"));
-    octets
+    bytes.extend(client.take_output());
+    bytes.extend(frame(kind::PRIORITY, 0, 9, &[0, 0, 0, 1, 5]));
+    bytes.extend(frame(0xfa, 0xff, 77, b"a frame of the future"));
+    bytes.extend(frame(kind::WINDOW_UPDATE, 0, 0, &9_u32.to_be_bytes()));
+    bytes.extend(frame(kind::GOAWAY, 0, 0, b"\0\0\0\0\0\0\0\0so long"));
+    bytes
 }
 
 /// What a server writes: answers, trailers only, a large body, padding.
@@ -71,15 +71,15 @@ fn told(side: Side, pieces: &[&[u8]]) -> Vec<Event> {
     end.events()
 }
 
-fn assert_split_changes_nothing(side: Side, octets: &[u8]) {
-    let whole = told(side, &[octets]);
+fn assert_split_changes_nothing(side: Side, bytes: &[u8]) {
+    let whole = told(side, &[bytes]);
     assert!(whole.len() > 5, "{whole:?}");
-    let one_by_one: Vec<&[u8]> = octets.chunks(1).collect();
+    let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
     assert_eq!(told(side, &one_by_one), whole);
     // Each place near a border of frames, and a sample of those in the middle of large bodies.
-    let places = (0..octets.len()).filter(|at| *at < 2_000 || at % 97 == 0);
+    let places = (0..bytes.len()).filter(|at| *at < 2_000 || at % 97 == 0);
     for at in places {
-        let (front, back) = octets.split_at(at);
+        let (front, back) = bytes.split_at(at);
         assert_eq!(told(side, &[front, back]), whole, "cut at {at}");
     }
 }
@@ -96,18 +96,18 @@ fn a_client_hears_the_same_however_the_bytes_are_cut() {
 
 #[test]
 fn bytes_behind_the_last_whole_frame_are_left_alone() {
-    let octets = client_bytes();
-    let whole = told(Side::Server, &[&octets]);
+    let bytes = client_bytes();
+    let whole = told(Side::Server, &[&bytes]);
     let mut end = End::new(Side::Server, &ConnectionConfig::trusted());
-    let mut longer = octets.clone();
+    let mut longer = bytes.clone();
     longer.extend_from_slice(&[0, 0, 4, kind::PING, 0]);
     let consumed = end.connection.receive(&longer, &mut end.seen).unwrap();
-    assert_eq!(consumed, octets.len());
+    assert_eq!(consumed, bytes.len());
     assert_eq!(end.events(), whole);
 }
 
 #[test]
-fn padding_is_taken_off_and_its_octets_are_given_back() {
+fn padding_is_taken_off_and_its_bytes_are_given_back() {
     let mut pair = pair::Pair::greeted(&ConnectionConfig::trusted(), &ConnectionConfig::trusted());
     let mut head = HeaderBlock::new(&REQUEST);
     let stream = pair.client.sender().open().unwrap();
@@ -123,7 +123,7 @@ fn padding_is_taken_off_and_its_octets_are_given_back() {
     ));
     let data = Event::Data {
         id: 1,
-        octets: b"data".to_vec(),
+        bytes: b"data".to_vec(),
         end_stream: true,
     };
     assert_eq!(pair.server.events(), [data]);

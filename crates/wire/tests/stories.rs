@@ -50,7 +50,7 @@ fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
         heard[1],
         Event::Data {
             id: 1,
-            octets: body,
+            bytes: body,
             end_stream: true
         }
     );
@@ -71,7 +71,7 @@ fn a_unary_call_goes_there_and_back_and_leaves_nothing_behind() {
             ..
         }
     ));
-    assert!(matches!(&answered[1], Event::Data { octets, .. } if octets == b"\0\0\0\0\x04pong"));
+    assert!(matches!(&answered[1], Event::Data { bytes, .. } if bytes == b"\0\0\0\0\x04pong"));
     assert!(
         matches!(&answered[2], Event::Headers { fields, end_stream: true, .. }
         if fields == &[("grpc-status".into(), "0".into())])
@@ -134,7 +134,7 @@ fn a_request_made_again_is_the_same_but_for_its_stream() {
             told[1],
             Event::Data {
                 id,
-                octets: body,
+                bytes: body,
                 end_stream: true
             }
         );
@@ -201,7 +201,7 @@ fn a_stream_that_is_read_slowly_keeps_its_own_window_shut_and_not_that_of_all() 
     assert_eq!(
         updated(&mut pair),
         [],
-        "65,535 octets are little of a gigabyte"
+        "65,535 bytes are little of a gigabyte"
     );
     assert_eq!(pair.client.body_of(stream.id).len(), 65_535);
     pair.client.sender().release_stream(stream, 65_535);
@@ -567,7 +567,7 @@ fn a_window_that_shrinks_while_calls_are_open_goes_below_zero_and_recovers() {
     let stream = pair.client.sender().open().unwrap();
     pair.client.sender().headers(stream, &mut head, false);
     pair.client.sender().data(stream, &[1; 50_000], false);
-    // SETTINGS_INITIAL_WINDOW_SIZE = 10, while 50,000 octets are on their way.
+    // SETTINGS_INITIAL_WINDOW_SIZE = 10, while 50,000 bytes are on their way.
     let shrink = pair::frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 10]);
     pair.client.arrive(&shrink);
     pair.client.sender().data(stream, &[2; 20], true);

@@ -307,7 +307,7 @@ impl Visitor for Calls {
         if let Some(request) = self.requests.get_mut(&stream.id) {
             let name = &mut request.name;
             let taken = request.assembler.push(data, 1 << 22, |message| {
-                let text = &message.octets[message.octets.len().min(2)..];
+                let text = &message.bytes[message.bytes.len().min(2)..];
                 *name = Some(String::from_utf8_lossy(text).into_owned());
             });
             if taken.is_err() || (end_stream && !request.assembler.is_empty()) {

@@ -41,8 +41,8 @@ impl Heard {
         let keep = |message: Message<'_>| {
             self.compressed.push(message.compressed);
             self.messages.push(match message.compressed {
-                true => inflated(message.octets),
-                false => message.octets.to_vec(),
+                true => inflated(message.bytes),
+                false => message.bytes.to_vec(),
             });
         };
         self.assembler.push(data, usize::MAX, keep).unwrap();

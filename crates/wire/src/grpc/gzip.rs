@@ -1,7 +1,6 @@
 //! Messages under gzip (RFC 1952), whole ones: a gRPC message is compressed by itself.
 
 use alloc::vec::Vec;
-use core::fmt;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::stream::{InflateState, inflate};
 use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
@@ -12,13 +11,13 @@ const LEVEL: u8 = 6;
 const STEP_BYTES: usize = 32 << 10;
 
 /// Members of one message. Libraries write one, `bgzip` one for each 64 KiB: this is enough for
-/// 64 MiB of those. An empty one takes 20 octets, and as much work as inflating 64 KiB.
+/// 64 MiB of those. An empty one takes 20 bytes, and as much work as inflating 64 KiB.
 const MEMBERS_MAX: usize = 1_024;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const METHOD_DEFLATE: u8 = 8;
 const OS_UNKNOWN: u8 = 255;
-/// Magic, method, flags, four octets of time, extra flags, system.
+/// Magic, method, flags, four bytes of time, extra flags, system.
 const HEADER_BYTES: usize = 10;
 /// Checksum and length.
 const TRAILER_BYTES: usize = 8;
@@ -32,53 +31,37 @@ mod flag {
     pub const RESERVED: u8 = 0xe0;
 }
 
-/// Why octets are not what gzip made of an acceptable message. The peer's fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why bytes are not what gzip made of an acceptable message. The peer's fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GzipError {
     /// They are no gzip, or were damaged.
+    #[error("a message that is no gzip: {0}")]
     Corrupt(&'static str),
     /// What they inflate to is longer than what is allowed here. Told before it is stored.
+    #[error("a compressed message of more than {limit_bytes} bytes, which are allowed")]
     TooLarge {
         /// What is allowed.
         limit_bytes: usize,
     },
 }
 
-impl fmt::Display for GzipError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Corrupt(reason) => write!(f, "a message that is no gzip: {reason}"),
-            Self::TooLarge { limit_bytes } => write!(
-                f,
-                "a compressed message of more than {limit_bytes} bytes, which are allowed"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for GzipError {}
-
-/// Appends `octets`, compressed, to `output`.
-pub fn compress(octets: &[u8], output: &mut Vec<u8>) {
+/// Appends `bytes`, compressed, to `output`.
+pub fn compress(bytes: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(&MAGIC);
     output.extend_from_slice(&[METHOD_DEFLATE, 0, 0, 0, 0, 0, 0, OS_UNKNOWN]);
-    output.extend_from_slice(&compress_to_vec(octets, LEVEL));
-    output.extend_from_slice(&crc32fast::hash(octets).to_le_bytes());
-    output.extend_from_slice(&length_field(octets).to_le_bytes());
+    output.extend_from_slice(&compress_to_vec(bytes, LEVEL));
+    output.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    output.extend_from_slice(&length_field(bytes).to_le_bytes());
 }
 
-/// Appends what `octets` inflate to, at most `limit_bytes`, to `output`. The memory that this takes
+/// Appends what `bytes` inflate to, at most `limit_bytes`, to `output`. The memory that this takes
 /// grows with what comes out, and ends at the limit.
 ///
 /// # Errors
 /// The peer's. `output` is then as it was.
-pub fn decompress(
-    octets: &[u8],
-    limit_bytes: usize,
-    output: &mut Vec<u8>,
-) -> Result<(), GzipError> {
+pub fn decompress(bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
     let start = output.len();
-    let result = members(octets, limit_bytes, output);
+    let result = members(bytes, limit_bytes, output);
     if result.is_err() {
         output.truncate(start);
     }
@@ -86,11 +69,11 @@ pub fn decompress(
 }
 
 /// One member behind the other, RFC 1952 section 2.2.
-fn members(mut octets: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
+fn members(mut bytes: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Result<(), GzipError> {
     let end = output.len().saturating_add(limit_bytes);
     for _ in 0..MEMBERS_MAX {
-        octets = member(octets, end, limit_bytes, output)?;
-        if octets.is_empty() {
+        bytes = member(bytes, end, limit_bytes, output)?;
+        if bytes.is_empty() {
             return Ok(());
         }
     }
@@ -99,13 +82,13 @@ fn members(mut octets: &[u8], limit_bytes: usize, output: &mut Vec<u8>) -> Resul
 
 /// Appends one member, and returns what stands behind it.
 fn member<'a>(
-    octets: &'a [u8],
+    bytes: &'a [u8],
     end: usize,
     limit_bytes: usize,
     output: &mut Vec<u8>,
 ) -> Result<&'a [u8], GzipError> {
     let start = output.len();
-    let deflated = behind_header(octets).ok_or(GzipError::Corrupt("the header is malformed"))?;
+    let deflated = behind_header(bytes).ok_or(GzipError::Corrupt("the header is malformed"))?;
     let rest = inflate_into(deflated, end, limit_bytes, output)?;
     let Some((&[a, b, c, d, e, f, g, h], rest)) = rest.split_first_chunk::<TRAILER_BYTES>() else {
         return Err(CUT_OFF);
@@ -123,8 +106,8 @@ fn member<'a>(
 const CUT_OFF: GzipError = GzipError::Corrupt("it is cut off");
 
 /// Skips a member's header.
-fn behind_header(octets: &[u8]) -> Option<&[u8]> {
-    let (header, mut rest) = octets.split_first_chunk::<HEADER_BYTES>()?;
+fn behind_header(bytes: &[u8]) -> Option<&[u8]> {
+    let (header, mut rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let flags = header[3];
     if !header.starts_with(&MAGIC) || header[2] != METHOD_DEFLATE || flags & flag::RESERVED != 0 {
         return None;
@@ -135,7 +118,7 @@ fn behind_header(octets: &[u8]) -> Option<&[u8]> {
     }
     for text in [flag::NAME, flag::COMMENT] {
         if flags & text != 0 {
-            let end = rest.iter().position(|octet| *octet == 0)?;
+            let end = rest.iter().position(|byte| *byte == 0)?;
             rest = &rest[end + 1..];
         }
     }
@@ -155,7 +138,7 @@ fn inflate_into<'a>(
     let mut state = InflateState::new_boxed(DataFormat::Raw);
     loop {
         let written = output.len();
-        // One octet beyond the limit tells a message that is too long from one that just fits.
+        // One byte beyond the limit tells a message that is too long from one that just fits.
         let room_bytes = STEP_BYTES.min((end - written).saturating_add(1));
         output.resize(written + room_bytes, 0);
         let step = inflate(&mut state, rest, &mut output[written..], MZFlush::None);
@@ -175,8 +158,8 @@ fn inflate_into<'a>(
 }
 
 /// The length modulo 2^32, RFC 1952 section 2.3.1.
-fn length_field(octets: &[u8]) -> u32 {
-    octets.len() as u32
+fn length_field(bytes: &[u8]) -> u32 {
+    bytes.len() as u32
 }
 
 #[cfg(test)]
@@ -184,15 +167,15 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    fn compressed(octets: &[u8]) -> Vec<u8> {
+    fn compressed(bytes: &[u8]) -> Vec<u8> {
         let mut output = Vec::new();
-        compress(octets, &mut output);
+        compress(bytes, &mut output);
         output
     }
 
-    fn inflated(octets: &[u8], limit_bytes: usize) -> Result<Vec<u8>, GzipError> {
+    fn inflated(bytes: &[u8], limit_bytes: usize) -> Result<Vec<u8>, GzipError> {
         let mut output = b"before".to_vec();
-        let result = decompress(octets, limit_bytes, &mut output);
+        let result = decompress(bytes, limit_bytes, &mut output);
         assert_eq!(&output[..6], b"before");
         let inflated = output.split_off(6);
         assert!(result.is_ok() || inflated.is_empty());
@@ -200,8 +183,8 @@ mod tests {
     }
 
     fn text(bytes: usize) -> Vec<u8> {
-        let octet = |at: usize| (at as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0x3f;
-        (0..bytes).map(octet).collect()
+        let byte = |at: usize| (at as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0x3f;
+        (0..bytes).map(byte).collect()
     }
 
     #[test]
@@ -250,25 +233,25 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_just_the_limit_passes_and_one_octet_more_does_not() {
+    fn a_message_of_just_the_limit_passes_and_one_byte_more_does_not() {
         let message = text(STEP_BYTES);
-        let octets = compressed(&message);
-        assert!(inflated(&octets, STEP_BYTES).is_ok());
-        assert!(inflated(&octets, STEP_BYTES - 1).is_err());
+        let bytes = compressed(&message);
+        assert!(inflated(&bytes, STEP_BYTES).is_ok());
+        assert!(inflated(&bytes, STEP_BYTES - 1).is_err());
         assert_eq!(inflated(&compressed(b""), 0), Ok(vec![]));
     }
 
     #[test]
-    fn every_cut_and_every_damaged_octet_of_the_frame_is_told() {
-        let octets = compressed(b"some message that is long enough to be worth it, some message");
-        for cut in 0..octets.len() {
-            assert!(inflated(&octets[..cut], 1_000).is_err(), "cut at {cut}");
+    fn every_cut_and_every_damaged_byte_of_the_frame_is_told() {
+        let bytes = compressed(b"some message that is long enough to be worth it, some message");
+        for cut in 0..bytes.len() {
+            assert!(inflated(&bytes[..cut], 1_000).is_err(), "cut at {cut}");
         }
-        let checked = (0..4).chain(octets.len() - TRAILER_BYTES..octets.len());
+        let checked = (0..4).chain(bytes.len() - TRAILER_BYTES..bytes.len());
         for at in checked {
-            let mut damaged = octets.clone();
+            let mut damaged = bytes.clone();
             damaged[at] ^= 0xe1;
-            assert!(inflated(&damaged, 1_000).is_err(), "octet {at}");
+            assert!(inflated(&damaged, 1_000).is_err(), "byte {at}");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Messages in a body: a flag, four octets of length, the message. A body is a stream of octets:
+//! Messages in a body: a flag, four bytes of length, the message. A body is a stream of bytes:
 //! one DATA frame may hold several messages, and one message may span many frames.
 
 use alloc::vec::Vec;
-use core::fmt;
 
-/// Octets in front of each message.
+/// Bytes in front of each message.
 pub const PREFIX_BYTES: usize = 5;
 
 /// Why a body is no sequence of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// A message says that it is longer than what is allowed here. Told before it is buffered.
+    #[error("a message of {declared_bytes} bytes; {limit_bytes} are allowed")]
     TooLarge {
         /// What its prefix says.
         declared_bytes: u32,
@@ -18,35 +18,17 @@ pub enum MessageError {
         limit_bytes: usize,
     },
     /// The flag is neither 0 nor 1.
+    #[error("a message's compressed-flag is {0}, not 0 or 1")]
     BadFlag(u8),
 }
-
-impl fmt::Display for MessageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge {
-                declared_bytes,
-                limit_bytes,
-            } => {
-                write!(
-                    f,
-                    "a message of {declared_bytes} bytes; {limit_bytes} are allowed"
-                )
-            }
-            Self::BadFlag(flag) => write!(f, "a message's compressed-flag is {flag}, not 0 or 1"),
-        }
-    }
-}
-
-impl core::error::Error for MessageError {}
 
 /// A message as it stands in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Whether the octets are compressed.
+    /// Whether the bytes are compressed.
     pub compressed: bool,
-    /// The octets.
-    pub octets: &'a [u8],
+    /// The bytes.
+    pub bytes: &'a [u8],
 }
 
 /// The message at the front of `body`, and what stands behind it; `None` if it is not whole yet.
@@ -73,11 +55,11 @@ pub fn split_first(
         });
     }
     let split = rest.split_at_checked(declared_bytes as usize);
-    Ok(split.map(|(octets, behind)| {
+    Ok(split.map(|(bytes, behind)| {
         (
             Message {
                 compressed: flag == 1,
-                octets,
+                bytes,
             },
             behind,
         )
@@ -119,7 +101,7 @@ impl Assembler {
         self.partial.is_empty()
     }
 
-    /// Octets of an unfinished message.
+    /// Bytes of an unfinished message.
     pub fn partial_bytes(&self) -> usize {
         self.partial.len()
     }
@@ -151,7 +133,7 @@ mod tests {
         let mut messages = Vec::new();
         for piece in pieces {
             let keep = |message: Message<'_>| {
-                messages.push((message.compressed, message.octets.to_vec()));
+                messages.push((message.compressed, message.bytes.to_vec()));
             };
             assembler.push(piece, 100, keep).unwrap();
         }
@@ -173,8 +155,8 @@ mod tests {
         for cut in 0..=BODY.len() {
             assert_eq!(read(&[&BODY[..cut], &BODY[cut..]]), whole);
         }
-        let octets: Vec<&[u8]> = BODY.chunks(1).collect();
-        assert_eq!(read(&octets), whole);
+        let bytes: Vec<&[u8]> = BODY.chunks(1).collect();
+        assert_eq!(read(&bytes), whole);
     }
 
     #[test]

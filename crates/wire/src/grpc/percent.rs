@@ -3,14 +3,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Appends `text` with all octets but printable ASCII, and the percent sign, as `%XX`.
+/// Appends `text` with all bytes but printable ASCII, and the percent sign, as `%XX`.
 pub fn encode(text: &str, output: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    for octet in text.bytes() {
-        if matches!(octet, 0x20..=0x7e) && octet != b'%' {
-            output.push(octet);
+    for byte in text.bytes() {
+        if matches!(byte, 0x20..=0x7e) && byte != b'%' {
+            output.push(byte);
         } else {
-            let digits = [HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]];
+            let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
             output.extend_from_slice(&[b'%', digits[0], digits[1]]);
         }
     }
@@ -19,19 +19,19 @@ pub fn encode(text: &str, output: &mut Vec<u8>) {
 /// Reads an encoded value. What is no valid escape stays as it is and invalid UTF-8 is replaced:
 /// the specification forbids to discard a message for being badly encoded.
 pub fn decode(value: &[u8]) -> String {
-    let mut octets = Vec::with_capacity(value.len());
+    let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value;
     while let Some((&first, behind)) = rest.split_first() {
         rest = behind;
         match (first, behind) {
             (b'%', &[high, low, ref more @ ..]) if both_hex(high, low) => {
-                octets.push(hex(high) << 4 | hex(low));
+                bytes.push(hex(high) << 4 | hex(low));
                 rest = more;
             }
-            _ => octets.push(first),
+            _ => bytes.push(first),
         }
     }
-    String::from_utf8_lossy(&octets).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn both_hex(high: u8, low: u8) -> bool {
@@ -62,7 +62,7 @@ mod tests {
         ] {
             let mut encoded = Vec::new();
             encode(text, &mut encoded);
-            assert!(encoded.iter().all(|octet| matches!(octet, 0x20..=0x7e)));
+            assert!(encoded.iter().all(|byte| matches!(byte, 0x20..=0x7e)));
             assert_eq!(decode(&encoded), text);
         }
     }

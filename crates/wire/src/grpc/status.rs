@@ -124,7 +124,8 @@ impl fmt::Display for Code {
 }
 
 /// How a call ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
 pub struct Status {
     /// The code.
     pub code: Code,
@@ -141,14 +142,6 @@ impl Status {
         }
     }
 }
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
-    }
-}
-
-impl core::error::Error for Status {}
 
 #[cfg(test)]
 mod tests {

@@ -38,7 +38,7 @@ impl Decoder {
         self.required_update_bytes = None;
     }
 
-    /// Sets how large a table the peer may use, in octets.
+    /// Sets how large a table the peer may use, in bytes.
     ///
     /// Call it when the peer has acknowledged the SETTINGS that carry the value, not when they are
     /// sent: blocks before the acknowledgement still follow the old one. If the table is larger
@@ -69,7 +69,7 @@ impl Decoder {
         list.clear();
         let mut reader = Reader::new(block);
         self.decode_size_updates(&mut reader)?;
-        while let Some(first) = reader.octet() {
+        while let Some(first) = reader.byte() {
             match Representation::of(first) {
                 Representation::Indexed => self.decode_indexed(first, &mut reader, list)?,
                 Representation::Literal { prefix_bits, kind } => {
@@ -97,7 +97,7 @@ impl Decoder {
         self.table.fields()
     }
 
-    /// Size of the dynamic table in octets, as RFC 7541, section 4.1 counts it.
+    /// Size of the dynamic table in bytes, as RFC 7541, section 4.1 counts it.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         self.table.size_bytes()
@@ -118,7 +118,7 @@ impl Decoder {
 
     #[cold]
     fn decode_size_update(&mut self, reader: &mut Reader<'_>) -> Result<(), HpackError> {
-        let first = reader.octet().ok_or(HpackError::Truncated)?;
+        let first = reader.byte().ok_or(HpackError::Truncated)?;
         let max_size_bytes = reader.integer(first, 5)?;
         let lowest_bytes = self
             .required_update_bytes
@@ -203,27 +203,27 @@ fn append(
     draft: &mut Draft<'_>,
 ) -> Result<(), HpackError> {
     let room_bytes = kept_bytes.saturating_sub(draft.written_bytes());
-    let length = literal.octets.len();
+    let length = literal.bytes.len();
     if !literal.is_huffman {
         if length > room_bytes {
             draft.skip(length);
         } else {
-            draft.bytes().extend_from_slice(literal.octets);
+            draft.bytes().extend_from_slice(literal.bytes);
         }
         return Ok(());
     }
     let mut most_bytes = huffman::max_decoded_len(length);
     if most_bytes > room_bytes {
-        most_bytes = huffman::decoded_len(literal.octets)?;
+        most_bytes = huffman::decoded_len(literal.bytes)?;
         if most_bytes > room_bytes {
             draft.skip(most_bytes);
             return Ok(());
         }
     }
-    huffman::decode(literal.octets, most_bytes, draft.bytes())
+    huffman::decode(literal.bytes, most_bytes, draft.bytes())
 }
 
-/// What the first octet of a representation says (RFC 7541, section 6).
+/// What the first byte of a representation says (RFC 7541, section 6).
 enum Representation {
     Indexed,
     Literal { prefix_bits: u32, kind: LiteralKind },

@@ -9,16 +9,16 @@ const FIRST_STORE_BYTES: usize = 256;
 
 /// A first-in first-out table of fields, indexed from the newest.
 ///
-/// The octets of all entries stand in one store, oldest first. Inserting appends; evicting only
-/// moves the start. When the store is full the living octets move to its front, which happens at
-/// most once for as many octets as the table holds: inserting allocates nothing once the store has
+/// The bytes of all entries stand in one store, oldest first. Inserting appends; evicting only
+/// moves the start. When the store is full the living bytes move to its front, which happens at
+/// most once for as many bytes as the table holds: inserting allocates nothing once the store has
 /// grown to twice the table's size.
 #[derive(Debug)]
 pub(super) struct DynamicTable<Key> {
     entries: VecDeque<Entry<Key>>,
     store: Vec<u8>,
-    /// Position of the first octet of the store, counted from the first octet ever stored, so that
-    /// entries need no change when octets move. It wraps; only differences matter.
+    /// Position of the first byte of the store, counted from the first byte ever stored, so that
+    /// entries need no change when bytes move. It wraps; only differences matter.
     store_position: usize,
     size_bytes: usize,
     max_size_bytes: usize,
@@ -78,7 +78,7 @@ impl<Key: Copy> DynamicTable<Key> {
     #[inline]
     pub(super) fn joined(&self, age: usize) -> Option<(&[u8], usize)> {
         let entry = self.entries.get(age)?;
-        Some((self.octets(entry), entry.name_bytes))
+        Some((self.bytes(entry), entry.name_bytes))
     }
 
     /// Whether the entry `age` insertions ago is this field.
@@ -105,7 +105,7 @@ impl<Key: Copy> DynamicTable<Key> {
     /// All entries from the newest to the oldest.
     pub(super) fn fields(&self) -> impl Iterator<Item = Field<'_>> {
         self.entries.iter().map(|entry| {
-            let (name, value) = self.octets(entry).split_at(entry.name_bytes);
+            let (name, value) = self.bytes(entry).split_at(entry.name_bytes);
             Field {
                 name,
                 value,
@@ -175,15 +175,15 @@ impl<Key: Copy> DynamicTable<Key> {
         if self.store.len() + added_bytes <= self.store.capacity() {
             return;
         }
-        self.drop_dead_octets();
-        // At twice the living octets, the next move is as many octets away as it costs to copy.
+        self.drop_dead_bytes();
+        // At twice the living bytes, the next move is as many bytes away as it costs to copy.
         let wanted_bytes = (2 * (self.store.len() + added_bytes)).max(FIRST_STORE_BYTES);
         if wanted_bytes > self.store.capacity() {
             self.store.reserve_exact(wanted_bytes - self.store.len());
         }
     }
 
-    fn drop_dead_octets(&mut self) {
+    fn drop_dead_bytes(&mut self) {
         let dead_bytes = match self.entries.back() {
             Some(oldest) => self.offset(oldest),
             None => self.store.len(),
@@ -194,7 +194,7 @@ impl<Key: Copy> DynamicTable<Key> {
     }
 
     #[inline]
-    fn octets(&self, entry: &Entry<Key>) -> &[u8] {
+    fn bytes(&self, entry: &Entry<Key>) -> &[u8] {
         let start = self.offset(entry);
         &self.store[start..start + entry.name_bytes + entry.value_bytes]
     }

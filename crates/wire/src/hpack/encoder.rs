@@ -67,7 +67,7 @@ impl Encoder {
         self.pending_update = first_update(self.own_limit_bytes);
     }
 
-    /// Takes over the peer's SETTINGS_HEADER_TABLE_SIZE, in octets.
+    /// Takes over the peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
     ///
     /// Call it between blocks and before acknowledging the SETTINGS. The next
     /// [`begin_block`](Self::begin_block) tells the peer the size in use.
@@ -139,7 +139,7 @@ impl Encoder {
         self.table.fields()
     }
 
-    /// Size of the dynamic table in octets, as RFC 7541, section 4.1 counts it.
+    /// Size of the dynamic table in bytes, as RFC 7541, section 4.1 counts it.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         self.table.size_bytes()

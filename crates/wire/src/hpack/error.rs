@@ -1,18 +1,17 @@
 //! What can be wrong with a header block.
 
-use core::fmt;
-
 /// Why a header block could not be decoded.
 ///
 /// Always the peer's fault. The dynamic table is out of step afterwards, so every one of these
 /// ends the connection: `ENHANCE_YOUR_CALM` fits [`HpackError::TooLarge`], `COMPRESSION_ERROR` all
 /// others (RFC 9113, section 4.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("peer broke HPACK, close the connection: {}", self.rule())]
 #[non_exhaustive]
 pub enum HpackError {
     /// The block ends inside a representation.
     Truncated,
-    /// An integer has more than five octets after its prefix, or exceeds 32 bits.
+    /// An integer has more than five bytes after its prefix, or exceeds 32 bits.
     IntegerTooLong,
     /// An index is zero, or beyond the static and the dynamic table.
     InvalidIndex,
@@ -35,7 +34,7 @@ impl HpackError {
         match self {
             Self::Truncated => "a header block ends with a whole field (RFC 7541, 3.1)",
             Self::IntegerTooLong => {
-                "an integer has at most five octets after its prefix and 32 bits (RFC 7541, 5.1)"
+                "an integer has at most five bytes after its prefix and 32 bits (RFC 7541, 5.1)"
             }
             Self::InvalidIndex => "an index names an entry of a table (RFC 7541, 2.3.3)",
             Self::InvalidHuffman => {
@@ -57,15 +56,3 @@ impl HpackError {
         }
     }
 }
-
-impl fmt::Display for HpackError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "peer broke HPACK, close the connection: {}",
-            self.rule()
-        )
-    }
-}
-
-impl core::error::Error for HpackError {}

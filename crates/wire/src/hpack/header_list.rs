@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 /// How far beyond its size limit a list is counted before the block is given up. A list somewhat
 /// too large costs the peer one request and the connection lives on; one far too large is an
-/// attack (an index of one octet may stand for a field of kilobytes), and counting it is work.
+/// attack (an index of one byte may stand for a field of kilobytes), and counting it is work.
 const ABANDON_FACTOR: usize = 4;
 
 /// One field of a header block, borrowed from a list or a table.
@@ -93,7 +93,7 @@ impl HeaderList {
         self.spans.is_empty()
     }
 
-    /// Size of all fields since the last [`clear`](Self::clear), in octets, those over the limits
+    /// Size of all fields since the last [`clear`](Self::clear), in bytes, those over the limits
     /// included: names, values and 32 for each field (RFC 9113, section 6.5.2).
     #[inline]
     #[must_use]
@@ -108,7 +108,7 @@ impl HeaderList {
         self.overflowed
     }
 
-    /// Memory held for names and values, in octets. It stays bounded by the limits of the list and
+    /// Memory held for names and values, in bytes. It stays bounded by the limits of the list and
     /// of the decoder's table, whatever a peer sends.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
@@ -150,7 +150,7 @@ impl HeaderList {
         Ok(())
     }
 
-    /// Begins a field whose octets are decoded in place, behind all others.
+    /// Begins a field whose bytes are decoded in place, behind all others.
     #[inline]
     pub(super) fn draft(&mut self) -> Draft<'_> {
         Draft {
@@ -161,7 +161,7 @@ impl HeaderList {
         }
     }
 
-    /// How many octets the name and value of the next field may have to be stored.
+    /// How many bytes the name and value of the next field may have to be stored.
     #[inline]
     pub(super) fn room_bytes(&self) -> usize {
         if self.overflowed || self.spans.len() >= self.max_fields {
@@ -219,19 +219,19 @@ pub(super) struct Draft<'list> {
 }
 
 impl Draft<'_> {
-    /// Where the next octets go.
+    /// Where the next bytes go.
     #[inline]
     pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.list.bytes
     }
 
-    /// How many octets were written so far.
+    /// How many bytes were written so far.
     #[inline]
     pub(super) fn written_bytes(&self) -> usize {
         self.list.bytes.len() - self.start
     }
 
-    /// Notes that octets were counted but not written: the field is too large to be kept.
+    /// Notes that bytes were counted but not written: the field is too large to be kept.
     #[inline]
     pub(super) fn skip(&mut self, skipped_bytes: usize) {
         self.skipped_bytes += skipped_bytes;
@@ -252,7 +252,7 @@ impl Draft<'_> {
         Some(self.list.bytes[self.start..].split_at(self.name_end - self.start))
     }
 
-    /// Adds the field to the list, or takes its octets out again when a limit is exceeded.
+    /// Adds the field to the list, or takes its bytes out again when a limit is exceeded.
     #[inline]
     pub(super) fn finish(self, never_indexed: bool) -> Result<(), HpackError> {
         let Self {
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_over_the_limit_leaves_no_octet_behind() {
+    fn a_draft_over_the_limit_leaves_no_byte_behind() {
         let mut list = HeaderList::new(40, 10);
         let mut draft = list.draft();
         draft.bytes().extend_from_slice(b"name");

@@ -1,7 +1,7 @@
 //! The Huffman code of string literals (RFC 7541, section 5.2).
 //!
 //! Decoding keeps up to 64 bits at hand and looks twelve of them up at once, which gives two
-//! symbols for most text. The usual state machine over half octets makes about three such steps,
+//! symbols for most text. The usual state machine over half bytes makes about three such steps,
 //! each waiting for the last, where this makes one.
 
 use super::HpackError;
@@ -9,12 +9,12 @@ use super::huffman_code::first_symbol;
 use super::huffman_code::{CODE_BITS, CODES, LONGEST_CODE_BITS, PAIRS, Pair, SHORTEST_CODE_BITS};
 use alloc::vec::Vec;
 
-/// Octets of `text` when encoded, padding included.
+/// Bytes of `text` when encoded, padding included.
 #[inline]
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits: usize = text
         .iter()
-        .map(|&octet| usize::from(CODE_BITS[usize::from(octet)]))
+        .map(|&byte| usize::from(CODE_BITS[usize::from(byte)]))
         .sum();
     bits.div_ceil(8)
 }
@@ -23,9 +23,9 @@ pub(super) fn encoded_len(text: &[u8]) -> usize {
 pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
     let mut held: u64 = 0;
     let mut held_bits = 0;
-    for &octet in text {
-        let bits = u32::from(CODE_BITS[usize::from(octet)]);
-        held = (held << bits) | u64::from(CODES[usize::from(octet)]);
+    for &byte in text {
+        let bits = u32::from(CODE_BITS[usize::from(byte)]);
+        held = (held << bits) | u64::from(CODES[usize::from(byte)]);
         held_bits += bits;
         if held_bits >= 32 {
             held_bits -= 32;
@@ -33,25 +33,25 @@ pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     let padded = ((held << 32) | u64::from(u32::MAX)) >> held_bits;
-    let octets = (padded as u32).to_be_bytes();
-    out.extend_from_slice(&octets[..held_bits.div_ceil(8) as usize]);
+    let bytes = (padded as u32).to_be_bytes();
+    out.extend_from_slice(&bytes[..held_bits.div_ceil(8) as usize]);
 }
 
-/// The most octets that `encoded_bytes` octets can decode to.
+/// The most bytes that `encoded_bytes` bytes can decode to.
 #[inline]
 pub(super) const fn max_decoded_len(encoded_bytes: usize) -> usize {
     encoded_bytes.saturating_mul(8) / SHORTEST_CODE_BITS
 }
 
 /// Decodes `encoded`, known to give at most `most_bytes`, behind what is in `out`. On an error the
-/// octets appended to `out` mean nothing.
+/// bytes appended to `out` mean nothing.
 pub(super) fn decode(
     encoded: &[u8],
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), HpackError> {
     let start = out.len();
-    // One octet more than can be decoded: two are always written, whether one or two count.
+    // One byte more than can be decoded: two are always written, whether one or two count.
     out.resize(start + most_bytes + 1, 0);
     let target = &mut out[start..];
     let decoded = walk(encoded, |position, pair| {
@@ -61,13 +61,13 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// How many octets `encoded` decodes to.
+/// How many bytes `encoded` decodes to.
 pub(super) fn decoded_len(encoded: &[u8]) -> Result<usize, HpackError> {
     walk(encoded, |_, _| ())
 }
 
-/// Decodes `encoded`: `write` is given positions and two octets for each, of which the second may
-/// be overwritten by the next call. Returns the number of octets.
+/// Decodes `encoded`: `write` is given positions and two bytes for each, of which the second may
+/// be overwritten by the next call. Returns the number of bytes.
 #[inline(always)]
 fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, HpackError> {
     let mut bits = Bits::new(encoded);
@@ -79,7 +79,7 @@ fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, 
             if pair.symbols() == 0 {
                 break;
             }
-            write(position, pair.octets());
+            write(position, pair.bytes());
             position += pair.symbols();
             bits.consume(pair.bits());
         }
@@ -88,7 +88,7 @@ fn walk(encoded: &[u8], mut write: impl FnMut(usize, [u8; 2])) -> Result<usize, 
         }
         if bits.count >= LONGEST_CODE_BITS as u32 {
             let (symbol, code_bits) = first_symbol(bits.window());
-            write(position, [octet(symbol)?, 0]);
+            write(position, [byte(symbol)?, 0]);
             position += 1;
             bits.consume(code_bits);
         }
@@ -108,14 +108,14 @@ fn finish(
         if code_bits > bits.count {
             return bits.check_padding().map(|()| position);
         }
-        write(position, [octet(symbol)?, 0]);
+        write(position, [byte(symbol)?, 0]);
         position += 1;
         bits.consume(code_bits);
     }
 }
 
 #[inline]
-fn octet(symbol: u16) -> Result<u8, HpackError> {
+fn byte(symbol: u16) -> Result<u8, HpackError> {
     u8::try_from(symbol).map_err(|_| HpackError::InvalidHuffman)
 }
 
@@ -140,20 +140,20 @@ impl<'encoded> Bits<'encoded> {
     #[inline]
     fn refill(&mut self) {
         let Some(chunk) = self.rest.first_chunk() else {
-            return self.refill_by_octets();
+            return self.refill_by_bytes();
         };
-        // Bits of an octet that fits only in part are held too; they are the same next time.
+        // Bits of a byte that fits only in part are held too; they are the same next time.
         self.held |= u64::from_be_bytes(*chunk) >> self.count;
         let taken = (63 - self.count) / 8;
         self.rest = &self.rest[taken as usize..];
         self.count += taken * 8;
     }
 
-    fn refill_by_octets(&mut self) {
+    fn refill_by_bytes(&mut self) {
         while self.count <= 56
-            && let Some((&octet, rest)) = self.rest.split_first()
+            && let Some((&byte, rest)) = self.rest.split_first()
         {
-            self.held |= u64::from(octet) << (56 - self.count);
+            self.held |= u64::from(byte) << (56 - self.count);
             self.count += 8;
             self.rest = rest;
         }
@@ -233,7 +233,7 @@ mod tests {
             code = code << 1 | u32::from(bit);
             bits += 1;
             if let Some(&symbol) = symbols.get(&(bits, code)) {
-                text.push(octet(symbol)?);
+                text.push(byte(symbol)?);
                 (code, bits) = (0, 0);
             }
         }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_comes_back_at_every_distance_from_the_end() {
+    fn every_byte_comes_back_at_every_distance_from_the_end() {
         for symbol in 0..=255 {
             for before in 0..10 {
                 for behind in 0..10 {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn all_octets_come_back_in_one_string() {
+    fn all_bytes_come_back_in_one_string() {
         let text: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
         assert_eq!(decoded(&encoded(&text)), Ok(text));
     }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn every_string_of_two_octets_decodes_as_bit_by_bit() {
+    fn every_string_of_two_bytes_decodes_as_bit_by_bit() {
         let symbols = symbols_by_code();
         for value in 0..=u16::MAX {
             let encoded = value.to_be_bytes();
@@ -285,11 +285,11 @@ mod tests {
     }
 
     #[test]
-    fn random_octets_decode_as_bit_by_bit() {
+    fn random_bytes_decode_as_bit_by_bit() {
         let symbols = symbols_by_code();
         let mut state = 0x5eed_u64;
         for round in 0..2000 {
-            let octets: Vec<u8> = (0..round % 40)
+            let bytes: Vec<u8> = (0..round % 40)
                 .map(|_| {
                     state = state
                         .wrapping_mul(6_364_136_223_846_793_005)
@@ -299,9 +299,9 @@ mod tests {
                 })
                 .collect();
             assert_eq!(
-                decoded(&octets),
-                decoded_by_bits(&octets, &symbols),
-                "{octets:x?}"
+                decoded(&bytes),
+                decoded_by_bits(&bytes, &symbols),
+                "{bytes:x?}"
             );
         }
     }

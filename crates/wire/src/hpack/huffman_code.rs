@@ -4,7 +4,7 @@
 //! every longer code is greater than every shorter one. So the lengths alone define it, and the
 //! compiler works out the rest.
 
-/// Symbols: every octet and EOS.
+/// Symbols: every byte and EOS.
 pub(super) const SYMBOLS: usize = 257;
 const EOS: u16 = 256;
 pub(super) const SHORTEST_CODE_BITS: usize = 5;
@@ -66,12 +66,12 @@ impl Pair {
     const NONE: Self = Self(0);
 
     /// The bits stand lowest: they are what the next step waits for.
-    const fn of(octets: [u8; 2], symbols: u32, bits: u32) -> Self {
-        Self(bits | (symbols << 8) | ((u16::from_le_bytes(octets) as u32) << 16))
+    const fn of(bytes: [u8; 2], symbols: u32, bits: u32) -> Self {
+        Self(bits | (symbols << 8) | ((u16::from_le_bytes(bytes) as u32) << 16))
     }
 
     #[inline]
-    pub(super) fn octets(self) -> [u8; 2] {
+    pub(super) fn bytes(self) -> [u8; 2] {
         ((self.0 >> 16) as u16).to_le_bytes()
     }
 

@@ -3,9 +3,9 @@
 use super::HpackError;
 use alloc::vec::Vec;
 
-/// Octets allowed after the prefix. Five carry 35 bits: enough for every length and index that
+/// Bytes allowed after the prefix. Five carry 35 bits: enough for every length and index that
 /// HTTP/2 can mean (32 bits), and an end to padding with zeros. nghttp2 stops at 32 bits likewise.
-const MAX_CONTINUATION_OCTETS: usize = 5;
+const MAX_CONTINUATION_BYTES: usize = 5;
 
 /// Appends `value` with a prefix of `prefix_bits` bits; the bits above the prefix come from
 /// `pattern`.
@@ -41,11 +41,11 @@ pub(super) fn decode(first: u8, prefix_bits: u32, rest: &mut &[u8]) -> Result<us
 
 fn decode_continuation(prefix: u64, rest: &mut &[u8]) -> Result<usize, HpackError> {
     let mut value = prefix;
-    for position in 0..MAX_CONTINUATION_OCTETS {
-        let (&octet, behind) = rest.split_first().ok_or(HpackError::Truncated)?;
+    for position in 0..MAX_CONTINUATION_BYTES {
+        let (&byte, behind) = rest.split_first().ok_or(HpackError::Truncated)?;
         *rest = behind;
-        value += u64::from(octet & 0x7f) << (7 * position);
-        if octet & 0x80 == 0 {
+        value += u64::from(byte & 0x7f) << (7 * position);
+        if byte & 0x80 == 0 {
             return u32::try_from(value)
                 .ok()
                 .and_then(|value| usize::try_from(value).ok())
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_1_2_1337_needs_two_more_octets() {
+    fn appendix_c_1_2_1337_needs_two_more_bytes() {
         assert_eq!(encoded(1337, 5), [0b11111, 0b1001_1010, 0b0000_1010]);
         assert_eq!(decoded(&[0xff, 0x9a, 0x0a, 0xee], 5), Ok((1337, 1)));
     }
 
     #[test]
-    fn appendix_c_1_3_forty_two_at_an_octet_boundary() {
+    fn appendix_c_1_3_forty_two_at_an_byte_boundary() {
         assert_eq!(encoded(42, 8), [42]);
         assert_eq!(decoded(&[42], 8), Ok((42, 0)));
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_may_pad_an_integer_up_to_five_octets() {
+    fn zeros_may_pad_an_integer_up_to_five_bytes() {
         assert_eq!(
             decoded(&[0x1f, 0x80, 0x80, 0x80, 0x80, 0x00], 5),
             Ok((31, 0))

@@ -3,9 +3,9 @@
 /// Odd constants without structure (digits of pi), so that a product spreads all bits.
 const SPREAD: [u64; 2] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345];
 
-/// Hashes up to 24 octets of `bytes`: the first, middle and last eight, and the length.
+/// Hashes up to 24 bytes of `bytes`: the first, middle and last eight, and the length.
 ///
-/// Not every octet counts, so equal hashes prove nothing and the octets are always compared. A
+/// Not every byte counts, so equal hashes prove nothing and the bytes are always compared. A
 /// peer cannot choose what is encoded here, and a table is small: colliding costs comparisons.
 #[inline]
 pub(super) const fn hash(bytes: &[u8]) -> u32 {
@@ -28,7 +28,7 @@ const fn fold(mixed: u64) -> u32 {
     (spread >> 32) as u32
 }
 
-/// The first and last eight octets, which overlap in short strings.
+/// The first and last eight bytes, which overlap in short strings.
 #[inline]
 const fn ends(bytes: &[u8]) -> (u64, u64) {
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_strings_differ_in_every_octet_and_in_length() {
+    fn short_strings_differ_in_every_byte_and_in_length() {
         for length in 1..=24 {
             let zeros = [0_u8; 25];
             assert_ne!(hash(&zeros[..length]), hash(&zeros[..length + 1]));

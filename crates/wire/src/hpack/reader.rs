@@ -10,7 +10,7 @@ pub(super) struct Reader<'block> {
 /// A string literal as it stands in the block (RFC 7541, section 5.2).
 #[derive(Clone, Copy)]
 pub(super) struct Literal<'block> {
-    pub(super) octets: &'block [u8],
+    pub(super) bytes: &'block [u8],
     pub(super) is_huffman: bool,
 }
 
@@ -20,15 +20,15 @@ impl<'block> Reader<'block> {
         Self { rest: block }
     }
 
-    /// The next octet, left where it is.
+    /// The next byte, left where it is.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }
 
-    /// Takes the next octet.
+    /// Takes the next byte.
     #[inline]
-    pub(super) fn octet(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(first)
@@ -43,15 +43,15 @@ impl<'block> Reader<'block> {
     /// Takes a string literal. Its length is known to be within the block.
     #[inline]
     pub(super) fn literal(&mut self) -> Result<Literal<'block>, HpackError> {
-        let first = self.octet().ok_or(HpackError::Truncated)?;
+        let first = self.byte().ok_or(HpackError::Truncated)?;
         let length = self.integer(first, 7)?;
-        let (octets, rest) = self
+        let (bytes, rest) = self
             .rest
             .split_at_checked(length)
             .ok_or(HpackError::Truncated)?;
         self.rest = rest;
         Ok(Literal {
-            octets,
+            bytes,
             is_huffman: first & 0x80 != 0,
         })
     }

@@ -4,7 +4,7 @@ use super::{Receiver, without_padding};
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag};
 use crate::sender::Sender;
-use crate::streams::Remote;
+use crate::stream_state::RemoteState;
 use crate::visitor::Visitor;
 
 impl Receiver {
@@ -29,14 +29,14 @@ impl Receiver {
             return Ok(());
         };
         let end_stream = header.has(flag::END_STREAM);
-        let fault = if state.remote != Remote::Open {
+        let fault = if state.remote != RemoteState::Open {
             Some(match state.remote {
-                Remote::Closed => ErrorCode::STREAM_CLOSED,
+                RemoteState::Closed => ErrorCode::STREAM_CLOSED,
                 _ => ErrorCode::PROTOCOL_ERROR,
             })
         } else if !state.credit.receive(payload.len()) {
             Some(ErrorCode::FLOW_CONTROL_ERROR)
-        } else if !state.keeps_promise(data.len(), end_stream) {
+        } else if !state.matches_content_length(data.len(), end_stream) {
             Some(ErrorCode::PROTOCOL_ERROR)
         } else {
             None
@@ -48,7 +48,7 @@ impl Receiver {
         }
         state.unreleased_bytes += payload.len() as u32;
         if end_stream {
-            state.remote = Remote::Closed;
+            state.remote = RemoteState::Closed;
         }
         let padding_bytes = payload.len() - data.len();
         if padding_bytes > 0 {
@@ -65,7 +65,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// DATA for a stream that is not alive: its octets still count, so they are given back.
+    /// DATA for a stream that is not alive: its bytes still count, so they are given back.
     #[cold]
     fn data_nowhere(
         &mut self,

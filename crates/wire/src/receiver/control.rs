@@ -2,10 +2,10 @@
 
 use super::Receiver;
 use crate::config::SMALL_INCREMENT_BYTES;
-use crate::connection::Side;
 use crate::error::{ConnectionError, ErrorCode, Initiator};
 use crate::frame::{FrameHeader, flag};
 use crate::sender::Sender;
+use crate::side::Side;
 use crate::visitor::Visitor;
 
 impl Receiver {
@@ -51,14 +51,14 @@ impl Receiver {
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
         on_connection(header, "PING on a stream")?;
-        let Ok(octets) = <[u8; 8]>::try_from(payload) else {
-            return Err(ConnectionError::frame_size("PING is not eight octets"));
+        let Ok(bytes) = <[u8; 8]>::try_from(payload) else {
+            return Err(ConnectionError::frame_size("PING is not eight bytes"));
         };
         if header.has(flag::ACK) {
             sender.glitches.pong();
-            visitor.pong(octets);
+            visitor.pong(bytes);
         } else {
-            sender.pong(octets);
+            sender.pong(bytes);
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Receiver {
         on_connection(header, "GOAWAY on a stream")?;
         let Some((fixed, debug)) = payload.split_first_chunk::<8>() else {
             return Err(ConnectionError::frame_size(
-                "GOAWAY is shorter than eight octets",
+                "GOAWAY is shorter than eight bytes",
             ));
         };
         let [a, b, c, d, e, f, g, h] = *fixed;
@@ -99,12 +99,12 @@ impl Receiver {
         payload: &[u8],
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
-        let Ok(octets) = <[u8; 4]>::try_from(payload) else {
+        let Ok(bytes) = <[u8; 4]>::try_from(payload) else {
             return Err(ConnectionError::frame_size(
-                "WINDOW_UPDATE is not four octets",
+                "WINDOW_UPDATE is not four bytes",
             ));
         };
-        let increment_bytes = u32::from_be_bytes(octets) & 0x7fff_ffff;
+        let increment_bytes = u32::from_be_bytes(bytes) & 0x7fff_ffff;
         if increment_bytes < SMALL_INCREMENT_BYTES && sender.all_blocked_bytes() > 0 {
             sender.glitches.note();
         }
@@ -178,14 +178,14 @@ impl Receiver {
         payload: &[u8],
         visitor: &mut V,
     ) -> Result<(), ConnectionError> {
-        let Ok(octets) = <[u8; 4]>::try_from(payload) else {
-            return Err(ConnectionError::frame_size("RST_STREAM is not four octets"));
+        let Ok(bytes) = <[u8; 4]>::try_from(payload) else {
+            return Err(ConnectionError::frame_size("RST_STREAM is not four bytes"));
         };
         let id = header.stream_id;
         match sender.streams.find(id) {
             Some(stream) => {
                 sender.free(stream);
-                let code = ErrorCode(u32::from_be_bytes(octets));
+                let code = ErrorCode(u32::from_be_bytes(bytes));
                 visitor.reset(sender, stream, code, Initiator::Peer);
                 Ok(())
             }

@@ -2,17 +2,18 @@
 
 use super::{Receiver, without_padding};
 use crate::config::MAX_HEADER_BLOCK_FRAMES;
-use crate::connection::Side;
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag};
 use crate::header_block_cache::BlockPosition;
 use crate::sender::Sender;
-use crate::streams::{Remote, StreamKey};
+use crate::side::Side;
+use crate::stream_state::RemoteState;
+use crate::streams::StreamKey;
 use crate::validate::{self, Head, Malformed};
 use crate::visitor::Visitor;
 use alloc::vec::Vec;
 
-/// Octets of the priority that may stand before a header block.
+/// Bytes of the priority that may stand before a header block.
 const PRIORITY_BYTES: usize = 5;
 
 /// Ids of one side differ by two, RFC 9113 section 5.1.1.
@@ -23,7 +24,7 @@ const STREAM_ID_STEP: u32 = 2;
 pub(super) struct OpenBlock {
     pub stream_id: u32,
     end_stream: bool,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     frames: usize,
 }
 
@@ -42,12 +43,12 @@ impl Receiver {
         }
         let end_stream = header.has(flag::END_STREAM);
         if !header.has(flag::END_HEADERS) {
-            let octets = block.to_vec();
+            let bytes = block.to_vec();
             let stream_id = header.stream_id;
             self.open_block = Some(OpenBlock {
                 stream_id,
                 end_stream,
-                octets,
+                bytes,
                 frames: 1,
             });
             return Ok(());
@@ -89,12 +90,12 @@ impl Receiver {
             return Err(ConnectionError::protocol("CONTINUATION without HEADERS"));
         };
         open.frames += 1;
-        let block_bytes = open.octets.len() + payload.len();
+        let block_bytes = open.bytes.len() + payload.len();
         if open.frames > MAX_HEADER_BLOCK_FRAMES || block_bytes > self.max_block_bytes {
             let reason = "too many CONTINUATION frames";
             return Err(ConnectionError::new(ErrorCode::ENHANCE_YOUR_CALM, reason));
         }
-        open.octets.extend_from_slice(payload);
+        open.bytes.extend_from_slice(payload);
         if !header.has(flag::END_HEADERS) {
             return Ok(());
         }
@@ -102,7 +103,7 @@ impl Receiver {
             Some(open) => self.block(
                 sender,
                 open.stream_id,
-                &open.octets,
+                &open.bytes,
                 open.end_stream,
                 visitor,
             ),
@@ -125,8 +126,8 @@ impl Receiver {
             .and_then(|stream| sender.streams.state(stream))
             .map(|s| s.remote);
         let position = match remote {
-            Some(Remote::Open) if end_stream => BlockPosition::Trailers,
-            Some(Remote::AwaitsHead) => BlockPosition::Head,
+            Some(RemoteState::Open) if end_stream => BlockPosition::Trailers,
+            Some(RemoteState::AwaitingHead) => BlockPosition::Head,
             None if self.side == Side::Server => BlockPosition::Head,
             _ => return self.misplaced(sender, id, block, stream, visitor),
         };
@@ -146,14 +147,14 @@ impl Receiver {
         let Some(state) = sender.streams.state(stream) else {
             return Ok(());
         };
-        if end_stream && state.is_owed_body() {
+        if end_stream && state.awaits_content() {
             self.stream_error(sender, stream, ErrorCode::PROTOCOL_ERROR, visitor);
             return Ok(());
         }
         state.remote = if end_stream {
-            Remote::Closed
+            RemoteState::Closed
         } else {
-            Remote::Open
+            RemoteState::Open
         };
         visitor.cached_headers(sender, stream, token, end_stream);
         if end_stream {
@@ -274,15 +275,15 @@ impl Receiver {
             return !end_stream;
         }
         if position == BlockPosition::Head {
-            state.promise(head.content_length);
+            state.set_content_length(head.content_length);
         }
         state.remote = if end_stream {
-            Remote::Closed
+            RemoteState::Closed
         } else {
-            Remote::Open
+            RemoteState::Open
         };
         // A response to HEAD would be an exception; nobody here sends HEAD.
-        !(end_stream && state.is_owed_body())
+        !(end_stream && state.awaits_content())
     }
 
     /// A client opens a stream. `None` if it is refused.
@@ -358,7 +359,7 @@ impl Receiver {
         let is_closed = sender
             .streams
             .state(stream)
-            .is_some_and(|s| s.remote == Remote::Closed);
+            .is_some_and(|s| s.remote == RemoteState::Closed);
         let code = if is_closed {
             ErrorCode::STREAM_CLOSED
         } else {

@@ -27,12 +27,12 @@ impl BlockedStreams {
         }
     }
 
-    /// Octets that wait.
+    /// Bytes that wait.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Octets that have waited and have gone out.
+    /// Bytes that have waited and have gone out.
     pub fn unblocked_bytes(&self) -> u64 {
         self.unblocked_bytes
     }
@@ -53,12 +53,12 @@ impl BlockedStreams {
         self.queue.len()
     }
 
-    /// That many octets have to wait.
+    /// That many bytes have to wait.
     pub fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
 
-    /// That many octets go out.
+    /// That many bytes go out.
     pub fn moved(&mut self, bytes: usize) {
         self.bytes -= bytes;
         self.unblocked_bytes += bytes as u64;

@@ -32,7 +32,7 @@ impl Sender {
         }
     }
 
-    /// Writes frames as long as the windows allow it. Returns the octets taken; when those are all,
+    /// Writes frames as long as the windows allow it. Returns the bytes taken; when those are all,
     /// END_STREAM is on the last frame if asked for.
     fn send_what_goes(&mut self, stream: StreamKey, bytes: &[u8], end_stream: bool) -> usize {
         let mut sent_bytes = 0;
@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// Octets that one frame on this stream may carry now, of `rest_bytes` that are left.
+    /// Bytes that one frame on this stream may carry now, of `rest_bytes` that are left.
     ///
     /// What fits in one frame is not torn apart for the last quarter of the connection's window:
     /// the peer is about to refill it, and some peers count tiny DATA frames as an attack while
@@ -99,7 +99,7 @@ impl Sender {
         debug_assert!(from_connection && from_stream);
     }
 
-    /// Sends one gRPC message: the prefix of five octets, then what `encode` appends. It is written
+    /// Sends one gRPC message: the prefix of five bytes, then what `encode` appends. It is written
     /// in place; only what the peer's windows do not allow is copied and held back.
     #[inline]
     pub fn message(
@@ -115,7 +115,7 @@ impl Sender {
         self.finish_message(stream, start, end_stream);
     }
 
-    /// Turns the octets behind `start` + 14 into a DATA frame with one message, or holds it back.
+    /// Turns the bytes behind `start` + 14 into a DATA frame with one message, or holds it back.
     #[inline]
     pub(super) fn finish_message(&mut self, stream: StreamKey, start: usize, end_stream: bool) {
         if !self.finish_whole(stream, start, end_stream) {
@@ -126,7 +126,7 @@ impl Sender {
     }
 
     /// As [`Sender::finish_message`], if the windows let the whole message go; else false, and the
-    /// octets are as they were but for the prefix.
+    /// bytes are as they were but for the prefix.
     #[inline]
     pub(super) fn finish_whole(
         &mut self,
@@ -136,7 +136,7 @@ impl Sender {
     ) -> bool {
         let length = self.output.len() - start - HEADER_BYTES;
         let prefix = start + HEADER_BYTES;
-        // The length field has four octets (gRPC over HTTP/2, "Length-Prefixed-Message").
+        // The length field has four bytes (gRPC over HTTP/2, "Length-Prefixed-Message").
         let message_bytes = (length - PREFIX_BYTES) as u32;
         self.output[prefix + 1..prefix + PREFIX_BYTES]
             .copy_from_slice(&message_bytes.to_be_bytes());
@@ -173,19 +173,19 @@ impl Sender {
         !self.blocked.is_empty()
     }
 
-    /// Octets of this stream that wait for the peer's window.
+    /// Bytes of this stream that wait for the peer's window.
     pub fn blocked_bytes(&mut self, stream: StreamKey) -> usize {
         self.streams
             .state(stream)
             .map_or(0, |state| state.blocked_bytes())
     }
 
-    /// Octets of all streams that wait for the peer's windows.
+    /// Bytes of all streams that wait for the peer's windows.
     pub fn all_blocked_bytes(&self) -> usize {
         self.blocked.bytes()
     }
 
-    /// Octets that have waited for the peer's windows and have gone out since the connection began:
+    /// Bytes that have waited for the peer's windows and have gone out since the connection began:
     /// as long as this stands still while something waits, the peer lets nothing go.
     pub fn unblocked_bytes(&self) -> u64 {
         self.blocked.unblocked_bytes()

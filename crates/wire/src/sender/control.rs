@@ -4,7 +4,8 @@ use super::{MAX_STREAM_ID, Sender};
 use crate::error::{ConnectionError, ErrorCode};
 use crate::frame::{FrameHeader, flag, kind, write_frame};
 use crate::settings::{DEFAULT_WINDOW_BYTES, Settings};
-use crate::streams::{Remote, StreamKey};
+use crate::stream_state::RemoteState;
+use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 impl Sender {
@@ -51,7 +52,7 @@ impl Sender {
         for (stream, state) in self.streams.iter() {
             state.credit.resize(before_bytes, window_bytes);
             // What was owed is little for a larger window, and may be all of a smaller one.
-            if state.remote != Remote::Closed
+            if state.remote != RemoteState::Closed
                 && let Some(increment) = state.credit.release(0, window_bytes)
             {
                 due.push((stream.id, increment));
@@ -77,7 +78,7 @@ impl Sender {
     /// How often the peer did something wrong or useless that the connection survived since this
     /// was last asked: broken rules of single streams, every RST_STREAM that we sent whatever the
     /// cause, frames on streams that had ended, empty DATA, SETTINGS after the first, PINGs between
-    /// which nothing happened, PRIORITY, frames of unknown types, windows opened by a few octets.
+    /// which nothing happened, PRIORITY, frames of unknown types, windows opened by a few bytes.
     pub fn take_glitches(&mut self) -> u32 {
         self.glitches.take()
     }
@@ -95,7 +96,7 @@ impl Sender {
         };
         let bytes = (bytes as u32).min(state.unreleased_bytes);
         state.unreleased_bytes -= bytes;
-        if state.remote != Remote::Closed
+        if state.remote != RemoteState::Closed
             && let Some(increment) = state.credit.release(bytes, self.own_stream_window_bytes)
         {
             self.write_window_update(stream.id, increment);
@@ -105,7 +106,7 @@ impl Sender {
 
     /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
     /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
-    /// follows when the octets are read.
+    /// follows when the bytes are read.
     pub fn release_connection_of(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
@@ -116,12 +117,12 @@ impl Sender {
     }
 
     /// The other half of [`Sender::release_connection_of`]: opens the stream's own window by
-    /// octets that were taken from it and are read.
+    /// bytes that were taken from it and are read.
     pub fn release_stream(&mut self, stream: StreamKey, bytes: usize) {
         let Some(state) = self.streams.state(stream) else {
             return;
         };
-        if state.remote != Remote::Closed
+        if state.remote != RemoteState::Closed
             && let Some(increment) = state
                 .credit
                 .release(bytes as u32, self.own_stream_window_bytes)
@@ -173,7 +174,7 @@ impl Sender {
 
     /// Says that no further stream will be looked at. Streams that are open go on.
     pub fn goaway(&mut self, code: ErrorCode, debug: &[u8]) {
-        self.promised_id = self.last_peer_id;
+        self.goaway_last_id = self.last_peer_id;
         self.write_goaway(self.last_peer_id, code, debug);
         self.goaway_sent = true;
     }

@@ -7,7 +7,8 @@ use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
 use crate::header_block::{ExtraField, HeaderBlock};
 use crate::prepared_request::PreparedRequest;
-use crate::streams::{StreamKey, StreamState};
+use crate::stream_state::StreamState;
+use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 impl Sender {
@@ -74,7 +75,7 @@ impl Sender {
             state.local_closed = true;
         }
         self.send_window.take(first_flight.body_bytes);
-        self.output.extend_from_slice(&first_flight.octets);
+        self.output.extend_from_slice(&first_flight.bytes);
         Ok(stream)
     }
 

@@ -18,7 +18,7 @@ pub enum Event {
     },
     Data {
         id: u32,
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
         end_stream: bool,
     },
     Reset {
@@ -45,7 +45,7 @@ pub struct Recorder {
     pub events: Vec<Event>,
     pub streams: HashMap<u32, StreamKey>,
     pub blocks_recalled: usize,
-    /// Whether body octets are released at once.
+    /// Whether body bytes are released at once.
     pub keeps_bodies: bool,
     tokens: Vec<Vec<(String, String)>>,
 }
@@ -58,7 +58,7 @@ impl Visitor for Recorder {
         fields: &HeaderList,
         end_stream: bool,
     ) -> Option<u32> {
-        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields: Vec<_> = fields
             .iter()
             .map(|f| (text(f.name), text(f.value)))
@@ -87,7 +87,7 @@ impl Visitor for Recorder {
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
         self.events.push(Event::Data {
             id: stream.id,
-            octets: data.to_vec(),
+            bytes: data.to_vec(),
             end_stream,
         });
         if !self.keeps_bodies {
@@ -134,7 +134,7 @@ pub struct End {
     pub connection: Connection,
     pub seen: Recorder,
     inbox: Vec<u8>,
-    /// What this end wrote, in flight to the other: arrival time and octets.
+    /// What this end wrote, in flight to the other: arrival time and bytes.
     in_flight: VecDeque<(u64, Vec<u8>)>,
     pub error: Option<ConnectionError>,
 }
@@ -154,9 +154,9 @@ impl End {
         &mut self.connection.sender
     }
 
-    /// Hands over octets as they come from a socket.
-    pub fn arrive(&mut self, octets: &[u8]) {
-        self.inbox.extend_from_slice(octets);
+    /// Hands over bytes as they come from a socket.
+    pub fn arrive(&mut self, bytes: &[u8]) {
+        self.inbox.extend_from_slice(bytes);
         if self.error.is_some() {
             return;
         }
@@ -177,11 +177,11 @@ impl End {
 
     /// The body that came on a stream, put together.
     pub fn body_of(&self, id: u32) -> Vec<u8> {
-        let octets_of = |event: &Event| match event {
-            Event::Data { id: of, octets, .. } if *of == id => octets.clone(),
+        let bytes_of = |event: &Event| match event {
+            Event::Data { id: of, bytes, .. } if *of == id => bytes.clone(),
             _ => Vec::new(),
         };
-        self.seen.events.iter().flat_map(octets_of).collect()
+        self.seen.events.iter().flat_map(bytes_of).collect()
     }
 }
 
@@ -237,11 +237,11 @@ impl Pair {
             Some((time, _)) if *time <= now => end.in_flight.pop_front(),
             _ => None,
         };
-        if let Some((_, octets)) = due(&mut self.client) {
-            self.server.arrive(&octets);
+        if let Some((_, bytes)) = due(&mut self.client) {
+            self.server.arrive(&bytes);
         }
-        if let Some((_, octets)) = due(&mut self.server) {
-            self.client.arrive(&octets);
+        if let Some((_, bytes)) = due(&mut self.server) {
+            self.client.arrive(&bytes);
         }
         true
     }
@@ -252,9 +252,9 @@ impl Pair {
     }
 }
 
-/// The frames in `octets`: headers and payloads.
-pub fn frames(octets: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
-    let mut rest = octets;
+/// The frames in `bytes`: headers and payloads.
+pub fn frames(bytes: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
+    let mut rest = bytes;
     let mut frames = Vec::new();
     while let Some((head, behind)) = rest.split_first_chunk::<HEADER_BYTES>() {
         let header = FrameHeader::parse(head);
@@ -265,18 +265,18 @@ pub fn frames(octets: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
     frames
 }
 
-/// One frame as octets.
+/// One frame as bytes.
 pub fn frame(kind: u8, flags: u8, stream_id: u32, payload: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     FrameHeader {
         length: payload.len(),
         kind,
         flags,
         stream_id,
     }
-    .write(&mut octets);
-    octets.extend_from_slice(payload);
-    octets
+    .write(&mut bytes);
+    bytes.extend_from_slice(payload);
+    bytes
 }
 
 /// A unary gRPC request's head.

@@ -27,7 +27,7 @@ pub enum Event {
     },
     Data {
         id: u32,
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
         end_stream: bool,
     },
     Reset {
@@ -330,7 +330,7 @@ impl App {
             _ => fields::trailers_of(speaker, speech),
         };
         let was = exchange.heard;
-        let is_whole = exchange.heard_bytes == speech.octets.len() || is_expired;
+        let is_whole = exchange.heard_bytes == speech.bytes.len() || is_expired;
         exchange.heard = Progress::behind(end);
         let number = exchange.call;
         if heard != wanted {
@@ -363,24 +363,24 @@ impl App {
         is_in_order
     }
 
-    fn hear_data(&mut self, sender: &mut Sender, stream: StreamKey, octets: &[u8], end: bool) {
+    fn hear_data(&mut self, sender: &mut Sender, stream: StreamKey, bytes: &[u8], end: bool) {
         let (id, speaker) = (stream.id, crate::both::other(self.side));
         let Some(exchange) = self.exchanges.get_mut(&id) else {
             return self.complain(format!("data on stream {id}, which had ended"));
         };
         let call = &self.plan.calls[exchange.call];
-        let said = &call.speech(speaker).octets;
+        let said = &call.speech(speaker).bytes;
         let start = exchange.heard_bytes;
-        exchange.heard_bytes += octets.len();
-        exchange.unreleased_bytes += octets.len();
-        let is_as_said = said.get(start..exchange.heard_bytes) == Some(octets);
+        exchange.heard_bytes += bytes.len();
+        exchange.unreleased_bytes += bytes.len();
+        let is_as_said = said.get(start..exchange.heard_bytes) == Some(bytes);
         let is_in_place = exchange.heard == Progress::Begun;
         let is_whole = !end || exchange.heard_bytes == said.len();
         if end {
             exchange.heard = Progress::Ended;
         }
         if !is_as_said || !is_in_place || !is_whole {
-            return self.complain(format!("stream {id}: octets from {start} on were not said"));
+            return self.complain(format!("stream {id}: bytes from {start} on were not said"));
         }
         let release_bytes = match call.release.of(self.side) {
             Release::AtOnce => exchange.unreleased_bytes,
@@ -506,10 +506,10 @@ impl Visitor for App {
     }
 
     fn data(&mut self, sender: &mut Sender, stream: StreamKey, data: &[u8], end_stream: bool) {
-        let (id, octets) = (stream.id, data.to_vec());
+        let (id, bytes) = (stream.id, data.to_vec());
         self.log.push(Event::Data {
             id,
-            octets,
+            bytes,
             end_stream,
         });
         if self.planted == Planted::ToldTwice {

@@ -11,8 +11,8 @@ const DEFAULT_FRAME_BYTES: usize = 16_384;
 /// What the client of the crate counts on before it knows better: `config` says why.
 const STREAMS_BEFORE_SETTINGS: usize = 100;
 
-/// Follows both ends. Every octet that an end writes goes through [`Audit::wrote`] at once, and
-/// every octet that it is given through [`Audit::heard`] before.
+/// Follows both ends. Every byte that an end writes goes through [`Audit::wrote`] at once, and
+/// every byte that it is given through [`Audit::heard`] before.
 #[derive(Debug)]
 pub struct Audit {
     ends: Both<End>,
@@ -62,7 +62,7 @@ struct StreamKey {
     granted: i64,
     said: Direction,
     heard: Direction,
-    /// What it had heard before the octets that it is answering now: it could not know the rest.
+    /// What it had heard before the bytes that it is answering now: it could not know the rest.
     known: Direction,
     data_bytes: usize,
 }
@@ -115,13 +115,13 @@ impl Audit {
         }
     }
 
-    /// That end has written these octets.
+    /// That end has written these bytes.
     ///
     /// # Errors
     /// The rule that it broke.
-    pub fn wrote(&mut self, side: Side, octets: &[u8]) -> Verdict {
+    pub fn wrote(&mut self, side: Side, bytes: &[u8]) -> Verdict {
         let end = self.ends.of_mut(side);
-        for frame in end.written.push(octets)? {
+        for frame in end.written.push(bytes)? {
             let verdict = end.wrote(&frame);
             verdict
                 .map_err(|rule| format!("{side:?} wrote a frame ({}): {rule}", frame.summary()))?;
@@ -132,13 +132,13 @@ impl Audit {
         Ok(())
     }
 
-    /// That end is given these octets.
+    /// That end is given these bytes.
     ///
     /// # Errors
     /// When they are more than it had allowed, or no frames.
-    pub fn heard(&mut self, side: Side, octets: &[u8]) -> Verdict {
+    pub fn heard(&mut self, side: Side, bytes: &[u8]) -> Verdict {
         let end = self.ends.of_mut(side);
-        for frame in end.given.push(octets)? {
+        for frame in end.given.push(bytes)? {
             let verdict = end.heard(&frame);
             verdict.map_err(|rule| {
                 format!("{side:?} was given a frame ({}): {rule}", frame.summary())
@@ -147,7 +147,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Octets of bodies that this end has written on that stream.
+    /// Bytes of bodies that this end has written on that stream.
     pub fn data_bytes(&self, side: Side, id: u32) -> usize {
         self.ends
             .of(side)
@@ -156,7 +156,7 @@ impl Audit {
             .map_or(0, |stream| stream.data_bytes)
     }
 
-    /// Octets of a frame that is not whole yet on its way to this end.
+    /// Bytes of a frame that is not whole yet on its way to this end.
     pub fn partial_bytes(&self, side: Side) -> usize {
         self.ends.of(side).given.partial_bytes()
     }
@@ -166,7 +166,7 @@ impl Audit {
         let end = self.ends.of(side);
         let stream = end.streams.get(&id).map(|stream| stream.send_window);
         format!(
-            "may send {} octets, on this stream {stream:?}",
+            "may send {} bytes, on this stream {stream:?}",
             end.send_window
         )
     }

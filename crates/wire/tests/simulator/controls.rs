@@ -49,13 +49,13 @@ fn assert_found_by(planted: Planted, words: &[&str]) {
 }
 
 #[test]
-fn an_octet_that_the_wire_loses_is_found() {
-    assert_always_found(Planted::OctetLost);
+fn an_byte_that_the_wire_loses_is_found() {
+    assert_always_found(Planted::ByteLost);
 }
 
 #[test]
-fn an_octet_that_the_wire_changes_is_found() {
-    assert_always_found(Planted::OctetChanged);
+fn an_byte_that_the_wire_changes_is_found() {
+    assert_always_found(Planted::ByteChanged);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_owner_that_gives_nothing_back_is_found() {
 
 #[test]
 fn an_answer_that_is_said_twice_is_found() {
-    assert_found_by(Planted::SaidTwice, &["octets said"]);
+    assert_found_by(Planted::SaidTwice, &["bytes said"]);
 }
 
 #[test]

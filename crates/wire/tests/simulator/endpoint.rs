@@ -10,27 +10,27 @@ use std::rc::Rc;
 /// Something that came from outside.
 #[derive(Clone, Debug)]
 pub enum Stimulus {
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
     Act(Act),
 }
 
 pub struct Endpoint {
     pub connection: Connection,
     pub app: App,
-    /// Octets that are no whole frame yet.
+    /// Bytes that are no whole frame yet.
     pub inbox: Vec<u8>,
     /// All that came from outside, in order.
     pub script: Vec<Stimulus>,
     /// All that was written, in order.
     pub written: Vec<u8>,
-    /// Octets of the output that are in `written` already.
+    /// Bytes of the output that are in `written` already.
     seen_bytes: usize,
     /// The end of the connection, as the crate tells it.
     pub error: Option<String>,
     frame_limit_bytes: usize,
 }
 
-/// Octets of a frame's head.
+/// Bytes of a frame's head.
 const HEAD_BYTES: usize = 9;
 
 impl Endpoint {
@@ -49,10 +49,10 @@ impl Endpoint {
     }
 
     /// As [`Endpoint::receive`], and for the record.
-    pub fn hear(&mut self, now: u64, octets: &[u8]) {
+    pub fn hear(&mut self, now: u64, bytes: &[u8]) {
         self.app.now = now;
-        self.script.push(Stimulus::Octets(octets.to_vec()));
-        self.receive(octets);
+        self.script.push(Stimulus::Bytes(bytes.to_vec()));
+        self.receive(bytes);
     }
 
     /// Something of this end's own accord, for the record as well.
@@ -62,8 +62,8 @@ impl Endpoint {
         self.app.act(&mut self.connection.sender, act);
     }
 
-    fn receive(&mut self, octets: &[u8]) {
-        self.inbox.extend_from_slice(octets);
+    fn receive(&mut self, bytes: &[u8]) {
+        self.inbox.extend_from_slice(bytes);
         if self.error.is_some() {
             return;
         }
@@ -81,7 +81,7 @@ impl Endpoint {
         new
     }
 
-    /// Takes the first octets of the output, as a socket does.
+    /// Takes the first bytes of the output, as a socket does.
     pub fn take_output(&mut self, bytes: usize) -> Vec<u8> {
         self.seen_bytes -= bytes;
         self.connection.sender.output.drain(..bytes).collect()
@@ -92,7 +92,7 @@ impl Endpoint {
         self.error.is_some() || self.inbox.len() < HEAD_BYTES + self.frame_limit_bytes
     }
 
-    /// The events and the octets of the same script with its octets cut in another way.
+    /// The events and the bytes of the same script with its bytes cut in another way.
     pub fn told_again(
         &self,
         mut twin: Endpoint,
@@ -103,7 +103,7 @@ impl Endpoint {
         let cut = Cut::draw(random);
         for stimulus in &self.script {
             match stimulus {
-                Stimulus::Octets(octets) => waiting.extend_from_slice(octets),
+                Stimulus::Bytes(bytes) => waiting.extend_from_slice(bytes),
                 Stimulus::Act(act) => {
                     twin.receive_cut(&waiting, cut, random);
                     waiting.clear();
@@ -118,15 +118,15 @@ impl Endpoint {
         (twin.app.log, twin.connection.sender.output)
     }
 
-    fn receive_cut(&mut self, octets: &[u8], cut: Cut, random: &mut Random) {
-        let mut rest = octets;
+    fn receive_cut(&mut self, bytes: &[u8], cut: Cut, random: &mut Random) {
+        let mut rest = bytes;
         while !rest.is_empty() {
-            let bytes = match cut {
+            let piece_bytes = match cut {
                 Cut::Nowhere => rest.len(),
-                Cut::Everywhere if octets.len() < 3_000 => 1,
+                Cut::Everywhere if bytes.len() < 3_000 => 1,
                 _ => random.between(1, rest.len().min(4_000)),
             };
-            let (piece, behind) = rest.split_at(bytes);
+            let (piece, behind) = rest.split_at(piece_bytes);
             rest = behind;
             self.receive(piece);
         }

@@ -72,7 +72,7 @@ impl Exchange {
     pub fn said_all(&mut self, speech: &Speech) {
         self.said = Progress::Ended;
         self.said_pieces = speech.pieces.len();
-        self.said_bytes = speech.octets.len();
+        self.said_bytes = speech.bytes.len();
     }
 
     /// Hands the next piece over, or what ends the body without one. `true` if trailers are due.
@@ -96,13 +96,13 @@ impl Exchange {
     }
 
     pub fn repeat_piece(&self, sender: &mut Sender, speech: &Speech, nth: usize, is_last: bool) {
-        let octets = speech.piece(nth);
+        let bytes = speech.piece(nth);
         if speech.pieces[nth].is_message {
             sender.message(self.stream, is_last, |output| {
-                output.extend_from_slice(octets)
+                output.extend_from_slice(bytes)
             });
         } else {
-            sender.data(self.stream, octets, is_last);
+            sender.data(self.stream, bytes, is_last);
         }
     }
 }

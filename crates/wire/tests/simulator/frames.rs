@@ -151,17 +151,17 @@ impl Frame {
     }
 
     fn settings(&self) -> Vec<(u16, u32)> {
-        let entry = |octets: &[u8]| {
-            let id = u16::from_be_bytes([octets[0], octets[1]]);
-            let value = u32::from_be_bytes([octets[2], octets[3], octets[4], octets[5]]);
+        let entry = |bytes: &[u8]| {
+            let id = u16::from_be_bytes([bytes[0], bytes[1]]);
+            let value = u32::from_be_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]);
             (id, value)
         };
         self.payload.chunks_exact(6).map(entry).collect()
     }
 
     fn word(&self, at: usize) -> Option<u32> {
-        let octets = self.payload.get(at..at + 4)?;
-        Some(u32::from_be_bytes(octets.try_into().ok()?))
+        let bytes = self.payload.get(at..at + 4)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?))
     }
 
     pub fn summary(&self) -> String {
@@ -172,7 +172,7 @@ impl Frame {
             payload,
         } = self;
         format!(
-            "type {kind}, flags {flags:#x}, stream {stream}, {} octets",
+            "type {kind}, flags {flags:#x}, stream {stream}, {} bytes",
             payload.len()
         )
     }
@@ -193,7 +193,7 @@ pub fn window_update(stream: u32, increment_bytes: u32) -> Frame {
     Frame::new(WINDOW_UPDATE, 0, stream, &increment_bytes.to_be_bytes())
 }
 
-/// Cuts octets into frames, however they come.
+/// Cuts bytes into frames, however they come.
 #[derive(Clone, Debug, Default)]
 pub struct Splitter {
     partial: Vec<u8>,
@@ -214,12 +214,12 @@ impl Splitter {
         Self::default()
     }
 
-    /// Takes octets and gives the frames that are whole with them.
+    /// Takes bytes and gives the frames that are whole with them.
     ///
     /// # Errors
     /// When the preface is not the preface.
-    pub fn push(&mut self, octets: &[u8]) -> Result<Vec<Frame>, String> {
-        self.partial.extend_from_slice(octets);
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, String> {
+        self.partial.extend_from_slice(bytes);
         if self.preface_bytes_due > 0 {
             if self.partial.len() < PREFACE.len() {
                 return Ok(Vec::new());
@@ -241,7 +241,7 @@ impl Splitter {
         Ok(frames)
     }
 
-    /// Octets that are no whole frame yet.
+    /// Bytes that are no whole frame yet.
     pub fn partial_bytes(&self) -> usize {
         self.partial.len()
     }
@@ -252,8 +252,8 @@ impl Splitter {
     }
 }
 
-fn split_first(octets: &[u8]) -> Option<(Frame, &[u8])> {
-    let (head, behind) = octets.split_at_checked(HEAD_BYTES)?;
+fn split_first(bytes: &[u8]) -> Option<(Frame, &[u8])> {
+    let (head, behind) = bytes.split_at_checked(HEAD_BYTES)?;
     let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
     let (payload, behind) = behind.split_at_checked(length)?;
     let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]) & 0x7fff_ffff;

@@ -3,7 +3,7 @@
 //! One number, the seed, draws everything: settings and windows at their edges, calls of every
 //! shape, how every read and write is cut, what is delayed, cancelled, padded, cut off. After every
 //! step it is checked what RFC 9113 and this crate's own documentation promise; at the end of every
-//! run that nothing is left, and that the same octets in another split tell the same.
+//! run that nothing is left, and that the same bytes in another split tell the same.
 //!
 //! `SIMULATOR_SEEDS` and `SIMULATOR_FIRST_SEED` ask for other seeds than the usual ones.
 #![forbid(unsafe_code)]

@@ -76,15 +76,15 @@ impl Middlebox {
     pub fn pass(
         &mut self,
         writer: Side,
-        octets: &[u8],
+        bytes: &[u8],
         pipe: &mut Vec<u8>,
         reached: &mut Reached,
     ) -> Result<(), String> {
         if !self.lanes.client.is_on && !self.lanes.server.is_on {
-            pipe.extend_from_slice(octets);
+            pipe.extend_from_slice(bytes);
             return Ok(());
         }
-        let frames = self.lanes.of_mut(writer).coming.push(octets)?;
+        let frames = self.lanes.of_mut(writer).coming.push(bytes)?;
         let lane = self.lanes.of_mut(writer);
         if !lane.is_past_preface && lane.coming.is_past_preface() {
             lane.is_past_preface = true;

@@ -51,12 +51,12 @@ pub enum Pieces {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     Never,
-    /// Nothing arrives behind that octet of this writer; the other direction goes on.
+    /// Nothing arrives behind that byte of this writer; the other direction goes on.
     HalfClose {
         writer: Side,
         after_bytes: usize,
     },
-    /// All ends when that octet of this writer has arrived.
+    /// All ends when that byte of this writer has arrived.
     Abort {
         writer: Side,
         after_bytes: usize,

@@ -6,10 +6,10 @@ use bookend_wire::Side;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planted {
     Nothing,
-    /// The wire loses an octet.
-    OctetLost,
-    /// The wire changes an octet of a body.
-    OctetChanged,
+    /// The wire loses a byte.
+    ByteLost,
+    /// The wire changes a byte of a body.
+    ByteChanged,
     /// The wire lets a WINDOW_UPDATE say more than was said.
     WindowInflated,
     /// The wire loses every WINDOW_UPDATE.

@@ -41,8 +41,8 @@ impl Random {
         choices[self.below(choices.len())]
     }
 
-    pub fn octets(&mut self, bytes: usize) -> Vec<u8> {
-        let words = (0..bytes.div_ceil(8)).flat_map(|_| self.next().to_le_bytes());
-        words.take(bytes).collect()
+    pub fn bytes(&mut self, length: usize) -> Vec<u8> {
+        let words = (0..length.div_ceil(8)).flat_map(|_| self.next().to_le_bytes());
+        words.take(length).collect()
     }
 }

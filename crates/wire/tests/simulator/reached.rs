@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     pub steps: usize,
-    pub octets: usize,
+    pub bytes: usize,
     pub calls_completed: usize,
     pub calls_cancelled: usize,
     pub calls_expired: usize,
@@ -16,7 +16,7 @@ pub struct Reached {
     pub half_closed_runs: usize,
     pub aborted_runs: usize,
     pub goaways: usize,
-    pub one_octet_reads: usize,
+    pub one_byte_reads: usize,
     pub short_writes: usize,
     pub stalls: usize,
     pub pieces_held_back: usize,
@@ -60,8 +60,8 @@ macro_rules! counts {
 }
 
 counts! {
-    steps octets calls_completed calls_cancelled calls_expired calls_refused calls_reset
-    calls_given_up calls_oversize calm_runs half_closed_runs aborted_runs goaways one_octet_reads
+    steps bytes calls_completed calls_cancelled calls_expired calls_refused calls_reset
+    calls_given_up calls_oversize calm_runs half_closed_runs aborted_runs goaways one_byte_reads
     short_writes stalls pieces_held_back negative_windows padded_frames continuations mixed_in
     settings_lowered blocks_recalled pongs ids_used_up split_again
 }

@@ -24,7 +24,7 @@ impl fmt::Display for Violation {
         let Self { seed, what, trace } = self;
         write!(
             f,
-            "seed {seed}: {what}\n\nthe last steps (time, step, octets):\n{trace}\n\
+            "seed {seed}: {what}\n\nthe last steps (time, step, bytes):\n{trace}\n\
              to see it again:\n  SIMULATOR_FIRST_SEED={seed} SIMULATOR_SEEDS=1 \
              cargo test -p bookend-wire --test simulator seeds\n"
         )
@@ -87,7 +87,7 @@ impl World {
             self.give_up()?;
         }
         if !self.is_all_delivered() {
-            return Err("all is quiet, and octets are left on their way".to_owned());
+            return Err("all is quiet, and bytes are left on their way".to_owned());
         }
         for side in ROLES {
             let app = &self.ends.of(side).app;
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// The same octets, cut in another way, tell the same and are answered the same.
+    /// The same bytes, cut in another way, tell the same and are answered the same.
     fn check_in_another_split(&mut self) -> Verdict {
         for side in ROLES {
             let twin = Endpoint::new(side, &self.plan, &self.routes, self.planted);

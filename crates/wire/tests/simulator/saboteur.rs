@@ -6,7 +6,7 @@ use crate::planted::Planted;
 use bookend_wire::Side;
 
 /// Behind the greetings of both ends.
-const LOST_OCTET: usize = 150;
+const LOST_BYTE: usize = 150;
 const INFLATION_BYTES: u32 = 1 << 20;
 
 #[derive(Debug)]
@@ -35,31 +35,31 @@ impl Saboteur {
         self.is_done
     }
 
-    /// What arrives instead of these octets.
-    pub fn pass(&mut self, writer: Side, octets: Vec<u8>) -> Vec<u8> {
+    /// What arrives instead of these bytes.
+    pub fn pass(&mut self, writer: Side, bytes: Vec<u8>) -> Vec<u8> {
         match self.planted {
-            Planted::OctetLost => self.lose(octets),
-            Planted::OctetChanged | Planted::WindowInflated | Planted::UpdatesLost => {
-                self.pass_frames(writer, &octets)
+            Planted::ByteLost => self.lose(bytes),
+            Planted::ByteChanged | Planted::WindowInflated | Planted::UpdatesLost => {
+                self.pass_frames(writer, &bytes)
             }
-            _ => octets,
+            _ => bytes,
         }
     }
 
-    fn lose(&mut self, mut octets: Vec<u8>) -> Vec<u8> {
-        let place = LOST_OCTET.checked_sub(self.passed_bytes);
-        self.passed_bytes += octets.len();
-        if let Some(place) = place.filter(|place| *place < octets.len() && !self.is_done) {
-            octets.remove(place);
+    fn lose(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        let place = LOST_BYTE.checked_sub(self.passed_bytes);
+        self.passed_bytes += bytes.len();
+        if let Some(place) = place.filter(|place| *place < bytes.len() && !self.is_done) {
+            bytes.remove(place);
             self.is_done = true;
         }
-        octets
+        bytes
     }
 
-    fn pass_frames(&mut self, writer: Side, octets: &[u8]) -> Vec<u8> {
+    fn pass_frames(&mut self, writer: Side, bytes: &[u8]) -> Vec<u8> {
         let lane = self.lanes.of_mut(writer);
         let was_past_preface = lane.is_past_preface();
-        let frames = lane.push(octets).expect("the crate's own preface");
+        let frames = lane.push(bytes).expect("the crate's own preface");
         let mut passed = Vec::new();
         if writer == Side::Client && !was_past_preface && lane.is_past_preface() {
             passed.extend_from_slice(frames::PREFACE);
@@ -75,7 +75,7 @@ impl Saboteur {
     fn tamper(&mut self, writer: Side, mut frame: Frame) -> Option<Frame> {
         match (self.planted, frame.meaning()) {
             (
-                Planted::OctetChanged,
+                Planted::ByteChanged,
                 Ok(Meaning::Data {
                     data_bytes: 1.., ..
                 }),

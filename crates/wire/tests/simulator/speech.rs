@@ -15,7 +15,7 @@ pub struct CallPlan {
     pub answer: Answer,
     /// What the server does with a request that goes on behind its answer.
     pub leftover: Leftover,
-    /// How each end gives octets back that it has heard.
+    /// How each end gives bytes back that it has heard.
     pub release: Both<Release>,
     pub cancel: Option<Cancel>,
     /// From the opening; told to the server as `grpc-timeout`.
@@ -28,7 +28,7 @@ pub struct Speech {
     pub style: Style,
     /// Fields behind those that all calls have.
     pub extra: Vec<Extra>,
-    pub octets: Vec<u8>,
+    pub bytes: Vec<u8>,
     pub pieces: Vec<Piece>,
     pub ending: Ending,
 }
@@ -106,9 +106,9 @@ pub enum When {
     Heard(usize),
 }
 
-/// Octets in front of a gRPC message.
+/// Bytes in front of a gRPC message.
 const PREFIX_BYTES: usize = 5;
-/// Bodies that never give their octets back have to fit through any window together.
+/// Bodies that never give their bytes back have to fit through any window together.
 const KEPT_BYTES: usize = 900;
 
 impl CallPlan {
@@ -169,7 +169,7 @@ impl Speech {
         let mut speech = Self {
             style,
             extra,
-            octets: Vec::new(),
+            bytes: Vec::new(),
             pieces: Vec::new(),
             ending: Ending::LastPiece,
         };
@@ -178,7 +178,7 @@ impl Speech {
             Style::Again => speech.push_message(&[b'a'; 40]),
             Style::Whole => {
                 let bytes = random.below(most_bytes + 1);
-                speech.push_message(&random.octets(bytes));
+                speech.push_message(&random.bytes(bytes));
             }
             Style::Pieces => speech.push_pieces(random, most_bytes),
         }
@@ -190,13 +190,13 @@ impl Speech {
 
     fn push_pieces(&mut self, random: &mut Random, most_bytes: usize) {
         for _ in 0..random.below(5) {
-            let bytes = random.below(most_bytes + 1) / 2;
-            let octets = random.octets(bytes);
+            let piece_bytes = random.below(most_bytes + 1) / 2;
+            let bytes = random.bytes(piece_bytes);
             match random.one_in(2) {
-                true => self.push_message(&octets),
+                true => self.push_message(&bytes),
                 // An empty piece would be no piece: nothing is sent for it.
-                false if bytes == 0 => {}
-                false => self.push(&octets, false),
+                false if piece_bytes == 0 => {}
+                false => self.push(&bytes, false),
             }
         }
         self.ending = random.pick(&[Ending::LastPiece, Ending::EmptyData, Ending::Trailers]);
@@ -205,26 +205,26 @@ impl Speech {
     fn push_message(&mut self, message: &[u8]) {
         let length = message.len() as u32;
         let [a, b, c, d] = length.to_be_bytes();
-        self.octets.extend_from_slice(&[0, a, b, c, d]);
+        self.bytes.extend_from_slice(&[0, a, b, c, d]);
         self.push(message, true);
     }
 
-    fn push(&mut self, octets: &[u8], is_message: bool) {
-        self.octets.extend_from_slice(octets);
+    fn push(&mut self, bytes: &[u8], is_message: bool) {
+        self.bytes.extend_from_slice(bytes);
         self.pieces.push(Piece {
-            end: self.octets.len(),
+            end: self.bytes.len(),
             is_message,
         });
     }
 
-    /// The octets of a piece; of a message those behind its prefix, which the sender writes.
+    /// The bytes of a piece; of a message those behind its prefix, which the sender writes.
     pub fn piece(&self, nth: usize) -> &[u8] {
         let start = nth
             .checked_sub(1)
             .map_or(0, |before| self.pieces[before].end);
         let Piece { end, is_message } = self.pieces[nth];
         let prefix_bytes = if is_message { PREFIX_BYTES } else { 0 };
-        &self.octets[start + prefix_bytes..end]
+        &self.bytes[start + prefix_bytes..end]
     }
 }
 
@@ -267,7 +267,7 @@ impl Answer {
     fn draw(random: &mut Random, request: &Speech) -> Self {
         match random.below(12) {
             0..2 => Self::OnHead,
-            2..4 => Self::AfterBytes(random.below(request.octets.len() + 1)),
+            2..4 => Self::AfterBytes(random.below(request.bytes.len() + 1)),
             4 => Self::Never,
             _ => Self::AtEnd,
         }
@@ -276,7 +276,7 @@ impl Answer {
 
 impl Release {
     fn draw(random: &mut Random, heard: &Speech, window_bytes: usize) -> Self {
-        let body_bytes = heard.octets.len();
+        let body_bytes = heard.bytes.len();
         // Half, as the middlebox may tell of a smaller window.
         if random.one_in(6) && body_bytes <= KEPT_BYTES.min(window_bytes / 2) {
             return Self::Never;

@@ -18,7 +18,7 @@ use std::rc::Rc;
 const STEPS_MAX: usize = 60_000;
 /// Steps that are shown when something is wrong.
 const SHOWN_STEPS: usize = 30;
-/// A pipe that takes or gives a few octets at a time does so this often: it teaches nothing more.
+/// A pipe that takes or gives a few bytes at a time does so this often: it teaches nothing more.
 const SMALL_PIECES_MAX: usize = 250;
 const SMALL_PIECE_BYTES: usize = 64;
 const LARGER_PIECES: Pieces = Pieces::UpTo(3_000);
@@ -37,7 +37,7 @@ pub enum Step {
 
 #[derive(Debug, Default)]
 struct Pipe {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     delivered_bytes: usize,
     small_reads: usize,
     small_writes: usize,
@@ -157,7 +157,7 @@ impl World {
             if !pipe.is_shut && !end.connection.sender.output.is_empty() {
                 choices.push(Step::Write(side));
             }
-            if !pipe.is_shut && !pipe.octets.is_empty() && pipe.stalled_until <= self.now {
+            if !pipe.is_shut && !pipe.bytes.is_empty() && pipe.stalled_until <= self.now {
                 choices.push(Step::Deliver(side));
             }
             end.app.now = self.now;
@@ -192,7 +192,7 @@ impl World {
         let mut times = Vec::new();
         for side in ROLES {
             let (pipe, app) = (self.pipes.of(side), &self.ends.of(side).app);
-            if !pipe.is_shut && !pipe.octets.is_empty() {
+            if !pipe.is_shut && !pipe.bytes.is_empty() {
                 times.push(pipe.stalled_until);
             }
             for exchange in app.exchanges.values() {
@@ -223,14 +223,13 @@ impl World {
             ..SMALL_PIECES_MAX => self.plan.pipes.of(side).writes,
             _ => LARGER_PIECES,
         };
-        let bytes = pieces.draw(length, &mut self.random);
-        *small_writes += usize::from(bytes < SMALL_PIECE_BYTES);
-        self.reached.short_writes += usize::from(bytes < length);
-        let octets = self.saboteur.pass(side, end.take_output(bytes));
-        let pipe = &mut self.pipes.of_mut(side).octets;
-        self.middlebox
-            .pass(side, &octets, pipe, &mut self.reached)?;
-        Ok(bytes)
+        let piece_bytes = pieces.draw(length, &mut self.random);
+        *small_writes += usize::from(piece_bytes < SMALL_PIECE_BYTES);
+        self.reached.short_writes += usize::from(piece_bytes < length);
+        let bytes = self.saboteur.pass(side, end.take_output(piece_bytes));
+        let pipe = &mut self.pipes.of_mut(side).bytes;
+        self.middlebox.pass(side, &bytes, pipe, &mut self.reached)?;
+        Ok(piece_bytes)
     }
 
     fn deliver(&mut self, writer: Side) -> Result<usize, String> {
@@ -240,7 +239,7 @@ impl World {
             ..SMALL_PIECES_MAX => plan.reads,
             _ => LARGER_PIECES,
         };
-        let mut bytes = pieces.draw(pipe.octets.len(), &mut self.random);
+        let mut piece_bytes = pieces.draw(pipe.bytes.len(), &mut self.random);
         let stall = plan.stall_one_in > 0 && self.random.one_in(plan.stall_one_in);
         if stall {
             pipe.stalled_until = self.now + 1 + self.random.below(60) as u64;
@@ -254,22 +253,22 @@ impl World {
             after_bytes,
         } = self.plan.cut
             && by == writer
-            && pipe.delivered_bytes + bytes >= after_bytes
+            && pipe.delivered_bytes + piece_bytes >= after_bytes
         {
-            bytes = after_bytes - pipe.delivered_bytes;
+            piece_bytes = after_bytes - pipe.delivered_bytes;
             pipe.is_shut = true;
             self.is_aborted = matches!(self.plan.cut, Cut::Abort { .. });
         }
-        pipe.small_reads += usize::from(bytes < SMALL_PIECE_BYTES);
-        pipe.delivered_bytes += bytes;
-        let octets: Vec<u8> = pipe.octets.drain(..bytes).collect();
+        pipe.small_reads += usize::from(piece_bytes < SMALL_PIECE_BYTES);
+        pipe.delivered_bytes += piece_bytes;
+        let bytes: Vec<u8> = pipe.bytes.drain(..piece_bytes).collect();
         self.reached.stalls += usize::from(stall);
-        self.reached.one_octet_reads += usize::from(bytes == 1);
-        self.reached.octets += bytes;
+        self.reached.one_byte_reads += usize::from(piece_bytes == 1);
+        self.reached.bytes += piece_bytes;
         let reader = other(writer);
-        self.audit.heard(reader, &octets)?;
-        self.ends.of_mut(reader).hear(self.now, &octets);
-        Ok(bytes)
+        self.audit.heard(reader, &bytes)?;
+        self.ends.of_mut(reader).hear(self.now, &bytes);
+        Ok(piece_bytes)
     }
 
     fn is_lowered(&self) -> bool {
@@ -280,7 +279,7 @@ impl World {
 
     fn restore(&mut self) -> usize {
         for side in ROLES {
-            let pipe = &mut self.pipes.of_mut(side).octets;
+            let pipe = &mut self.pipes.of_mut(side).bytes;
             self.middlebox.restore(side, pipe, &mut self.reached);
         }
         0
@@ -299,7 +298,7 @@ impl World {
         }
         if !end.has_small_inbox() {
             return Err(format!(
-                "{side:?}: {} octets are not handled",
+                "{side:?}: {} bytes are not handled",
                 end.inbox.len()
             ));
         }
@@ -319,7 +318,7 @@ impl World {
             if exchange.said_bytes != written_bytes + held_bytes {
                 let said_bytes = exchange.said_bytes;
                 return Err(format!(
-                    "{side:?}: stream {id}: {said_bytes} octets said, {written_bytes} written, \
+                    "{side:?}: stream {id}: {said_bytes} bytes said, {written_bytes} written, \
                      {held_bytes} held back"
                 ));
             }
@@ -352,7 +351,7 @@ impl World {
             .max(65_535);
         if unreleased_bytes > window_bytes as usize {
             return Err(format!(
-                "{side:?}: {unreleased_bytes} octets are not released"
+                "{side:?}: {unreleased_bytes} bytes are not released"
             ));
         }
         match App::why_it_cannot_open(sender) {
@@ -369,7 +368,7 @@ impl World {
             let end = self.ends.of(side);
             end.connection.sender.output.is_empty()
                 && end.inbox.is_empty()
-                && self.pipes.of(side).octets.is_empty()
+                && self.pipes.of(side).bytes.is_empty()
                 && self.audit.partial_bytes(side) == 0
         })
     }

@@ -1,0 +1,148 @@
+//! The state of one stream.
+//!
+//! RFC 9113 figure 2, with the fields that say the same. A stream in one of the three states in the
+//! middle has an entry in the table of streams; in the others it has none. The reserved states do
+//! not occur: nobody here pushes.
+//!
+//! ```text
+//!                         idle
+//!                     (no entry; above all ids that were opened)
+//!                           |
+//!              Sender::open | the peer's HEADERS
+//!                           v
+//!                  +------------------+
+//!                  |       open       |
+//!                  | !local_closed    |
+//!                  | remote != Closed |
+//!                  +------------------+
+//!         END_STREAM  |            |  END_STREAM
+//!            received v            v  sent
+//! +----------------------+     +---------------------+
+//! | half-closed (remote) |     | half-closed (local) |
+//! | !local_closed        |     | local_closed        |
+//! | remote == Closed     |     | remote != Closed    |
+//! +----------------------+     +---------------------+
+//!         END_STREAM  |            |  END_STREAM
+//!                sent v            v  received
+//!                  +------------------+
+//!                  |      closed      | <-- from every state: RST_STREAM, sent or received, and
+//!                  | (no entry)       |     a GOAWAY of the peer that leaves the stream out
+//!                  +------------------+
+//! ```
+//!
+//! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins so, and DATA
+//! is an error. END_STREAM counts as sent when it is in the output. Until then it waits, with the
+//! data in front of it, in `cold.blocked`, and `local_closed` stays false.
+
+use crate::flow::{Credit, Window};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// How far the peer's direction of a stream has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemoteState {
+    /// No head has come yet.
+    AwaitingHead,
+    /// The head is there: a body and trailers may follow.
+    Open,
+    /// The peer has ended its direction.
+    Closed,
+}
+
+/// One live stream.
+#[derive(Debug)]
+pub(crate) struct StreamState {
+    /// 0 while the index is free.
+    pub id: u32,
+    pub send_window: Window,
+    pub credit: Credit,
+    /// Body bytes that have come and are not released yet.
+    pub unreleased_bytes: u32,
+    pub remote: RemoteState,
+    pub local_closed: bool,
+    /// Whether `cold` has what is left of a content-length.
+    pub has_content_length: bool,
+    /// What most streams do not have.
+    pub cold: Option<Box<ColdState>>,
+}
+
+/// What most streams do not have, so that the state of the others fits in half a cache line.
+#[derive(Debug, Default)]
+pub(crate) struct ColdState {
+    /// Body bytes that are still to come by content-length, if there was one.
+    pub remaining_content_bytes: Option<u64>,
+    /// The data that flow control blocks.
+    pub blocked: Option<BlockedData>,
+}
+
+impl StreamState {
+    /// The data that flow control blocks.
+    #[inline]
+    pub fn blocked(&mut self) -> Option<&mut BlockedData> {
+        self.cold.as_mut()?.blocked.as_mut()
+    }
+
+    /// Bytes that flow control blocks.
+    pub fn blocked_bytes(&self) -> usize {
+        let blocked = self.cold.as_ref().and_then(|cold| cold.blocked.as_ref());
+        blocked.map_or(0, |blocked| blocked.bytes.len() - blocked.sent_bytes)
+    }
+
+    /// Whether more is to come by content-length.
+    #[inline]
+    pub fn awaits_content(&self) -> bool {
+        self.has_content_length
+            && self
+                .cold
+                .as_ref()
+                .and_then(|cold| cold.remaining_content_bytes)
+                > Some(0)
+    }
+
+    /// Notes the value of content-length.
+    pub fn set_content_length(&mut self, bytes: Option<u64>) {
+        self.has_content_length = bytes.is_some();
+        if bytes.is_some() {
+            self.cold.get_or_insert_default().remaining_content_bytes = bytes;
+        }
+    }
+
+    /// Counts a body against its content-length, RFC 9113 section 8.1.1.
+    #[inline]
+    pub fn matches_content_length(&mut self, bytes: usize, end_stream: bool) -> bool {
+        !self.has_content_length || self.count_content(bytes as u64, end_stream)
+    }
+
+    fn count_content(&mut self, bytes: u64, end_stream: bool) -> bool {
+        let Some(cold) = &mut self.cold else {
+            return true;
+        };
+        let left = cold
+            .remaining_content_bytes
+            .and_then(|remaining| remaining.checked_sub(bytes));
+        cold.remaining_content_bytes = left;
+        left == Some(0) || (left.is_some() && !end_stream)
+    }
+}
+
+/// Output of one stream that waits for the peer's window.
+#[derive(Debug, Default)]
+pub(crate) struct BlockedData {
+    pub bytes: Vec<u8>,
+    pub sent_bytes: usize,
+    /// A header block that follows the bytes, encoded without the dynamic table: it goes out later
+    /// than blocks that are encoded after it.
+    pub trailers: Option<Vec<u8>>,
+    pub end_stream: bool,
+}
+
+impl BlockedData {
+    /// Drops what was sent once it is the larger part: a stream to which more is added before all
+    /// of it went does not grow with what it has sent, and each byte is moved once on average.
+    pub fn compact(&mut self) {
+        if self.sent_bytes > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
+        }
+    }
+}
