@@ -68,7 +68,8 @@ impl Channel {
     /// be, also several with commas between them. Does not wait for the connection: calls do.
     ///
     /// All addresses are tried in turn, and each connection goes to the next one. Names are
-    /// resolved here, and again when an address cannot be reached: see [`Targets::report_unreachable`].
+    /// resolved here, and again when an address cannot be reached: see
+    /// [`Targets::report_unreachable`].
     ///
     /// # Errors
     /// [`ConnectError::Unresolved`] and [`ConnectError::Machine`], and

@@ -22,8 +22,8 @@ pub struct Endpoint {
     pub name: usize,
 }
 
-/// The targets of many connections, at least one: connection i goes to target i modulo their number.
-/// Clones share what is resolved.
+/// The targets of many connections, at least one: connection i goes to target i modulo their
+/// number. Clones share what is resolved.
 #[derive(Clone, Debug)]
 pub struct Targets {
     list: List,

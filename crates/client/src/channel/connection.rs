@@ -207,8 +207,8 @@ impl ChannelConnection {
 
 /// Sending.
 impl ChannelConnection {
-    /// Sends calls from the queue, as many as the server and the kernel take, and first what streams
-    /// had no room for.
+    /// Sends what streams had no room for, then calls from the queue, as many as the server and the
+    /// kernel take.
     pub fn send_queued(&mut self, calls: &mut PendingCalls, io: &mut IoContext) {
         self.send_delayed(io);
         if !self.has_settings() || self.http2.sender.may_open() == 0 {
@@ -344,7 +344,8 @@ impl ChannelConnection {
 
 /// Giving up.
 impl ChannelConnection {
-    /// No caller waits for this call any more. Its stream is reset as soon as the pace of resets allows.
+    /// No caller waits for this call any more. Its stream is reset as soon as the pace of resets
+    /// allows.
     pub fn cancel(&mut self, stream: StreamKey, io: &mut IoContext) {
         self.in_flight.remove(stream);
         self.give_up(stream);

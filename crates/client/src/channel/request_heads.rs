@@ -3,7 +3,7 @@
 use bookend_wire::HeaderBlock;
 use bookend_wire::grpc::ACCEPTED_ENCODINGS;
 
-/// RequestHeads that are kept: an application calls a few methods of a server. More cost encoding anew,
+/// Heads that are kept: an application calls a few methods of a server. More cost encoding anew,
 /// not correctness.
 const HEADS_MAX: usize = 16;
 

@@ -26,7 +26,7 @@ fn number(number: usize) -> Vec<u8> {
     number.to_be_bytes().to_vec()
 }
 
-/// Makes a call whose answer is to be received. IncomingResponse twice fails, as does receiving what was
+/// Makes a call whose answer is to be received. Receiving twice fails, as does receiving what was
 /// never answered.
 fn ask(channel: &Channel, call: UnaryCall) -> Receiver<Response> {
     let (tell, hear) = mpsc::channel();
