@@ -1,7 +1,9 @@
-//! Where the CPU time of a server went: the samples of a profiler, split over the layers of a server.
+//! Where the CPU time of a server went: the samples of a profiler, split over the layers of a
+//! server.
 //!
-//! A profile is recorded in a pass of its own after the measured rounds, and no figure of a table is from it. This is
-//! what such a pass leaves: counts by layer, and a second estimate of the ratio of costs.
+//! A profile is recorded in a pass of its own after the measured rounds, and no figure of a table
+//! is from it. This is what such a pass leaves: counts by layer, and a second estimate of the ratio
+//! of costs.
 
 mod estimate;
 mod files;

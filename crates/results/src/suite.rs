@@ -1,4 +1,5 @@
-//! Suites: `suites/NAME/suite.toml`, one question each, as checked values (docs/extend/suite-format.md).
+//! Suites: `suites/NAME/suite.toml`, one question each, as checked values
+//! (docs/extend/suite-format.md).
 
 mod case;
 mod declared;

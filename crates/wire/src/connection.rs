@@ -28,11 +28,12 @@ use crate::visitor::Visitor;
 ///    the others, and by the visitor during input.
 /// 4. **Output**: [`Sender::output`] has the bytes that are to be written.
 ///
-/// After every call of the first three, the owner writes the output, in one piece or in several, and
-/// takes away what it has written:
+/// After every call of the first three, the owner writes the output, in one piece or in several,
+/// and takes away what it has written:
 ///
 /// ```text
-/// new -> write output -> | read -> receive (the visitor acts) -> more actions -> write output | ...
+/// new -> write output -> | read -> receive (the visitor acts) -> more actions -> write output |
+/// ...
 /// ```
 ///
 /// An error of `receive` ends the connection: its GOAWAY is written, and nothing more is received.
@@ -66,8 +67,8 @@ impl Connection {
     /// As [`Connection::renew`], for a client, with a whole `first_flight` in the output instead.
     /// Returns the stream of its call.
     ///
-    /// What the first flight has entered into the peer's table of header fields is older than all that
-    /// this side will enter, so that both count alike from the newest on.
+    /// What the first flight has entered into the peer's table of header fields is older than all
+    /// that this side will enter, so that both count alike from the newest on.
     ///
     /// # Errors
     /// As [`Sender::open`], where the ids end with the first.

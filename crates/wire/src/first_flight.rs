@@ -16,9 +16,9 @@ pub struct FirstFlight {
 }
 
 impl FirstFlight {
-    /// The first flight of clients with that configuration. `None` where the message does not fit the
-    /// windows that a server grants before its SETTINGS (RFC 9113 section 6.9.2): such a request
-    /// is not written whole before the server has said more.
+    /// The first flight of clients with that configuration. `None` where the message does not fit
+    /// the windows that a server grants before its SETTINGS (RFC 9113 section 6.9.2): such a
+    /// request is not written whole before the server has said more.
     pub fn new(config: &ConnectionConfig, head: &HeaderBlock, message: &[u8]) -> Option<Self> {
         let mut connection = Connection::new(Side::Client, config);
         let sender = &mut connection.sender;

@@ -30,9 +30,9 @@
 //!                  +------------------+
 //! ```
 //!
-//! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins so, and DATA
-//! is an error. END_STREAM counts as sent when it is in the output. Until then it waits, with the
-//! data in front of it, in `cold.blocked`, and `local_closed` stays false.
+//! Before the peer's head has come, `remote` is `AwaitingHead`: a client's stream begins so, and
+//! DATA is an error. END_STREAM counts as sent when it is in the output. Until then it waits, with
+//! the data in front of it, in `cold.blocked`, and `local_closed` stays false.
 
 use crate::flow::{Credit, Window};
 use alloc::boxed::Box;

@@ -55,7 +55,8 @@ impl AddressPicker {
         self.failures = 0;
     }
 
-    /// The last attempt has failed. Returns whether all addresses have now been tried equally often.
+    /// The last attempt has failed. Returns whether all addresses have now been tried equally
+    /// often.
     pub fn failed(&mut self) -> bool {
         self.targets
             .report_unreachable(&self.current.target.address);

@@ -32,7 +32,8 @@ pub enum MetadataError {
     /// The name belongs to HTTP/2 or gRPC.
     #[error("metadata {0:?} belongs to HTTP/2 or gRPC itself")]
     Reserved(String),
-    /// The value, of the field of that name, is not printable ASCII, or begins or ends with a space.
+    /// The value, of the field of that name, is not printable ASCII, or begins or ends with a
+    /// space.
     #[error(
         "the value of metadata {0:?} is not printable ASCII: other bytes go in a name that ends in \
          -bin"

@@ -7,10 +7,10 @@ use alloc::string::String;
 
 /// What is wrong with the head of a response; `None` if it is gRPC that the client can read.
 ///
-/// Requests say `application/grpc`, which stands for Protocol Buffers, and so may the response, with
-/// `+proto` or parameters behind it. A client that asked like that cannot read another codec
-/// (`INTERNAL`). A response that is not gRPC at all is judged by its HTTP status, and 200 stands for
-/// `UNKNOWN`.
+/// Requests say `application/grpc`, which stands for Protocol Buffers, and so may the response,
+/// with `+proto` or parameters behind it. A client that asked like that cannot read another codec
+/// (`INTERNAL`). A response that is not gRPC at all is judged by its HTTP status, and 200 stands
+/// for `UNKNOWN`.
 pub fn fault_of_head(fields: &HeaderList) -> Option<Status> {
     let http_status = fields.find(b":status").unwrap_or_default();
     if http_status != b"200" {

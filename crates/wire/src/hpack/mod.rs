@@ -2,8 +2,8 @@
 //!
 //! A [`Decoder`] turns a whole header block into a [`HeaderList`]; an [`Encoder`] writes a block
 //! field by field. Both keep a dynamic table that must follow every block of a connection in order:
-//! a block may be ignored, but never skipped. After an [`HpackError`] the table is out of step with the
-//! peer's, and the connection can only be closed.
+//! a block may be ignored, but never skipped. After an [`HpackError`] the table is out of step with
+//! the peer's, and the connection can only be closed.
 //!
 //! Most blocks of an RPC connection repeat. [`Decoder::generation`] and [`Encoder::generation`]
 //! say whether a block seen or written before still means the same, so that it can be recognised
