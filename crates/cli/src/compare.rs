@@ -3,8 +3,9 @@
 use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_results::compare::{Comparison, Condition, Metric, Side, SideName, compare};
+use bookend_results::compare::{Comparison, Condition, Side, SideName, compare};
 use bookend_results::measurement::Row;
+use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::store::{RunId, Store};
 use clap::Args;
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ pub fn start(arguments: &CompareArguments) -> Result<u8, Failure> {
     let comparison = compare(
         &side(&names[0], &before),
         &side(&names[1], &after),
-        Metric::default(),
+        &REQUESTS_PER_CPU_SECOND,
     )
     .map_err(Failure::usage)?;
     print(&comparison.to_string())?;

@@ -7,9 +7,11 @@ mod drawing;
 
 pub use drawing::Theme;
 
+use crate::metric;
 use crate::statistics::{Interval, Ratio};
 use crate::suite::{Case, Side};
-use crate::table::{Cell, CellResult, Standing, Summary, Table, significant_text};
+use crate::table::{Cell, CellResult, Standing, Summary, Table};
+use crate::text::significant_text;
 use drawing::Drawing;
 use std::fmt;
 
@@ -158,8 +160,8 @@ impl Bar {
                     false => name,
                 },
                 series,
-                rate: Ok(summary.requests_per_second),
-                interval: summary.requests_per_second_interval,
+                rate: Ok(summary.value(&metric::REQUESTS_PER_SECOND).unwrap_or(0.0)),
+                interval: summary.interval(&metric::REQUESTS_PER_SECOND),
             },
             CellResult::NotMeasured { why, .. } => Self {
                 name,
@@ -213,8 +215,8 @@ fn remark(cells: &[&Cell]) -> Option<String> {
     let compared = |cell: &&&Cell| cell.standing == Standing::Ranked;
     let cell = cells.iter().find(compared)?;
     let summary = summary(cell)?;
-    let rate = ratio_text(summary.rate_ratio.ratio()?);
-    let cost = ratio_text(summary.cost_ratio.ratio()?);
+    let rate = ratio_and_interval(summary.ratios.rate_ratio.ratio()?);
+    let cost = ratio_and_interval(summary.ratios.cost_ratio.ratio()?);
     let (name, other) = (&cell.id.subject, &baseline.id.subject);
     let end = match summary.side {
         Side::Server => "server",
@@ -232,13 +234,9 @@ fn summary(cell: &Cell) -> Option<&Summary> {
     }
 }
 
-fn ratio_text(ratio: &Ratio) -> String {
-    let interval = ratio.interval.map_or(String::new(), |interval| {
-        let (low, high) = (
-            significant_text(interval.low),
-            significant_text(interval.high),
-        );
-        format!(" [{low} - {high}]")
+fn ratio_and_interval(ratio: &Ratio) -> String {
+    let interval = ratio.interval.map_or(String::new(), |ends| {
+        format!(" [{}]", ends.text(significant_text))
     });
     format!("{} \u{d7}{interval}", significant_text(ratio.median))
 }

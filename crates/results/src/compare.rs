@@ -5,15 +5,16 @@ mod condition;
 
 pub use condition::{Condition, ConditionError};
 
+use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Row};
-use crate::statistics::{NoRatio, Ratio};
+use crate::metric::{Definition, REQUESTS_PER_CPU_SECOND};
+use crate::ratio::ratio_text;
+use crate::round::{MeasuredRound, cost_ratio_of, paired_figures};
+use crate::statistics::{NoRatio, Ratio, paired_ratio};
 use crate::store::RunId;
 use crate::suite::Case;
-use crate::table::layout::{Layout, column};
-use crate::table::round::{cost_ratio_of, paired_figures, ratio_of};
-use crate::table::significant_text;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use crate::text::significant_text;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -80,17 +81,6 @@ pub struct Side<'a> {
     pub subject: Option<&'a str>,
 }
 
-/// What is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Requests per CPU-second of the server.
-    #[default]
-    RequestsPerCpuSecond,
-    /// Requests per second.
-    RequestsPerSecond,
-}
-
 /// A compared pair of cells. A cell that only one side has is here too, without a ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedCell {
@@ -110,7 +100,7 @@ pub struct ComparedCell {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What was compared.
-    pub metric: Metric,
+    pub metric: &'static Definition,
     /// Pairs of cells, by case, in the order of the first side.
     pub cells: Vec<ComparedCell>,
     /// Whether both sides were measured in the same run. If not, what changed between the two
@@ -148,7 +138,11 @@ impl std::error::Error for CompareError {}
 ///
 /// # Errors
 /// When the sides are the same, are not of a kind, or have nothing in common.
-pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison, CompareError> {
+pub fn compare(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    metric: &'static Definition,
+) -> Result<Comparison, CompareError> {
     if a.run == b.run && a.subject == b.subject {
         return Err(CompareError::SameSide);
     }
@@ -161,7 +155,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, metric: Metric) -> Result<Comparison,
         return Err(CompareError::NothingInCommon);
     }
     let cells = pairs.into_iter().map(|(a_cell, b_cell)| ComparedCell {
-        ratio: metric.ratio((&a_cell, a.rows), (&b_cell, b.rows)),
+        ratio: ratio_of(metric, (&a_cell, a.rows), (&b_cell, b.rows)),
         case: a_cell.case,
         instrument: a_cell.instrument,
         a: a_cell.subject,
@@ -228,21 +222,41 @@ impl Side<'_> {
     }
 }
 
-impl Metric {
-    fn ratio(self, a: (&CellId, &[Row]), b: (&CellId, &[Row])) -> Result<Ratio, NoRatio> {
-        let both = paired_figures(a, b);
-        match self {
-            Self::RequestsPerCpuSecond => cost_ratio_of(&both),
-            Self::RequestsPerSecond => ratio_of(&both, |figures| figures.requests_per_second),
-        }
+/// A metric of a cell over that of another, from the rounds that measured both.
+fn ratio_of(
+    metric: &Definition,
+    own: (&CellId, &[Row]),
+    other: (&CellId, &[Row]),
+) -> Result<Ratio, NoRatio> {
+    if *metric == REQUESTS_PER_CPU_SECOND {
+        return cost_ratio_of(&paired_figures(own, other));
     }
+    let others = rounds_of(other);
+    let both = rounds_of(own).into_iter();
+    let both = both.filter_map(|(number, round)| Some((round, others.get(&number)?)));
+    let mut pairs = Vec::new();
+    for (own, other) in both {
+        if own.window.spinning != other.window.spinning {
+            return Err(NoRatio::Spinning);
+        }
+        let figure = |round: &MeasuredRound<'_>| metric.of_round(round).unwrap_or(f64::NAN);
+        pairs.push((figure(&own), figure(other)));
+    }
+    paired_ratio(&pairs)
+}
 
-    fn heading(self) -> &'static str {
-        match self {
-            Self::RequestsPerCpuSecond => "requests per CPU-second",
-            Self::RequestsPerSecond => "requests per second",
-        }
-    }
+fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRound<'a>> {
+    let rows = rows.iter().filter(|row| row.cell == *cell);
+    rows.filter_map(|row| Some((row.round, MeasuredRound::of(row, None)?)))
+        .collect()
+}
+
+/// `requests per CPU-second`.
+fn words(metric: &Definition) -> String {
+    metric
+        .name
+        .replace('_', " ")
+        .replace("cpu second", "CPU-second")
 }
 
 /// Cases in the order of their numbers, then of their words.
@@ -289,7 +303,7 @@ impl fmt::Display for Comparison {
                 Err(reason) => layout.across(name(cell), format!("no ratio: {reason}")),
             }
         }
-        writeln!(f, "{}", self.metric.heading())?;
+        writeln!(f, "{}", words(self.metric))?;
         write!(f, "{layout}")?;
         if !self.interleaved {
             writeln!(
@@ -312,21 +326,11 @@ fn name(cell: &ComparedCell) -> String {
 }
 
 fn fields(cell: &ComparedCell, ratio: &Ratio) -> Vec<String> {
-    let sign = if ratio.is_indistinct() { "~" } else { "" };
-    let interval = ratio.interval.map_or_else(
-        || "-".to_owned(),
-        |ends| {
-            format!(
-                "{} - {}",
-                significant_text(ends.low),
-                significant_text(ends.high)
-            )
-        },
-    );
+    let interval = ratio.interval.map(|ends| ends.text(significant_text));
     vec![
         name(cell),
-        format!("{sign}{}", significant_text(ratio.median)),
-        interval,
+        ratio_text(ratio),
+        interval.unwrap_or_else(|| "-".to_owned()),
         ratio.pairs.to_string(),
     ]
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The version of the JSON export. Raised when a field changes its meaning or goes.
-pub const JSON_SCHEMA_VERSION: u32 = 1;
+pub const JSON_SCHEMA_VERSION: u32 = 2;
 
 /// A run with its rows, ready to be printed.
 #[derive(Clone, Debug)]

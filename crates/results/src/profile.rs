@@ -22,9 +22,6 @@ pub use table::{estimates, notes, split_table};
 use crate::suite::Case;
 use serde::{Deserialize, Serialize};
 
-/// What the name of a metric begins with that is a share of the samples: `profile.network_in`.
-pub const PROFILE_METRIC: &str = "profile.";
-
 /// The version of [`Profile`] as it is kept. Raised when a field changes its meaning or goes.
 pub const SCHEMA_VERSION: u32 = 1;
 

@@ -20,6 +20,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Both ends as text: `0.95 - 1.02`.
+    pub fn text(&self, figure: fn(f64) -> String) -> String {
+        format!("{} - {}", figure(self.low), figure(self.high))
+    }
+
     /// Whether `value` lies inside, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high

@@ -1,33 +1,27 @@
 //! From the rows of all rounds to the tables that people read.
 
 mod connections;
+mod cpu_account;
 mod doubts;
-mod figures;
 mod instruments;
-mod latency;
-pub mod layout;
-mod ledger;
 mod limit;
-pub mod round;
 mod shape;
 mod summary;
 
 pub use connections::connection_table;
+pub use cpu_account::CpuAccount;
 pub use doubts::rules_of;
-pub use figures::{
-    cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
-};
-pub use instruments::{InstrumentCost, instrument_table};
-pub use latency::LatencySummary;
-pub use ledger::Ledger;
-pub use round::RoundFigures;
+pub use instruments::instrument_table;
 pub use shape::{
     cost_table, ledger_table, marks, published_table, resource_table, skipped_lines, spinning_lines,
 };
-pub use summary::{Compared, RatioOutcome, Summary};
+pub use summary::{Figure, Summary};
 
 use crate::measurement::{CellId, Measurement, Outcome, Row};
+use crate::ratio::ComparedPair;
+use crate::round::RoundFigures;
 use crate::suite::{Case, Plan, PlannedSubject};
+use crate::text::{cpu_text, memory_text};
 use bookend_contract::transport::Transport;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -291,7 +285,9 @@ fn add_ratios(plan: &Plan, rows: &[Row], cells: &mut [Cell]) {
             continue;
         };
         if cell.id.subject != baseline.name {
-            summary.compare(Compared::of(&cell.id, &other, rows));
+            let against = ComparedPair::of(&cell.id, &other, rows);
+            summary.ratios.cost_ratio = against.cost;
+            summary.ratios.rate_ratio = against.rate;
         }
     }
 }
@@ -306,13 +302,14 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
                 ..cell.id.clone()
             };
             let is_there = other != cell.id && planned.contains(&other);
-            is_there.then(|| Compared::of(&cell.id, &other, rows))
+            is_there.then(|| ComparedPair::of(&cell.id, &other, rows))
         };
         let over_h2c = against(cell.case.over(Transport::H2c));
         let over_lasting = against(cell.case.lasting());
         if let CellResult::Measured(summary) = &mut cell.result {
-            summary.over_h2c = over_h2c.unwrap_or(summary.over_h2c);
-            summary.over_lasting = over_lasting.unwrap_or(summary.over_lasting);
+            let ratios = &mut summary.ratios;
+            ratios.over_h2c = over_h2c.unwrap_or(ratios.over_h2c);
+            ratios.over_lasting = over_lasting.unwrap_or(ratios.over_lasting);
         }
     }
 }

@@ -2,10 +2,9 @@
 
 mod table_rows;
 
-use bookend_results::compare::{
-    CompareError, Comparison, Condition, Metric, Side, SideName, compare,
-};
+use bookend_results::compare::{CompareError, Comparison, Condition, Side, SideName, compare};
 use bookend_results::measurement::{Outcome, Row};
+use bookend_results::metric::{REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use bookend_results::statistics::NoRatio;
 use bookend_results::store::RunId;
 use table_rows::{cell, measured, measurement, plan, row, rows};
@@ -20,7 +19,7 @@ fn side<'a>(run: i64, rows: &'a [Row], subject: Option<&'a str>) -> Side<'a> {
 
 fn subjects(a: &str, b: &str) -> Comparison {
     let rows = rows(&plan());
-    let metric = Metric::RequestsPerCpuSecond;
+    let metric = &REQUESTS_PER_CPU_SECOND;
     compare(&side(1, &rows, Some(a)), &side(1, &rows, Some(b)), metric).expect("comparable")
 }
 
@@ -49,7 +48,7 @@ fn requests_per_second_can_be_compared_instead() {
     let rows = rows(&plan());
     let a = side(1, &rows, Some("rust-pajamax"));
     let b = side(1, &rows, Some("rust-tonic"));
-    let comparison = compare(&a, &b, Metric::RequestsPerSecond).expect("comparable");
+    let comparison = compare(&a, &b, &REQUESTS_PER_SECOND).expect("comparable");
     let ratio = comparison.cells[0].ratio.expect("both were measured");
     assert!((ratio.median - 9.0 / 7.0).abs() < 0.001, "{ratio:?}");
 }
@@ -57,7 +56,7 @@ fn requests_per_second_can_be_compared_instead() {
 #[test]
 fn two_runs_are_compared_subject_by_subject() {
     let old = rows(&plan());
-    let metric = Metric::default();
+    let metric = &REQUESTS_PER_CPU_SECOND;
     let comparison =
         compare(&side(2, &old, None), &side(1, &old, None), metric).expect("comparable");
     assert_eq!(comparison.cells.len(), 12);
@@ -94,7 +93,7 @@ fn a_cell_without_a_ratio_fails_every_condition() {
         measured(0, cell("b", "C=1 S=3"), measurement(1, 100, 0.5)),
     ];
     let (a, b) = (side(1, &rows, Some("a")), side(1, &rows, Some("b")));
-    let comparison = compare(&a, &b, Metric::default()).expect("comparable");
+    let comparison = compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect("comparable");
     let ratios: Vec<_> = comparison
         .cells
         .iter()
@@ -130,7 +129,7 @@ fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
     }
     let failing = |rows: &[Row]| {
         let (a, b) = (side(1, rows, Some("a")), side(1, rows, Some("b")));
-        let comparison = compare(&a, &b, Metric::default()).expect("comparable");
+        let comparison = compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect("comparable");
         failing(&comparison, "ratio<0.95")
     };
     assert_eq!(failing(&rows), 0);
@@ -145,7 +144,7 @@ fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
 fn sides_that_cannot_be_compared_are_refused() {
     let rows = rows(&plan());
     let refused =
-        |a: Side<'_>, b: Side<'_>| compare(&a, &b, Metric::default()).expect_err("refused");
+        |a: Side<'_>, b: Side<'_>| compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect_err("refused");
     let tonic = side(1, &rows, Some("rust-tonic"));
     assert_eq!(refused(tonic, tonic), CompareError::SameSide);
     assert_eq!(

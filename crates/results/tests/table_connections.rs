@@ -4,14 +4,18 @@
 mod table_rows;
 
 use bookend_results::chart::{Chart, Theme};
-use bookend_results::compare::{Metric, Side, compare};
+use bookend_results::compare::{Side, compare};
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row, Spinning};
+use bookend_results::metric::{
+    REQUESTS_PER_CLIENT_CPU_SECOND, REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND,
+};
+use bookend_results::ratio::RatioOutcome;
 use bookend_results::statistics::NoRatio;
 use bookend_results::store::{Run, RunId};
 use bookend_results::suite::{Case, Plan};
 use bookend_results::table::{
-    RatioOutcome, Table, connection_table, cost_table, instrument_table, published_table,
+    Table, connection_table, cost_table, instrument_table, published_table,
 };
 use table_rows::{plan, rows, run};
 
@@ -83,19 +87,25 @@ fn each_case_is_compared_with_the_plainer_one_of_the_same_subject() {
     };
     let cost = |outcome: &RatioOutcome| 1.0 / outcome.ratio().expect("a ratio").median;
     let near = |is: f64, should: f64| assert!((is / should - 1.0).abs() < 0.01, "{is}, {should}");
-    near(cost(&of("C=10 S=10 tls").over_h2c.cost), 1.5);
-    near(cost(&of("C=10 S=10 tls per-call").over_h2c.cost), 4.0);
+    near(cost(&of("C=10 S=10 tls").ratios.over_h2c.cost), 1.5);
     near(
-        cost(&of("C=10 S=10 tls per-call").over_lasting.cost),
+        cost(&of("C=10 S=10 tls per-call").ratios.over_h2c.cost),
+        4.0,
+    );
+    near(
+        cost(&of("C=10 S=10 tls per-call").ratios.over_lasting.cost),
         40.0 / 1.5,
     );
-    near(cost(&of("C=10 S=10 per-call").over_lasting.rate), 10.0);
+    near(
+        cost(&of("C=10 S=10 per-call").ratios.over_lasting.rate),
+        10.0,
+    );
     let plain = of("C=10 S=10");
-    assert_eq!(plain.over_h2c.cost, RatioOutcome::NotCompared);
-    assert_eq!(plain.over_lasting.cost, RatioOutcome::NotCompared);
+    assert_eq!(plain.ratios.over_h2c.cost, RatioOutcome::NotCompared);
+    assert_eq!(plain.ratios.over_lasting.cost, RatioOutcome::NotCompared);
     // Its case in plain text was not planned.
     let alone = of("C=1 S=100 unix");
-    assert_eq!(alone.over_h2c.cost, RatioOutcome::NotCompared);
+    assert_eq!(alone.ratios.over_h2c.cost, RatioOutcome::NotCompared);
 }
 
 #[test]
@@ -184,8 +194,18 @@ fn a_rate_made_by_spinning_is_not_held_against_one_made_asleep() {
         let summary = cell.summary().expect("figures");
         let is_spun = cell.id.subject == "rust-pajamax";
         let spinning = RatioOutcome::Spinning;
-        assert_eq!(summary.cost_ratio == spinning, is_spun, "{:?}", cell.id);
-        assert_eq!(summary.rate_ratio == spinning, is_spun, "{:?}", cell.id);
+        assert_eq!(
+            summary.ratios.cost_ratio == spinning,
+            is_spun,
+            "{:?}",
+            cell.id
+        );
+        assert_eq!(
+            summary.ratios.rate_ratio == spinning,
+            is_spun,
+            "{:?}",
+            cell.id
+        );
     }
     let text = cost_table(&table);
     let line = text.lines().find(|line| line.contains("| rust-pajamax"));
@@ -215,8 +235,8 @@ fn all_of_one_kind_are_ranked_among_themselves() {
         .filter(|cell| cell.id.subject == "rust-pajamax");
     for cell in ranked {
         let summary = cell.summary().expect("figures");
-        assert!(summary.cost_ratio.ratio().is_some());
-        assert!(summary.rate_ratio.ratio().is_some());
+        assert!(summary.ratios.cost_ratio.ratio().is_some());
+        assert!(summary.ratios.rate_ratio.ratio().is_some());
     }
 }
 
@@ -228,12 +248,12 @@ fn the_cpu_time_of_a_server_that_spins_is_no_figure() {
     let table = Table::new(&plan, &rows);
     for cell in &table.cells {
         let summary = cell.summary().expect("figures");
-        assert_eq!(summary.requests_per_cpu_second, None);
-        assert_eq!(summary.requests_per_cpu_second_interval, None);
+        assert_eq!(summary.value(&REQUESTS_PER_CPU_SECOND), None);
+        assert_eq!(summary.interval(&REQUESTS_PER_CPU_SECOND), None);
         assert_ne!(summary.verdict.to_string(), "server-bound");
         if cell.id.subject == "rust-pajamax" {
-            assert_eq!(summary.cost_ratio, RatioOutcome::Spinning);
-            assert!(summary.rate_ratio.ratio().is_some(), "both spin");
+            assert_eq!(summary.ratios.cost_ratio, RatioOutcome::Spinning);
+            assert!(summary.ratios.rate_ratio.ratio().is_some(), "both spin");
         }
     }
 }
@@ -255,12 +275,10 @@ fn an_instrument_that_spins_is_not_compared_with_one_that_sleeps() {
         .cells
         .iter()
         .find(|cell| cell.id.instrument == "bookend-load/spin");
-    let cost = &second
-        .and_then(|cell| cell.summary())
-        .expect("figures")
-        .instrument_cost;
-    assert_eq!(cost.requests_per_cpu_second, None);
-    assert_eq!(cost.ratio, RatioOutcome::Spinning);
+    let summary = second.and_then(|cell| cell.summary()).expect("figures");
+    assert_eq!(summary.value(&REQUESTS_PER_CLIENT_CPU_SECOND), None);
+    let ratio = &summary.ratios.instrument_cost_ratio;
+    assert_eq!(*ratio, RatioOutcome::Spinning);
     let text = instrument_table(&table).expect("two instruments");
     assert!(text.contains("spins"), "{text}");
     let chart = Chart::of(&table, None, "title".to_owned()).expect("a chart");
@@ -283,7 +301,7 @@ fn two_results_are_not_compared_where_one_was_made_by_spinning() {
         rows,
         subject: None,
     };
-    for metric in [Metric::RequestsPerCpuSecond, Metric::RequestsPerSecond] {
+    for metric in [&REQUESTS_PER_CPU_SECOND, &REQUESTS_PER_SECOND] {
         let comparison = compare(&side(1, &asleep), &side(2, &awake), metric).expect("cells");
         for cell in &comparison.cells {
             assert_eq!(cell.ratio, Err(NoRatio::Spinning));

@@ -6,6 +6,7 @@ use bookend_results::audit::Rule;
 use bookend_results::declaration::DeclarationError;
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row};
+use bookend_results::metric;
 use bookend_results::suite::Suite;
 use serde_json::Value;
 use std::path::Path;
@@ -139,7 +140,7 @@ fn fields(line: &str) -> Vec<String> {
 fn the_document_holds_every_raw_row() {
     let (run, rows) = (run(), rows_with_a_failure());
     let document: Value = serde_json::from_str(&Report::new(&run, &rows).json()).expect("JSON");
-    assert_eq!(document["schema_version"], 1);
+    assert_eq!(document["schema_version"], 2);
     assert_eq!(document["started"], "2024-02-29T12:34:56Z");
     assert_eq!(document["seed"], u64::MAX - 7);
     assert_eq!(document["plan"]["cases"][1], "C=1 S=100");
@@ -152,6 +153,8 @@ fn the_document_holds_every_raw_row() {
     );
     let ratio = &document["cells"][0]["result"]["measured"]["cost_ratio"]["of"];
     assert_eq!(ratio["pairs"], 7);
+    let figures = &document["cells"][1]["result"]["measured"]["figures"];
+    assert_eq!(figures["requests_per_second"]["value"], 7140.0);
 }
 
 fn page(name: &str) -> String {
@@ -161,7 +164,7 @@ fn page(name: &str) -> String {
 
 #[test]
 fn every_printed_number_is_defined() {
-    let metrics = page("metrics.md");
+    let metrics = page("measure/metrics.md");
     let snapshots = [
         include_str!("table_snapshots/published.txt"),
         include_str!("table_snapshots/cost.txt"),
@@ -174,6 +177,7 @@ fn every_printed_number_is_defined() {
     let sheet = Report::new(&run, &rows).csv();
     let columns = sheet.lines().next().expect("a heading").split(',');
     let columns = columns.map(|name| name.trim_end_matches("_low").trim_end_matches("_high"));
+    let columns = columns.map(|name| name.trim_end_matches("_ns").trim_end_matches("_bytes"));
     let rules = Rule::ALL.iter().map(|rule| rule.name());
     for name in titles
         .chain(columns)
@@ -188,8 +192,17 @@ fn every_printed_number_is_defined() {
 }
 
 #[test]
+fn the_catalogue_stands_in_the_documentation_as_it_is() {
+    let catalogue = metric::markdown();
+    assert!(
+        page("measure/metrics.md").contains(&catalogue),
+        "docs/measure/metrics.md must have this table:\n{catalogue}"
+    );
+}
+
+#[test]
 fn the_example_of_the_suite_format_is_a_suite_and_no_key_is_left_out() {
-    let format = page("suite-format.md");
+    let format = page("extend/suite-format.md");
     let example = format
         .split("```toml\n")
         .nth(1)

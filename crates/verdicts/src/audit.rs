@@ -5,7 +5,7 @@ mod time_out;
 
 use crate::document::{Checked, Document, Place, PrintedRow};
 use bookend_results::audit::{Finding, RowFigures, Rule, Span, finding};
-use bookend_results::table::{precise_latency_text, significant_text};
+use bookend_results::text::{precise_latency_text, significant_text};
 use std::collections::BTreeMap;
 
 /// A rule that a printed row breaks.

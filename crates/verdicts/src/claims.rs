@@ -24,7 +24,6 @@ mod verdict;
 pub use claim::{Claim, Derivation, HeldCondition, JudgedBy, Refutation, SuiteClaims};
 pub use error::ClaimsError;
 pub use judged::{CLAIMS_FILE, JudgedSuite, JudgedSuites};
-pub use metric::Metric;
 pub use model::DeclaredModel;
 pub use page::summary;
 pub use quantity::{Over, Quantity, Take};

@@ -5,6 +5,7 @@
 
 use bookend_results::declaration::{DeclarationError, read_text};
 use bookend_results::measurement::CellId;
+use bookend_results::metric::Unit;
 use std::collections::BTreeMap;
 use std::path::Path;
 use thiserror::Error;
@@ -38,21 +39,6 @@ pub struct PublishedColumn {
     pub unit: Unit,
 }
 
-/// Base units: what the numbers of a column count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds: `[ns]`.
-    Nanoseconds,
-    /// Bytes: `[bytes]`.
-    Bytes,
-    /// A second: `[1/s]`.
-    PerSecond,
-    /// CPUs: `[cpu]`, 1 is one CPU busy all the time.
-    Cpus,
-    /// A count, a ratio or a share of the whole: `[1]`.
-    Number,
-}
-
 /// A row of a published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
@@ -68,27 +54,6 @@ pub struct PublishedRow {
     pub values: BTreeMap<String, f64>,
     /// Its figures by column, as printed.
     pub printed: BTreeMap<String, String>,
-}
-
-impl Unit {
-    const ALL: [Self; 5] = [
-        Self::Nanoseconds,
-        Self::Bytes,
-        Self::PerSecond,
-        Self::Cpus,
-        Self::Number,
-    ];
-
-    /// As it stands in a heading, between brackets.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "ns",
-            Self::Bytes => "bytes",
-            Self::PerSecond => "1/s",
-            Self::Cpus => "cpu",
-            Self::Number => "1",
-        }
-    }
 }
 
 impl PublishedTable {

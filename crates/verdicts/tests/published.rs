@@ -1,6 +1,7 @@
 //! The committed published tables are whole, add up, and are read as they are printed.
 
-use bookend_verdicts::published::{PublishedRow, PublishedTable, Unit};
+use bookend_results::metric::Unit;
+use bookend_verdicts::published::{PublishedRow, PublishedTable};
 
 use bookend_results::suite::Suite;
 use std::collections::BTreeMap;

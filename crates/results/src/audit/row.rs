@@ -3,7 +3,7 @@
 use super::rule::Rule;
 use super::span::Span;
 use super::{AuditedRow, Finding, finding};
-use crate::table::precise_latency_text;
+use crate::text::precise_latency_text;
 
 /// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and the
 /// window's two edges are cut by two clock readings.

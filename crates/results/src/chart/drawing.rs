@@ -1,7 +1,7 @@
 //! A chart as SVG: text is text, colours come from a theme, and nothing is scripted.
 
 use super::{Bar, Chart, Group};
-use crate::table::rate_text;
+use crate::text::rate_text;
 
 /// All lengths are pixels at the size at which a README shows the picture.
 const WIDTH: f64 = 820.0;

@@ -4,7 +4,7 @@ use super::{
     Report, connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
     resource_table,
 };
-use crate::table::layout::one_line;
+use crate::layout::one_line;
 
 pub(super) fn page(report: &Report<'_>, origin: &str) -> String {
     let (title, analysis) = report.prose();

@@ -2,9 +2,9 @@
 
 use super::layer::Layer;
 use super::{Profile, ProfileOutcome, Profiled, SHARED_SAMPLES_MIN, Samples, Split};
+use crate::layout::{Layout, column};
 use crate::suite::Case;
-use crate::table::layout::{Layout, column};
-use crate::table::significant_text;
+use crate::text::significant_text;
 
 /// Percent of samples by layer, a line a cell.
 pub fn split_table(profile: &Profile) -> String {

@@ -142,6 +142,11 @@ pub struct PlannedCell {
 }
 
 impl Plan {
+    /// After how long calls are given up, nanoseconds. `None`: never.
+    pub fn deadline_ns(&self) -> Option<f64> {
+        self.deadline_ms.map(|deadline| deadline as f64 * 1e6)
+    }
+
     /// Every cell of one round, in the order of the table; the lab shuffles them.
     pub fn cells(&self) -> Vec<PlannedCell> {
         let mut cells = Vec::new();

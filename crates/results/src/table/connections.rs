@@ -1,10 +1,10 @@
 //! What the connections of a subject cost it: over another transport than plain text over TCP, and
 //! with one a call instead of those that last.
 
-use super::figures::significant_text;
-use super::layout::{Layout, column};
-use super::shape::{interval, ratio, ratio_interval};
-use super::{Cell, Compared, RatioOutcome, Standing, Summary, Table};
+use super::shape::ratio_interval;
+use super::{Cell, Standing, Summary, Table};
+use crate::layout::{Layout, column};
+use crate::ratio::{ComparedPair, RatioOutcome};
 
 /// Each cell over the same subject with plainer connections. `None`: no cell has such another.
 pub fn connection_table(table: &Table) -> Option<String> {
@@ -35,21 +35,24 @@ pub fn connection_table(table: &Table) -> Option<String> {
     (!is_empty).then(|| layout.to_string())
 }
 
-fn comparisons(summary: &Summary) -> Vec<(&'static str, Compared)> {
-    let all = [("h2c", summary.over_h2c), ("lasting", summary.over_lasting)];
-    let made = |compared: &Compared| compared.cost != RatioOutcome::NotCompared;
+fn comparisons(summary: &Summary) -> Vec<(&'static str, ComparedPair)> {
+    let all = [
+        ("h2c", summary.ratios.over_h2c),
+        ("lasting", summary.ratios.over_lasting),
+    ];
+    let made = |compared: &ComparedPair| compared.cost != RatioOutcome::NotCompared;
     let made = all.into_iter().filter(|(_, compared)| made(compared));
     made.collect()
 }
 
-fn fields(name: String, over: &str, compared: &Compared) -> Vec<String> {
+fn fields(name: String, over: &str, compared: &ComparedPair) -> Vec<String> {
     let cost = compared.cost.reciprocal();
     vec![
         name,
         over.to_owned(),
-        ratio(&cost),
-        interval(ratio_interval(&cost), significant_text),
-        ratio(&compared.rate),
-        interval(ratio_interval(&compared.rate), significant_text),
+        cost.to_string(),
+        ratio_interval(&cost),
+        compared.rate.to_string(),
+        ratio_interval(&compared.rate),
     ]
 }

@@ -1,13 +1,17 @@
 //! Everything that makes a reader doubt a cell, a clause each.
 
 use super::limit::disagreement;
-use super::round::{Round, measurement};
 use crate::audit::{AuditedRow, CallCounts, Finding, Rule, audit, finding};
 use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
+use crate::round::{MeasuredRound, MeasuredRounds, measurement};
 use crate::steady;
 use crate::suite::{Case, Plan, Side};
+use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The percentiles that tables show, which the audit looks at.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 /// The doubts about a cell. `own` are its rows, `rounds` the measured ones of them, and `all` the
 /// rows of the run, from which both ends' counts are compared.
@@ -15,7 +19,7 @@ pub(super) fn doubts(
     plan: &Plan,
     case: Case,
     own: &[&Row],
-    rounds: &[Round<'_>],
+    rounds: &[MeasuredRound<'_>],
     all: &[Row],
 ) -> Vec<String> {
     let mut doubts = noted(rounds);
@@ -23,19 +27,19 @@ pub(super) fn doubts(
     doubts.extend(broken_rules(plan, case, rounds));
     doubts.extend(differing_counts(own, all));
     doubts.extend(disagreement(plan, rounds));
-    doubts.extend(steady::doubt(rounds.iter().map(|round| round.measurement)));
+    doubts.extend(steady::doubt(rounds.iter().map(|round| round.window)));
     doubts
 }
 
 /// The names of the rules by which the window of a measured row is marked.
 pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
     let mut rules = BTreeSet::new();
-    for round in Round::all(&[row]) {
-        let marks = round.measurement.marks.iter();
+    for round in MeasuredRounds::of([row], None).iter() {
+        let marks = round.window.marks.iter();
         rules.extend(marks.map(Mark::rule));
-        let findings = audit(&audited(plan, row.cell.case, &round)).into_iter();
+        let findings = audit(&audited(plan, row.cell.case, round)).into_iter();
         rules.extend(findings.map(|finding| finding.rule.name()));
-        if steady::doubt(std::iter::once(round.measurement)).is_some() {
+        if steady::doubt(std::iter::once(round.window)).is_some() {
             rules.insert("not-steady");
         }
     }
@@ -43,14 +47,14 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
 }
 
 /// What was noted about single windows, each text once with the rounds that have it.
-fn noted(rounds: &[Round<'_>]) -> Vec<String> {
+fn noted(rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut rounds_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for round in rounds {
-        for mark in &round.measurement.marks {
+        for mark in &round.window.marks {
             rounds_of
                 .entry(mark.to_string())
                 .or_default()
-                .push(round.number.to_string());
+                .push(round.row.round.to_string());
         }
     }
     let marks = rounds_of.into_iter();
@@ -74,7 +78,7 @@ fn failed_rounds(rows: &[&Row]) -> Option<String> {
 }
 
 /// What the audit finds in each round, a clause a rule with the first evidence.
-fn broken_rules(plan: &Plan, case: Case, rounds: &[Round<'_>]) -> Vec<String> {
+fn broken_rules(plan: &Plan, case: Case, rounds: &[MeasuredRound<'_>]) -> Vec<String> {
     let mut by_rule: BTreeMap<Rule, (usize, Finding)> = BTreeMap::new();
     for round in rounds {
         for finding in audit(&audited(plan, case, round)) {
@@ -87,21 +91,20 @@ fn broken_rules(plan: &Plan, case: Case, rounds: &[Round<'_>]) -> Vec<String> {
     by_rule.into_values().map(clause).collect()
 }
 
-fn audited(plan: &Plan, case: Case, round: &Round<'_>) -> AuditedRow {
-    let measurement = round.measurement;
+fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
+    let measurement = round.window;
     let errors: u64 = measurement.errors.values().sum();
-    let latency = round.latency();
+    let latencies = round.latencies();
+    let at = |percent| Some((percent, latencies?.value_at_percentile(percent) as f64));
     AuditedRow {
         // Failed calls occupy streams too, for a time that nobody knows.
         concurrency: (errors * 100 <= measurement.ok).then_some(case.concurrency),
         window_seconds: Some(measurement.window_seconds),
         requests_per_second: Some(round.figures.requests_per_second),
-        latency_mean_ns: latency.map(|latency| latency.mean_ns),
-        latency_min_ns: latency.map(|latency| latency.min_ns),
-        latency_max_ns: latency.map(|latency| latency.max_ns),
-        percentiles_ns: latency
-            .map(|latency| latency.percentiles())
-            .unwrap_or_default(),
+        latency_mean_ns: latencies.map(Histogram::mean),
+        latency_min_ns: latencies.map(|all| all.min() as f64),
+        latency_max_ns: latencies.map(|all| all.max() as f64),
+        percentiles_ns: PERCENTILES.into_iter().filter_map(at).collect(),
         // All are read from one histogram: its rounding is common to them.
         latency_resolution_ns: 0.0,
         server_cpu: Some(round.figures.server_cpu),

@@ -1,52 +1,14 @@
 //! What a request costs the instrument that makes it: the question where there are several.
 
-use super::layout::{Layout, column};
-use super::round::{Round, RoundFigures, paired_figures, ratio_of};
-use super::shape::{interval, or_none, ratio, ratio_interval};
-use super::{Cell, CellResult, RatioOutcome, Table, rate_text, significant_text};
+use super::shape::{figure, figure_interval, ratio_interval};
+use super::{Cell, CellResult, Table};
+use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Row};
-use crate::statistics::{Interval, NoRatio, geometric_mean_interval, median};
-use serde::Serialize;
-
-/// What a cell's requests cost its instrument.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InstrumentCost {
-    /// Answered calls per CPU-second of the instrument: median of the rounds. `None` where a round
-    /// has no CPU time.
-    pub requests_per_cpu_second: Option<f64>,
-    /// 95 % interval of the rounds' geometric mean.
-    pub interval: Option<Interval>,
-    /// The same over that of the first instrument that measured this subject and case.
-    pub ratio: RatioOutcome,
-}
-
-impl InstrumentCost {
-    pub(super) fn new(rounds: &[Round<'_>]) -> Self {
-        let costs: Vec<f64> = rounds.iter().map(|round| cost(&round.figures)).collect();
-        Self {
-            requests_per_cpu_second: median(&costs),
-            interval: geometric_mean_interval(&costs),
-            ratio: RatioOutcome::NotCompared,
-        }
-    }
-
-    fn compare(&mut self, own: &CellId, other: &CellId, rows: &[Row]) {
-        let both = paired_figures((own, rows), (other, rows));
-        let spins = |figures: &RoundFigures| figures.spinning.generator;
-        self.ratio = RatioOutcome::new(match both.iter().any(|(a, b)| spins(a) || spins(b)) {
-            true => Err(NoRatio::Spinning),
-            false => ratio_of(&both, cost),
-        });
-    }
-}
-
-/// Not finite where the instrument spins: its CPU time says nothing.
-fn cost(figures: &RoundFigures) -> f64 {
-    match figures.spinning.generator {
-        true => f64::NAN,
-        false => figures.requests_per_second / figures.generator_cpu,
-    }
-}
+use crate::metric;
+use crate::ratio::RatioOutcome;
+use crate::round::{RoundFigures, paired_figures, ratio_of};
+use crate::statistics::NoRatio;
+use crate::text::{cpu_text, rate_text};
 
 /// Each instrument against the first that measured the same subject and case, round by round.
 pub(super) fn compare_instruments(rows: &[Row], cells: &mut [Cell]) {
@@ -62,9 +24,18 @@ pub(super) fn compare_instruments(rows: &[Row], cells: &mut [Cell]) {
             continue;
         };
         if let Some(first) = first.filter(|first| **first != cell.id) {
-            summary.instrument_cost.compare(&cell.id, first, rows);
+            summary.ratios.instrument_cost_ratio = instrument_ratio(&cell.id, first, rows);
         }
     }
+}
+
+fn instrument_ratio(own: &CellId, other: &CellId, rows: &[Row]) -> RatioOutcome {
+    let both = paired_figures((own, rows), (other, rows));
+    let spins = |figures: &RoundFigures| figures.spinning.generator;
+    if both.iter().any(|(a, b)| spins(a) || spins(b)) {
+        return Err(NoRatio::Spinning).into();
+    }
+    ratio_of(&both, RoundFigures::requests_per_client_cpu_second).into()
 }
 
 /// What a request costs each instrument. Nothing where there is one only.
@@ -80,18 +51,19 @@ pub fn instrument_table(table: &Table) -> Option<String> {
         column("95 % interval", 14),
         column("busy", 8),
     ]);
+    let cost = &metric::REQUESTS_PER_CLIENT_CPU_SECOND;
     for case in table.cases() {
         layout.heading(format!("--C={} {}", case.connections, table.streams(case)));
         for cell in table.of_case(case) {
             if let Some(summary) = cell.summary() {
-                let cost = &summary.instrument_cost;
+                let against_first = &summary.ratios.instrument_cost_ratio;
                 layout.fields(vec![
                     table.row_name(cell),
-                    or_none(cost.requests_per_cpu_second.map(rate_text)),
-                    interval(cost.interval, rate_text),
-                    ratio(&cost.ratio),
-                    interval(ratio_interval(&cost.ratio), significant_text),
-                    super::cpu_text(summary.generator_busy),
+                    figure(summary, cost, rate_text),
+                    figure_interval(summary, cost, rate_text),
+                    against_first.to_string(),
+                    ratio_interval(against_first),
+                    figure(summary, &metric::GENERATOR_BUSY_SHARE, cpu_text),
                 ]);
             }
         }

@@ -1,12 +1,14 @@
 //! The tables of a run, each in the look of the published one.
 
-use super::figures::{
+use super::{Cell, CellResult, Standing, Summary, Table};
+use crate::layout::{Layout, column, one_line};
+use crate::metric::{self, Definition};
+use crate::ratio::RatioOutcome;
+use crate::statistics::Ratio;
+use crate::suite::{Case, Side};
+use crate::text::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
-use super::layout::{Layout, column, one_line};
-use super::{Cell, CellResult, RatioOutcome, Standing, Summary, Table};
-use crate::statistics::{Interval, Ratio};
-use crate::suite::{Case, Side};
 use bookend_contract::verdict::Verdict;
 
 /// What stands where there is no figure.
@@ -199,7 +201,7 @@ fn fill(layout: &mut Layout, table: &Table, fields: Fields<'_>) {
 fn headline_ratio(table: &Table, case: Case) -> Option<&Ratio> {
     let ranked = |cell: &&Cell| cell.standing == Standing::Ranked;
     let first = table.of_case(case).find(ranked)?;
-    first.summary()?.cost_ratio.ratio()
+    first.summary()?.ratios.cost_ratio.ratio()
 }
 
 /// One decimal as published, `~` before what cannot be told from 1.
@@ -209,24 +211,21 @@ fn one_ratio(ratio: &Ratio) -> String {
 }
 
 fn published_fields(summary: &Summary) -> Vec<String> {
-    let time = |of: fn(&super::LatencySummary) -> f64| {
-        let latencies = summary.latency.as_ref();
-        latencies.map_or_else(|| NONE.to_owned(), |latencies| latency_text(of(latencies)))
-    };
+    let time = |metric| figure(summary, metric, latency_text);
     vec![
         bounded_rate(summary),
-        cpu_text(summary.server_cpu),
-        time(|latencies| latencies.mean_ns),
-        time(|latencies| latencies.p90_ns),
-        time(|latencies| latencies.p95_ns),
-        time(|latencies| latencies.p99_ns),
-        memory_text(summary.memory_mean_bytes),
+        figure(summary, &metric::SERVER_CPU_MEAN, cpu_text),
+        time(&metric::LATENCY_MEAN),
+        time(&metric::LATENCY_P90),
+        time(&metric::LATENCY_P95),
+        time(&metric::LATENCY_P99),
+        figure(summary, &metric::MEMORY_MEAN, memory_text),
     ]
 }
 
 /// Where the other end was the limit, the one under test could have done more.
 fn bounded_rate(summary: &Summary) -> String {
-    let rate = rate_text(summary.requests_per_second);
+    let rate = figure(summary, &metric::REQUESTS_PER_SECOND, rate_text);
     match (summary.side, summary.verdict) {
         (Side::Server, Verdict::ClientBound) | (Side::Client, Verdict::ServerBound) => {
             format!(">= {rate}")
@@ -242,16 +241,19 @@ fn skipped(table: &Table, cell: &Cell) -> String {
 }
 
 fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
-    let machine = summary.ledger.map(|ledger| cpu_text(ledger.busy));
+    let cost = &metric::REQUESTS_PER_CPU_SECOND;
+    let cost_ratio = &summary.ratios.cost_ratio;
+    let server_max = figure(summary, &metric::SERVER_CPU_MAX, cpu_text);
+    let generator = figure(summary, &metric::GENERATOR_CPU_MEAN, cpu_text);
     vec![
-        or_none(summary.requests_per_cpu_second.map(rate_text)),
-        interval(summary.requests_per_cpu_second_interval, rate_text),
-        ratio(&summary.cost_ratio),
-        interval(ratio_interval(&summary.cost_ratio), significant_text),
-        unless(summary.spinning.server, cpu_text(summary.server_cpu_max)),
-        unless(summary.spinning.generator, cpu_text(summary.generator_cpu)),
-        or_none(machine),
-        or_none(summary.requests_per_read.map(significant_text)),
+        figure(summary, cost, rate_text),
+        figure_interval(summary, cost, rate_text),
+        cost_ratio.to_string(),
+        ratio_interval(cost_ratio),
+        unless(summary.spinning.server, server_max),
+        unless(summary.spinning.generator, generator),
+        figure(summary, &metric::MACHINE_BUSY_CPUS, cpu_text),
+        figure(summary, &metric::REQUESTS_PER_READ, significant_text),
         skipped,
         summary.verdict.to_string(),
     ]
@@ -259,52 +261,27 @@ fn cost_fields(summary: &Summary, skipped: String) -> Vec<String> {
 
 /// CPU time of who spins is a figure of no use.
 fn unless(spins: bool, figure: String) -> String {
-    match spins {
-        true => SPINS.to_owned(),
-        false => figure,
-    }
+    if spins { SPINS.to_owned() } else { figure }
 }
 
-pub(super) fn ratio(outcome: &RatioOutcome) -> String {
-    match outcome {
-        RatioOutcome::NotCompared => NONE.to_owned(),
-        RatioOutcome::Impossible => "no ratio".to_owned(),
-        RatioOutcome::Spinning => SPINS.to_owned(),
-        RatioOutcome::Of(ratio) if ratio.is_indistinct() => {
-            format!("~{}", significant_text(ratio.median))
-        }
-        RatioOutcome::Of(ratio) => significant_text(ratio.median),
-    }
-}
-
-pub(super) fn ratio_interval(outcome: &RatioOutcome) -> Option<Interval> {
-    outcome.ratio()?.interval
-}
-
-pub(super) fn interval(interval: Option<Interval>, figure: fn(f64) -> String) -> String {
-    or_none(interval.map(|ends| format!("{} - {}", figure(ends.low), figure(ends.high))))
+pub(super) fn ratio_interval(outcome: &RatioOutcome) -> String {
+    let interval = outcome.ratio().and_then(|ratio| ratio.interval);
+    or_none(interval.map(|ends| ends.text(significant_text)))
 }
 
 fn resource_fields(summary: &Summary) -> Vec<String> {
-    let time = |of: fn(&super::LatencySummary) -> f64| {
-        or_none(
-            summary
-                .latency
-                .as_ref()
-                .map(|latencies| precise_latency_text(of(latencies))),
-        )
-    };
+    let time = |metric| figure(summary, metric, precise_latency_text);
     vec![
-        time(|latencies| latencies.mean_ns),
-        time(|latencies| latencies.p50_ns),
-        time(|latencies| latencies.p90_ns),
-        time(|latencies| latencies.p95_ns),
-        time(|latencies| latencies.p99_ns),
-        time(|latencies| latencies.p99_9_ns),
-        memory_text(summary.memory_mean_bytes),
-        memory_text(summary.memory_peak_bytes),
-        summary.threads.to_string(),
-        rate_text(summary.context_switches_per_second),
+        time(&metric::LATENCY_MEAN),
+        time(&metric::LATENCY_P50),
+        time(&metric::LATENCY_P90),
+        time(&metric::LATENCY_P95),
+        time(&metric::LATENCY_P99),
+        time(&metric::LATENCY_P99_9),
+        figure(summary, &metric::MEMORY_MEAN, memory_text),
+        figure(summary, &metric::MEMORY_PEAK, memory_text),
+        figure(summary, &metric::THREADS, rate_text),
+        figure(summary, &metric::CONTEXT_SWITCHES_PER_SECOND, rate_text),
     ]
 }
 
@@ -347,11 +324,25 @@ fn calibration_figures(summary: &Summary) -> String {
     format!(
         "{} req/s, {} req/CPU-s, {}",
         bounded_rate(summary),
-        or_none(summary.requests_per_cpu_second.map(rate_text)),
+        figure(summary, &metric::REQUESTS_PER_CPU_SECOND, rate_text),
         summary.verdict
     )
 }
 
-pub(super) fn or_none(figure: Option<String>) -> String {
+/// A metric of a cell as text, or what stands where there is none.
+pub(super) fn figure(summary: &Summary, metric: &Definition, text: fn(f64) -> String) -> String {
+    or_none(summary.value(metric).map(text))
+}
+
+/// The interval of a rate.
+pub(super) fn figure_interval(
+    summary: &Summary,
+    metric: &Definition,
+    text: fn(f64) -> String,
+) -> String {
+    or_none(summary.interval(metric).map(|ends| ends.text(text)))
+}
+
+fn or_none(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| NONE.to_owned())
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Checked, Document, PrintedRow};
 use bookend_results::audit::{Span, count};
-use bookend_results::table::{memory_text, significant_text};
+use bookend_results::text::{memory_text, significant_text};
 
 /// Memory does not shrink so far when there is more to do: a program's own text and stacks alone
 /// are within this factor.

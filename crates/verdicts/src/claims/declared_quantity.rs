@@ -1,10 +1,10 @@
 //! From a table such as `{ metric = "latency_p99", of = "go-grpc" }` to a checked [`Quantity`].
 
-use super::metric::Metric;
 use super::model::DeclaredModel;
 use super::quantity::{Over, Quantity, Take};
 use super::subject_name::SubjectName;
 use bookend_results::declaration::{DeclarationError, Source, nearest_word};
+use bookend_results::metric::{Metric, UnknownMetric, names};
 use bookend_results::suite::Case;
 use serde::Deserialize;
 use toml::Spanned;
@@ -57,11 +57,9 @@ impl DeclaredQuantity {
 
 fn metric(source: Source<'_>, text: &Spanned<String>) -> Checked<Metric> {
     let name = text.as_ref();
-    Metric::named(name).map_err(|known| {
-        let message = match suggestion(name, known.iter().copied()) {
-            nothing if nothing.is_empty() => {
-                format!("there is no metric `{name}`, but: {}", known.join(", "))
-            }
+    name.parse().map_err(|error: UnknownMetric| {
+        let message = match suggestion(name, names()) {
+            nothing if nothing.is_empty() => error.to_string(),
             nearest => format!("there is no metric `{name}`{nearest}"),
         };
         source.invalid(text.span(), message)

@@ -2,8 +2,9 @@
 
 use super::error::ClaimsError;
 use crate::document::{Conditions, Document, Place, PrintedBucket, PrintedRow};
-use crate::published::{PublishedColumn, PublishedRow, PublishedTable, Unit};
+use crate::published::{PublishedColumn, PublishedRow, PublishedTable};
 use bookend_results::audit::{Rounding, Span};
+use bookend_results::metric::Unit;
 use std::path::Path;
 
 /// The figures of a histogram's line.

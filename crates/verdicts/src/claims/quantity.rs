@@ -1,13 +1,14 @@
 //! What a claim measures, worked out from printed rows or from recorded ones.
 
-use super::metric::Metric;
+use super::metric::{of_printed, of_samples};
 use super::model::{DeclaredModel, Prediction};
 use super::subject_name::SubjectName;
 use crate::document::Document;
-use crate::published::Unit;
 use bookend_results::audit::Span;
 use bookend_results::measurement::{Outcome, Row};
+use bookend_results::metric::{Metric, PROFILE_PREFIX, Unit};
 use bookend_results::profile::Profile;
+use bookend_results::round::MeasuredRound;
 use bookend_results::statistics::{self, CONFIDENCE, Interval};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -114,21 +115,19 @@ impl Quantity {
     /// What is divided by what, where it is a quotient and its places do not say so.
     pub fn over_text(&self) -> Option<String> {
         let of = &self.of;
-        let metric = self.metric.name();
+        let metric = &self.metric;
         match (&self.over, self.take) {
             (_, Take::Growth) => Some(format!("{of}, each case over the one before")),
             (Some(Over::Subject(other)), _) => Some(format!("{of} over {other}")),
             (Some(Over::Case(case)), _) => Some(format!("{of} over itself at {case}")),
-            (Some(Over::Metric(other)), _) => {
-                Some(format!("{metric} over {} of {of}", other.name()))
-            }
+            (Some(Over::Metric(other)), _) => Some(format!("{metric} over {other} of {of}")),
             (Some(Over::Model(_)) | None, _) => None,
         }
     }
 
     /// For each case, the measured rows that its figure is worked out of, by round.
     pub(super) fn rounds<'a>(&self, rows: &'a [Row]) -> Vec<BTreeMap<u32, Vec<&'a Row>>> {
-        if self.metric.is_of_profile() {
+        if matches!(self.metric, Metric::Profile(_)) {
             return Vec::new();
         }
         let of_case = |case: &String| {
@@ -247,7 +246,7 @@ impl Quantity {
 
 /// What a model says about a metric.
 fn predicted(metric: &Metric, prediction: &Prediction) -> Result<f64, String> {
-    Ok(match metric.name() {
+    Ok(match metric.to_string().as_str() {
         "ok" => prediction.ok as f64,
         "errors" => prediction.failures as f64,
         "total_time" => prediction.total_seconds * 1e9,
@@ -391,30 +390,41 @@ impl Figures<'_> {
                             && row.case == case
                             && (!exactly || instrument.is_none_or(|one| *one == row.instrument))
                     });
-                    rows.find_map(|row| metric.of_printed(row))
+                    rows.find_map(|row| of_printed(metric, row))
                 };
                 let span = printed(true).or_else(|| printed(false));
                 span.map(Series::Bounded)
-                    .ok_or_else(|| format!("{} is not printed for {name} at {case}", metric.name()))
-            }
-            Self::Recorded { profile, .. } if metric.is_of_profile() => {
-                let instrument = name.instrument.as_deref();
-                let samples = profile.zip(case.parse().ok()).and_then(|(profile, case)| {
-                    profile.samples_of(&name.subject, case, instrument)
-                });
-                let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
-                let span = metric.of_samples(&samples.split);
-                span.map(Series::Bounded)
-                    .ok_or_else(|| format!("a profile has no {}", metric.name()))
+                    .ok_or_else(|| format!("{metric} is not printed for {name} at {case}"))
             }
             Self::Recorded {
-                rows, deadline_ns, ..
+                rows,
+                deadline_ns,
+                profile,
             } => {
-                let figure = |row: &Row| metric.of_row(row, *deadline_ns);
-                recorded(rows, metric.name(), figure, name, case)
+                if let Metric::Profile(layers) = metric {
+                    return profiled(*profile, layers, name, case);
+                }
+                let figure = |row: &Row| metric.of_round(&MeasuredRound::of(row, *deadline_ns)?);
+                recorded(rows, &metric.to_string(), figure, name, case)
             }
         }
     }
+}
+
+fn profiled(
+    profile: Option<&Profile>,
+    layers: &str,
+    name: &SubjectName,
+    case: &str,
+) -> Result<Series, String> {
+    let instrument = name.instrument.as_deref();
+    let samples = profile.zip(case.parse().ok());
+    let samples =
+        samples.and_then(|(profile, case)| profile.samples_of(&name.subject, case, instrument));
+    let samples = samples.ok_or_else(|| format!("no profile of {name} at {case}"))?;
+    let span = of_samples(layers, &samples.split);
+    span.map(Series::Bounded)
+        .ok_or_else(|| format!("a profile has no {PROFILE_PREFIX}{layers}"))
 }
 
 impl Figures<'_> {

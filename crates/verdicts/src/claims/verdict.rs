@@ -6,8 +6,8 @@ use super::marked::Marked;
 use super::metric::unit_text;
 use super::quantity::{Estimate, Evaluation, Figures, Over, Quantity, Take};
 use crate::audit::DocumentFinding;
-use crate::published::Unit;
 use bookend_results::audit::Span;
+use bookend_results::metric::Unit;
 use bookend_results::statistics::Interval;
 use std::fmt;
 

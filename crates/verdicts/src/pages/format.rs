@@ -1,9 +1,7 @@
 //! How a figure of ours is written: as the original wrote its own.
 
-use bookend_results::table::significant_text;
-use bookend_results::table::{
-    cpu_text, latency_text, memory_text, precise_latency_text, rate_text,
-};
+use bookend_results::text::significant_text;
+use bookend_results::text::{cpu_text, latency_text, memory_text, precise_latency_text, rate_text};
 use std::str::FromStr;
 use thiserror::Error;
 

@@ -6,8 +6,8 @@ use super::page::Page;
 use super::presentation::ResultTable;
 use super::rows::{Line, OURS, figures, lines};
 use crate::published::PublishedRow;
+use bookend_results::layout::{Layout, column};
 use bookend_results::suite::Case;
-use bookend_results::table::layout::{Layout, column};
 use bookend_results::table::{Cell, Standing};
 
 /// The widths of the original: of the name, and of no figure less than this.
@@ -57,7 +57,7 @@ fn ratios(cells: &Cells<'_>, group: &[&PublishedRow]) -> String {
     let printed = printed.map_or_else(String::new, |printed| format!("{printed}--"));
     let own = group.iter().find_map(|row| {
         let cell = cells.find(row.cell.as_ref()?)?;
-        Some(cell.summary()?.cost_ratio.ratio()?.median)
+        Some(cell.summary()?.ratios.cost_ratio.ratio()?.median)
     });
     let own = own.map_or_else(String::new, |ratio| format!("re-run-^{ratio:.1}"));
     format!("{printed}{own}")

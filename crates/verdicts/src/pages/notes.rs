@@ -9,7 +9,7 @@ use super::text;
 use bookend_results::measurement::Row;
 use bookend_results::statistics::median;
 use bookend_results::suite::Side;
-use bookend_results::table::significant_text;
+use bookend_results::text::significant_text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose note it is, of what, and its name.

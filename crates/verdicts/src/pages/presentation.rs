@@ -2,9 +2,9 @@
 
 use super::error::{PageError, RESULTS_FILE};
 use super::format::FigureFormat;
-use super::metric::Metric;
 use crate::published::{PublishedColumn, PublishedTable};
 use bookend_results::declaration::{DeclarationError, Source, read_text};
+use bookend_results::metric::{Metric, UnknownMetric};
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
@@ -235,7 +235,7 @@ fn column(source: Source<'_>, declared: DeclaredColumn) -> Result<ResultColumn, 
             let message = "say what of ours stands here: metric = \"latency_p99\"".to_owned();
             return Err(source.invalid(declared.format.span(), message));
         }
-        Some(name) => Some(name.parse().map_err(|error: super::metric::NoMetric| {
+        Some(name) => Some(name.parse().map_err(|error: UnknownMetric| {
             let span = span.unwrap_or_else(|| declared.format.span());
             source.invalid(span, error.to_string())
         })?),

@@ -5,7 +5,8 @@ use super::rows::NONE;
 use super::text;
 use crate::published::PublishedRow;
 use bookend_results::measurement::CellId;
-use bookend_results::profile::{PROFILE_METRIC, Profile};
+use bookend_results::metric::PROFILE_PREFIX;
+use bookend_results::profile::Profile;
 
 /// A line a published share. Empty when the document has no profile.
 pub(super) fn table(page: &Page<'_>) -> String {
@@ -22,7 +23,7 @@ pub(super) fn table(page: &Page<'_>) -> String {
 fn line(row: &PublishedRow, profile: Option<&Profile>) -> Vec<String> {
     let figure = row.printed.iter().next();
     let (column, printed) = figure.map_or((NONE, NONE), |(column, printed)| (column, printed));
-    let ours = column.strip_prefix(PROFILE_METRIC).zip(row.cell.as_ref());
+    let ours = column.strip_prefix(PROFILE_PREFIX).zip(row.cell.as_ref());
     let (layers, share) = match ours {
         None => (NONE.to_owned(), NONE.to_owned()),
         Some((layers, cell)) => (

@@ -1,12 +1,12 @@
 //! A published row, and below it what was measured here of the same.
 
 use super::figures::{CellFigures, Cells};
-use super::metric::{Metric, Plain};
 use super::presentation::{ResultColumn, ResultTable};
 use crate::published::PublishedRow;
 use bookend_results::measurement::CellId;
-use bookend_results::statistics::Interval;
-use bookend_results::table::{Cell, RatioOutcome, rate_text, significant_text};
+use bookend_results::metric::REQUESTS_PER_SECOND;
+use bookend_results::table::Cell;
+use bookend_results::text::{rate_text, significant_text};
 use bookend_results::verdict::Verdict;
 
 /// What stands where there is no figure.
@@ -104,8 +104,8 @@ pub(super) fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> St
     let Some(metric) = &column.metric else {
         return NONE.to_owned();
     };
-    let text = or_none(metric.of(figures).map(|value| column.format.text(value)));
-    let is_rate = *metric == Metric::Plain(Plain::RequestsPerSecond);
+    let text = or_none(figures.value(metric).map(|value| column.format.text(value)));
+    let is_rate = metric.is(&REQUESTS_PER_SECOND);
     // Where the generator was the limit, the server could have done more.
     match figures.summary.verdict {
         Verdict::ClientBound if is_rate && figures.tests_the_server() => format!(">= {text}"),
@@ -116,36 +116,17 @@ pub(super) fn own_figure(figures: &CellFigures<'_>, column: &ResultColumn) -> St
 fn ours(figures: &CellFigures<'_>) -> Vec<String> {
     let summary = figures.summary;
     let (cost, cost_interval) = figures.cost();
-    let ratio = summary.cost_ratio.ratio();
+    let ratio = summary.ratios.cost_ratio.ratio();
     let ratio_interval = ratio.and_then(|ratio| ratio.interval);
+    let ratio_interval = ratio_interval.filter(|_| figures.has_intervals());
     vec![
         or_none(cost.map(rate_text)),
-        interval(cost_interval, rate_text),
-        ratio_text(&summary.cost_ratio),
-        interval(
-            ratio_interval.filter(|_| figures.has_intervals()),
-            significant_text,
-        ),
+        or_none(cost_interval.map(|ends| ends.text(rate_text))),
+        summary.ratios.cost_ratio.to_string(),
+        or_none(ratio_interval.map(|ends| ends.text(significant_text))),
         summary.verdict.to_string(),
         summary.marks.len().to_string(),
     ]
-}
-
-/// A ratio as all tables print it: `~` before what cannot be told from 1.
-pub(super) fn ratio_text(outcome: &RatioOutcome) -> String {
-    match outcome {
-        RatioOutcome::NotCompared => NONE.to_owned(),
-        RatioOutcome::Impossible => "no ratio".to_owned(),
-        RatioOutcome::Spinning => "spins".to_owned(),
-        RatioOutcome::Of(ratio) if ratio.is_indistinct() => {
-            format!("~{}", significant_text(ratio.median))
-        }
-        RatioOutcome::Of(ratio) => significant_text(ratio.median),
-    }
-}
-
-fn interval(interval: Option<Interval>, figure: fn(f64) -> String) -> String {
-    or_none(interval.map(|ends| format!("{} - {}", figure(ends.low), figure(ends.high))))
 }
 
 pub(super) fn or_none(figure: Option<String>) -> String {

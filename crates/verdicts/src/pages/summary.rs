@@ -113,11 +113,8 @@ fn published_histogram(page: &Page<'_>, row: &PublishedRow) -> String {
 }
 
 fn own_histogram(figures: &CellFigures<'_>) -> String {
-    let histogram = figures.histogram();
-    if histogram.is_empty() {
-        return String::new();
-    }
-    bars(&buckets(histogram))
+    let latencies = figures.latencies();
+    latencies.map_or(String::new(), |latencies| bars(&buckets(latencies)))
 }
 
 /// As ghz divides: the fastest alone, then equal steps up to the slowest.

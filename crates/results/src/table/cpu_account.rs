@@ -1,13 +1,13 @@
 //! Where the machine's CPU went: the whole machine's account beside those of the two ends.
 
-use super::round::Round;
 use crate::measurement::Measurement;
+use crate::round::MeasuredRound;
 use serde::Serialize;
 
 /// CPU of the whole machine, pooled over the windows of all rounds, in CPUs (1.0 = one CPU busy
 /// all the time).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ledger {
+pub struct CpuAccount {
     /// CPUs of the machine.
     pub cpus: f64,
     /// The server's process tree.
@@ -33,11 +33,11 @@ pub struct Ledger {
     pub unattributed: f64,
 }
 
-impl Ledger {
+impl CpuAccount {
     /// Pools the rounds. `None` when the machine kept no account.
-    pub(super) fn pooled(rounds: &[Round<'_>]) -> Option<Self> {
+    pub(super) fn pooled(rounds: &[MeasuredRound<'_>]) -> Option<Self> {
         let sum = |of: fn(&Measurement) -> f64| -> f64 {
-            rounds.iter().map(|round| of(round.measurement)).sum()
+            rounds.iter().map(|round| of(round.window)).sum()
         };
         let window = sum(|round| round.window_seconds);
         let busy = sum(|round| round.machine.busy_seconds());

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     /// The first rows and the widest of the published table of pajamax and tonic.
-    const PUBLISHED: &str = include_str!("../../tests/table_snapshots/layout.txt");
+    const PUBLISHED: &str = include_str!("../tests/table_snapshots/layout.txt");
 
     fn published() -> Layout {
         Layout::new(&[

@@ -1,0 +1,255 @@
+//! The one catalogue of metrics: each name with its unit, how a round yields it and how the rounds
+//! of a cell are pooled. Tables, exports, published columns and claims take their figures from
+//! here, so that a name has one meaning (docs/measure/metrics.md has the same list).
+
+mod catalogue;
+mod definition;
+
+pub use catalogue::*;
+pub use definition::{Definition, Pooling, Unit};
+
+use crate::round::{MeasuredRound, MeasuredRounds};
+use crate::statistics::median;
+use std::fmt;
+use std::str::FromStr;
+
+/// What names of the layers of a profile begin with.
+pub const PROFILE_PREFIX: &str = "profile.";
+
+/// A figure by its name. `FromStr` and `Display` are that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// A name of the catalogue.
+    Listed(&'static Definition),
+    /// `latency_p99_99`: what so many percent of the OK calls did not exceed.
+    Percentile {
+        /// `99990` for `latency_p99_99`.
+        millipercent: u32,
+    },
+    /// `errors.DEADLINE_EXCEEDED`: calls that ended with that code.
+    Errors(String),
+    /// `note.goroutines_peak`: what the calling end noted.
+    Note(String),
+    /// `server_note.goroutines_peak`: what the server noted at its end.
+    ServerNote(String),
+    /// `profile.network_in`: a share of the samples of a profile, which no round has.
+    Profile(String),
+}
+
+/// The forms of names that are not listed, each with its meaning.
+pub const OPEN_NAMES: [(&str, Unit, &str); 5] = [
+    (
+        "latency_pN",
+        Unit::Nanoseconds,
+        "what N percent of the OK calls did not exceed; `latency_p99_9` is that of 99.9 %",
+    ),
+    (
+        "errors.CODE",
+        Unit::Number,
+        "calls of the window that ended with that code",
+    ),
+    (
+        "note.NAME",
+        Unit::Number,
+        "what the calling end noted about itself",
+    ),
+    (
+        "server_note.NAME",
+        Unit::Number,
+        "what the server noted about itself at its end",
+    ),
+    (
+        "profile.LAYERS",
+        Unit::Number,
+        "share of the samples of the kept profile in these layers",
+    ),
+];
+
+impl Metric {
+    /// What its numbers count.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Self::Listed(definition) => definition.unit,
+            Self::Percentile { .. } => Unit::Nanoseconds,
+            Self::Errors(_) | Self::Profile(_) => Unit::Number,
+            Self::Note(name) | Self::ServerNote(name) => {
+                if name.ends_with("_ns") {
+                    Unit::Nanoseconds
+                } else {
+                    Unit::Number
+                }
+            }
+        }
+    }
+
+    /// Whether it is a name of the catalogue, and this one.
+    pub fn is(&self, definition: &Definition) -> bool {
+        matches!(self, Self::Listed(own) if *own == definition)
+    }
+
+    /// The figure of one round. `None` where it was not measured or is not a number.
+    pub fn of_round(&self, round: &MeasuredRound<'_>) -> Option<f64> {
+        let figure = match self {
+            Self::Listed(definition) => definition.of_round(round),
+            Self::Percentile { millipercent } => {
+                let histogram = round.latencies()?;
+                Some(histogram.value_at_percentile(percent(*millipercent)) as f64)
+            }
+            Self::Errors(code) => Some(round.window.errors.get(code).copied().unwrap_or(0) as f64),
+            Self::Note(name) => round.window.notes.get(name).copied(),
+            Self::ServerNote(name) => round.row.server_notes.get(name).copied(),
+            Self::Profile(_) => None,
+        };
+        figure.filter(|figure| figure.is_finite())
+    }
+
+    /// The figure of a cell over all its rounds. `None` as above.
+    pub fn pooled(&self, rounds: &MeasuredRounds<'_>) -> Option<f64> {
+        match self {
+            Self::Listed(definition) => definition.pooled(rounds),
+            Self::Percentile { millipercent } => {
+                let histogram = rounds.latencies()?;
+                Some(histogram.value_at_percentile(percent(*millipercent)) as f64)
+            }
+            _ => {
+                let each = rounds.iter().filter_map(|round| self.of_round(round));
+                median(&each.collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = UnknownMetric;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMetric> {
+        let listed = ALL.iter().find(|definition| definition.name == name);
+        if let Some(definition) = listed {
+            return Ok(Self::Listed(definition));
+        }
+        let after = |prefix| name.strip_prefix(prefix).filter(|rest| !rest.is_empty());
+        if let Some(millipercent) = after("latency_p").and_then(millipercent) {
+            return Ok(Self::Percentile { millipercent });
+        }
+        let open: [(&str, fn(String) -> Self); 4] = [
+            ("errors.", Self::Errors),
+            ("note.", Self::Note),
+            ("server_note.", Self::ServerNote),
+            (PROFILE_PREFIX, Self::Profile),
+        ];
+        let mut open = open.into_iter();
+        open.find_map(|(prefix, of)| Some(of(after(prefix)?.to_owned())))
+            .ok_or_else(|| UnknownMetric(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listed(definition) => f.write_str(definition.name),
+            Self::Percentile { millipercent } => {
+                let percent = percent(*millipercent).to_string();
+                write!(f, "latency_p{}", percent.replace('.', "_"))
+            }
+            Self::Errors(code) => write!(f, "errors.{code}"),
+            Self::Note(name) => write!(f, "note.{name}"),
+            Self::ServerNote(name) => write!(f, "server_note.{name}"),
+            Self::Profile(layers) => write!(f, "{PROFILE_PREFIX}{layers}"),
+        }
+    }
+}
+
+/// `99_9` is 99,900 thousandths of a percent.
+fn millipercent(digits: &str) -> Option<u32> {
+    let percent: f64 = digits.replacen('_', ".", 1).parse().ok()?;
+    let within = percent > 0.0 && percent < 100.0;
+    within.then_some((percent * 1000.0).round() as u32)
+}
+
+fn percent(millipercent: u32) -> f64 {
+    f64::from(millipercent) / 1000.0
+}
+
+/// There is no metric of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no metric `{0}`: write one of {names}", names = names().join(", "))]
+pub struct UnknownMetric(String);
+
+/// Every name that can be written, in the order of the catalogue.
+pub fn names() -> Vec<&'static str> {
+    let open = OPEN_NAMES.iter().map(|(name, ..)| *name);
+    let listed = ALL.iter().map(|definition| definition.name);
+    listed.chain(open).collect()
+}
+
+/// The catalogue as a table in Markdown: what docs/measure/metrics.md has.
+pub fn markdown() -> String {
+    let mut text = "| name | unit | over the rounds | meaning |\n|---|---|---|---|\n".to_owned();
+    for one in ALL {
+        let (symbol, pooling) = (one.unit.symbol(), one.pooling());
+        text += &format!(
+            "| `{}` | {symbol} | {pooling} | {} |\n",
+            one.name, one.meaning
+        );
+    }
+    for (name, unit, meaning) in OPEN_NAMES {
+        let pooling = match name {
+            "latency_pN" => Pooling::Merged.to_string(),
+            "profile.LAYERS" => "of its own".to_owned(),
+            _ => Pooling::Median.to_string(),
+        };
+        text += &format!("| `{name}` | {} | {pooling} | {meaning} |\n", unit.symbol());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_metric_has_one_name_and_reads_as_it_is_written() {
+        let all: BTreeSet<&str> = ALL.iter().map(|one| one.name).collect();
+        assert_eq!(all.len(), ALL.len());
+        let open = [
+            "latency_p99_99",
+            "errors.UNAVAILABLE",
+            "note.a",
+            "server_note.b",
+            "profile.network_in+network_out",
+        ];
+        for name in all.into_iter().chain(open) {
+            let metric: Metric = name.parse().expect("a metric");
+            assert_eq!(metric.to_string(), name);
+        }
+        let known = "latency_p99_9".parse::<Metric>().expect("listed");
+        assert!(known.is(&LATENCY_P99_9) && !known.is(&LATENCY_P99));
+    }
+
+    #[test]
+    fn a_wrong_name_lists_those_that_there_are() {
+        for wrong in [
+            "speed",
+            "latency_p",
+            "latency_p100",
+            "latency_p101",
+            "latency_px",
+            "errors.",
+            "request_per_second",
+            "",
+        ] {
+            let error = wrong.parse::<Metric>().expect_err("no such metric");
+            let text = error.to_string();
+            assert!(text.contains(", requests_per_second, "), "{text}");
+            assert!(text.contains(", errors.CODE, "), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_note_in_nanoseconds_is_a_time() {
+        let unit = |name: &str| name.parse::<Metric>().expect("a note").unit();
+        assert_eq!(unit("server_note.gc_pause_max_ns"), Unit::Nanoseconds);
+        assert_eq!(unit("server_note.gc_cycles"), Unit::Number);
+    }
+}

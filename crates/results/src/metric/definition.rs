@@ -1,0 +1,193 @@
+//! What the catalogue says of a metric.
+
+use crate::ratio::{RatioOutcome, Ratios};
+use crate::round::{MeasuredRound, MeasuredRounds};
+use crate::statistics::median;
+use hdrhistogram::Histogram;
+use std::fmt;
+
+/// A metric of the catalogue. Two are equal if their names are.
+pub struct Definition {
+    /// Its name, without the unit.
+    pub name: &'static str,
+    /// What its numbers count.
+    pub unit: Unit,
+    /// What it is, a clause in Markdown.
+    pub meaning: &'static str,
+    /// How rounds yield it.
+    pub(super) source: MetricSource,
+}
+
+/// Base units: what the numbers of a metric or of a published column count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds: `[ns]`.
+    Nanoseconds,
+    /// Bytes: `[bytes]`.
+    Bytes,
+    /// A second: `[1/s]`.
+    PerSecond,
+    /// CPUs: `[cpu]`, 1 is one CPU busy all the time.
+    Cpus,
+    /// A count, a ratio or a share of the whole: `[1]`.
+    Number,
+}
+
+/// How the figure of a cell follows from its rounds. `Display` is how the documentation says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooling {
+    /// The median of the rounds' figures.
+    Median,
+    /// The largest of them: the peak over all rounds is the largest peak of a round.
+    Largest,
+    /// Their sum.
+    Sum,
+    /// Read from the histograms of all rounds, merged.
+    Merged,
+    /// One quotient over the time or the calls of all rounds.
+    Quotient,
+    /// The median of ratios against another cell, one of each round that has both.
+    Paired,
+}
+
+/// How rounds yield a metric.
+#[derive(Clone, Copy)]
+pub(super) enum MetricSource {
+    /// The median of the rounds' figures.
+    Median(fn(&MeasuredRound<'_>) -> Option<f64>),
+    /// The largest of the rounds' figures.
+    Largest(fn(&MeasuredRound<'_>) -> Option<f64>),
+    /// The sum of the rounds' figures.
+    Sum(fn(&MeasuredRound<'_>) -> Option<f64>),
+    /// A figure of a histogram of latencies.
+    Latencies(fn(&Histogram<u64>) -> f64),
+    /// A quotient; over several rounds that of the sums.
+    Quotient(fn(&MeasuredRound<'_>) -> Option<(f64, f64)>),
+    /// A ratio of two cells, which no round has alone.
+    Ratio(fn(&Ratios) -> &RatioOutcome),
+}
+
+impl Definition {
+    /// How the figure of a cell follows from its rounds.
+    pub fn pooling(&self) -> Pooling {
+        match self.source {
+            MetricSource::Median(_) => Pooling::Median,
+            MetricSource::Largest(_) => Pooling::Largest,
+            MetricSource::Sum(_) => Pooling::Sum,
+            MetricSource::Latencies(_) => Pooling::Merged,
+            MetricSource::Quotient(_) => Pooling::Quotient,
+            MetricSource::Ratio(_) => Pooling::Paired,
+        }
+    }
+
+    /// Its heading in exports: the name with its unit where that is a time or memory.
+    pub fn column(&self) -> String {
+        let unit = match self.unit {
+            Unit::Nanoseconds => "_ns",
+            Unit::Bytes => "_bytes",
+            Unit::PerSecond | Unit::Cpus | Unit::Number => "",
+        };
+        format!("{}{unit}", self.name)
+    }
+
+    /// Whether it is a rate, whose rounds have an interval: rates vary by factors.
+    pub fn has_interval(&self) -> bool {
+        self.unit == Unit::PerSecond && self.pooling() == Pooling::Median
+    }
+
+    /// The figure of one round. `None` where the round has none; it may be not finite.
+    pub fn of_round(&self, round: &MeasuredRound<'_>) -> Option<f64> {
+        match self.source {
+            MetricSource::Median(of) | MetricSource::Largest(of) | MetricSource::Sum(of) => {
+                of(round)
+            }
+            MetricSource::Latencies(of) => round.latencies().map(of),
+            MetricSource::Quotient(of) => of(round).map(|(dividend, divisor)| dividend / divisor),
+            MetricSource::Ratio(_) => None,
+        }
+    }
+
+    /// The figure of a cell over all its rounds. `None` where no round has one, or one of them is
+    /// not finite.
+    pub fn pooled(&self, rounds: &MeasuredRounds<'_>) -> Option<f64> {
+        let figure = match self.source {
+            MetricSource::Median(of) => median(&figures(rounds, of)),
+            MetricSource::Largest(of) => figures(rounds, of).into_iter().reduce(f64::max),
+            MetricSource::Sum(of) => Some(figures(rounds, of).iter().sum()),
+            MetricSource::Latencies(of) => rounds.latencies().map(of),
+            MetricSource::Quotient(of) => quotient(rounds.iter().map(of)),
+            MetricSource::Ratio(_) => None,
+        };
+        figure.filter(|figure| figure.is_finite())
+    }
+
+    /// The ratio of a cell against another, where the metric is one.
+    pub fn ratio<'a>(&self, ratios: &'a Ratios) -> Option<&'a RatioOutcome> {
+        match self.source {
+            MetricSource::Ratio(of) => Some(of(ratios)),
+            _ => None,
+        }
+    }
+}
+
+fn figures(rounds: &MeasuredRounds<'_>, of: fn(&MeasuredRound<'_>) -> Option<f64>) -> Vec<f64> {
+    rounds.iter().filter_map(of).collect()
+}
+
+/// `None` where a round has no account.
+fn quotient(mut terms: impl Iterator<Item = Option<(f64, f64)>>) -> Option<f64> {
+    let sums = terms.try_fold((0.0, 0.0), |sums, term| {
+        let (dividend, divisor) = term?;
+        Some((sums.0 + dividend, sums.1 + divisor))
+    });
+    sums.map(|(dividend, divisor)| dividend / divisor)
+}
+
+impl PartialEq for Definition {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Definition {}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Display for Pooling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Median => "median",
+            Self::Largest => "largest",
+            Self::Sum => "sum",
+            Self::Merged => "merged histogram",
+            Self::Quotient => "all together",
+            Self::Paired => "median of the paired ratios",
+        })
+    }
+}
+
+impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 5] = [
+        Self::Nanoseconds,
+        Self::Bytes,
+        Self::PerSecond,
+        Self::Cpus,
+        Self::Number,
+    ];
+
+    /// As it stands in a heading, between brackets.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "bytes",
+            Self::PerSecond => "1/s",
+            Self::Cpus => "cpu",
+            Self::Number => "1",
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A cell over another one, as ratios of the rounds that measured both.
+
+use crate::measurement::{CellId, Row};
+use crate::round::{cost_ratio_of, paired_figures, ratio_of};
+use crate::statistics::{NoRatio, Ratio};
+use crate::text::significant_text;
+use serde::Serialize;
+use std::fmt;
+
+/// The ratios of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratios {
+    /// Requests per CPU-second over those of the baseline.
+    pub cost_ratio: RatioOutcome,
+    /// Requests per second over those of the baseline.
+    pub rate_ratio: RatioOutcome,
+    /// Against the same subject with connections in plain text over TCP.
+    pub over_h2c: ComparedPair,
+    /// Against the same subject with connections that outlive their calls.
+    pub over_lasting: ComparedPair,
+    /// Requests per CPU-second of the instrument over those of the first instrument that measured
+    /// this subject and case.
+    pub instrument_cost_ratio: RatioOutcome,
+}
+
+/// A cell over another one: its cost and its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ComparedPair {
+    /// Requests per CPU-second over those of the other.
+    pub cost: RatioOutcome,
+    /// Requests per second over those of the other.
+    pub rate: RatioOutcome,
+}
+
+/// A ratio against another cell, or the reason why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RatioOutcome {
+    /// There is nothing to compare with, or this is it.
+    NotCompared,
+    /// The ratio.
+    Of(Ratio),
+    /// A round of one of the two yielded nothing, or no round has both.
+    Impossible,
+    /// An end spins while it waits: [`NoRatio::Spinning`].
+    Spinning,
+}
+
+impl Ratios {
+    /// Of a cell that was not compared yet.
+    pub const NOTHING: Self = Self {
+        cost_ratio: RatioOutcome::NotCompared,
+        rate_ratio: RatioOutcome::NotCompared,
+        over_h2c: ComparedPair::NOTHING,
+        over_lasting: ComparedPair::NOTHING,
+        instrument_cost_ratio: RatioOutcome::NotCompared,
+    };
+}
+
+impl ComparedPair {
+    /// With nothing.
+    pub const NOTHING: Self = Self {
+        cost: RatioOutcome::NotCompared,
+        rate: RatioOutcome::NotCompared,
+    };
+
+    /// `own` over `other`, from the rounds that have both.
+    pub fn of(own: &CellId, other: &CellId, rows: &[Row]) -> Self {
+        let both = paired_figures((own, rows), (other, rows));
+        let rate = ratio_of(&both, |figures| figures.requests_per_second);
+        Self {
+            cost: cost_ratio_of(&both).into(),
+            rate: rate.into(),
+        }
+    }
+}
+
+impl RatioOutcome {
+    /// The same with the two exchanged.
+    pub fn reciprocal(&self) -> Self {
+        match self {
+            Self::Of(ratio) => Self::Of(ratio.reciprocal()),
+            other => *other,
+        }
+    }
+
+    /// The ratio, if there is one.
+    pub fn ratio(&self) -> Option<&Ratio> {
+        match self {
+            Self::Of(ratio) => Some(ratio),
+            Self::NotCompared | Self::Impossible | Self::Spinning => None,
+        }
+    }
+}
+
+/// As tables print it: `~` before what cannot be told from 1.
+impl fmt::Display for RatioOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotCompared => f.write_str("-"),
+            Self::Impossible => f.write_str("no ratio"),
+            Self::Spinning => f.write_str("spins"),
+            Self::Of(ratio) => f.write_str(&ratio_text(ratio)),
+        }
+    }
+}
+
+/// A ratio as tables print it: `~` before what cannot be told from 1.
+pub fn ratio_text(ratio: &Ratio) -> String {
+    let sign = if ratio.is_indistinct() { "~" } else { "" };
+    format!("{sign}{}", significant_text(ratio.median))
+}
+
+impl From<Result<Ratio, NoRatio>> for RatioOutcome {
+    fn from(ratio: Result<Ratio, NoRatio>) -> Self {
+        match ratio {
+            Ok(ratio) => Self::Of(ratio),
+            Err(NoRatio::Spinning) => Self::Spinning,
+            Err(NoRatio::NoPairs | NoRatio::NotPositive) => Self::Impossible,
+        }
+    }
+}
