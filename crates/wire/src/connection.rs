@@ -32,8 +32,7 @@ use crate::visitor::Visitor;
 /// and takes away what it has written:
 ///
 /// ```text
-/// new -> write output -> | read -> receive (the visitor acts) -> more actions -> write output |
-/// ...
+/// new -> write output -> | read -> receive (the visitor acts) -> actions -> write output | ...
 /// ```
 ///
 /// An error of `receive` ends the connection: its GOAWAY is written, and nothing more is received.

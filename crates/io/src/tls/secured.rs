@@ -1,10 +1,9 @@
 //! A shard whose connections are encrypted, around one that does not know it.
 //!
 //! ```text
-//! driver: received(ciphertext) -> take_records: engine decrypts -> present:
-//! shard.received(plaintext)
-//! driver: output (ciphertext)  <- seal: engine encrypts         <- what the shard put into its
-//! output
+//! driver                         Secured                               shard inside
+//! received(ciphertext)  ->  take_records: engine decrypts  ->  received(plaintext)
+//! output of ciphertext  <-  seal_from: engine encrypts     <-  output of plaintext
 //! ```
 //!
 //! The shard inside writes into the same `IoContext` as everything else: after each call of it
