@@ -1,3 +1,5 @@
+//! What a build script asks for.
+
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +21,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Everything inline, written to cargo's `OUT_DIR`.
+    /// All methods inline, written to cargo's `OUT_DIR`.
     pub fn new() -> Self {
         let mut prost = prost_build::Config::new();
         prost.prost_path(PROST).prost_types_path(PROST_TYPES);
@@ -67,8 +69,8 @@ impl Config {
     /// `PACKAGE.rs` for each package, and the descriptors that server reflection needs.
     ///
     /// # Errors
-    /// Where a file is missing or wrong, a method that was named does not exist, was named twice or
-    /// cannot be deferred since it streams, or the output cannot be written.
+    /// A file is missing or wrong; a named method does not exist, is named twice or cannot be
+    /// deferred since it streams; or the output cannot be written.
     pub fn compile(
         mut self,
         protos: &[impl AsRef<Path>],

@@ -1,3 +1,5 @@
+//! Why no code was generated.
+
 use std::fmt;
 use std::io;
 

@@ -13,26 +13,27 @@
 //!
 //! and in the crate `mod orders { bookend_server::include_proto!("shop.v1"); }`.
 //!
-//! For `service Greeter` the generated file holds `trait Greeter` (one function a method) and
-//! `GreeterServer<T: Greeter>`, which is what a server is given. What a trait function looks like
-//! depends on the method:
+//! For `service Greeter` the generated file holds `trait Greeter`, with one function for each
+//! method, and `GreeterServer<T: Greeter>`, which is added to a server. The method decides what its
+//! function looks like:
 //!
 //! | method | function |
 //! |---|---|
-//! | unary | answers where it is called: `-> Result<Reply, Status>` |
-//! | unary, named with [`Config::deferred`] | is handed a `Responder<Reply>` for later |
+//! | unary | returns the reply: `-> Result<Reply, Status>` |
+//! | unary, named with [`Config::deferred`] | gets a `Responder<Reply>` for later |
 //! | streaming in either direction or both | returns a `Box<dyn StreamHandler<Request, Reply>>` |
 //! | any, named with [`Config::pool`] | may block, on a thread of its own: see below |
 //!
 //! On the pool, a side with one message is an argument or the result, and a side with any number of
-//! them is an iterator, `RequestReceiver<Request>`, or a `ReplySender<Reply>`:
+//! them is an iterator, `RequestReceiver<Request>`, or a `ReplySender<Reply>`. The last argument is
+//! a `&PoolContext`:
 //!
-//! | method | arguments | result |
+//! | method | arguments before the context | result |
 //! |---|---|---|
-//! | unary | `Request`, `&PoolContext` | `Result<Reply, Status>` |
-//! | server streaming | `Request`, `ReplySender<Reply>`, `&PoolContext` | `Result<(), Status>` |
-//! | client streaming | `RequestReceiver<Request>`, `&PoolContext` | `Result<Reply, Status>` |
-//! | both | `RequestReceiver<Request>`, `ReplySender<Reply>`, `&PoolContext` | `Result<(), Status>` |
+//! | unary | `Request` | `Result<Reply, Status>` |
+//! | server streaming | `Request`, `ReplySender<Reply>` | `Result<(), Status>` |
+//! | client streaming | `RequestReceiver<Request>` | `Result<Reply, Status>` |
+//! | both | `RequestReceiver<Request>`, `ReplySender<Reply>` | `Result<(), Status>` |
 //!
 //! The generated code names `bookend_server` only, so a crate that uses it needs no dependency on
 //! prost of its own.

@@ -1,3 +1,5 @@
+//! The code of one service: its trait, its server type, and how calls reach the trait.
+
 use std::fmt::{self, Write};
 
 use prost_build::{Method, Service, ServiceGenerator};
