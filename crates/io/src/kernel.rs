@@ -278,7 +278,7 @@ pub(crate) fn clear_signal(event: &OwnedFd) -> Result<(), Errno> {
     rustix::io::read(event, &mut [MaybeUninit::<u8>::uninit(); 8][..]).map(drop)
 }
 
-/// A ring that takes nothing yet: see [`ring_enable`].
+/// A ring that takes no submissions before it is enabled.
 pub(crate) fn ring_setup(builder: &Builder, entries: u32) -> Result<IoUring, Errno> {
     fail_point(SystemCall::RingSetup)?;
     builder.build(entries).map_err(errno)

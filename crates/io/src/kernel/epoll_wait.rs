@@ -56,7 +56,7 @@ fn wait_nanoseconds(
 ) -> Result<usize, Errno> {
     let timeout = timeout.map(|time| KernelTimespec {
         seconds: time.tv_sec,
-        nanoseconds: time.tv_nsec as i64,
+        nanoseconds: time.tv_nsec,
     });
     events.clear();
     // SAFETY: the kernel writes no more events than the vector has room for, each of the size of an
@@ -117,7 +117,7 @@ unsafe fn take_written(events: &mut Vec<Event>, count: c_long) -> Result<usize, 
 /// be told (24 days) is woken too early, and waits on.
 fn whole_milliseconds(time: &Timespec) -> c_int {
     const NS_PER_MS: i64 = 1_000_000;
-    let rounded_up_ms = (time.tv_nsec as i64 + NS_PER_MS - 1) / NS_PER_MS;
+    let rounded_up_ms = (time.tv_nsec + NS_PER_MS - 1) / NS_PER_MS;
     let ms = time
         .tv_sec
         .saturating_mul(1_000)
