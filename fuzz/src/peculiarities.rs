@@ -51,9 +51,10 @@ impl Peculiarities {
     /// The input as the connection is to get it.
     pub fn greeted(&self, side: Side, bytes: &[u8]) -> Vec<u8> {
         let preface = if side == Side::Server { PREFACE } else { &[] };
-        match self.is_greeted {
-            true => [preface, GREETING_OF_A_SERVER, bytes].concat(),
-            false => bytes.to_vec(),
+        if self.is_greeted {
+            [preface, GREETING_OF_A_SERVER, bytes].concat()
+        } else {
+            bytes.to_vec()
         }
     }
 

@@ -1,23 +1,23 @@
 //! Whether the peer of a quiet connection is still there: PING, and what no answer means.
 //!
-//! As gRPC has it (proposals A8 and A9): where nothing has come for some time, a PING asks for a
-//! sign of life; where then nothing at all comes for some more, the peer is gone. There is no clock
-//! and no timer here. A connection is looked at from time to time, and what is remembered between
-//! two looks is how much had been heard: while bytes come, nothing is noted for them.
+//! As gRPC has it (proposals A8 and A9): after some time without a byte from the peer, a PING asks
+//! for one; if nothing at all comes for some more time, the peer is gone. There is no clock and no
+//! timer here. The owner checks a connection from time to time, and what is remembered between two
+//! checks is how many bytes had come: no check costs the way of a byte anything.
 
-/// How often a client may ask at most: grpc-go's clients raise what is shorter to this.
+/// The shortest time for a client: grpc-go's clients raise what is shorter to this.
 pub const CLIENT_TIME_MIN_NS: u64 = 10_000_000_000;
-/// How long an answer may take where nobody says otherwise: grpc-go's and grpc-java's default.
+/// How long an answer may take by default: grpc-go's and grpc-java's value.
 pub const TIMEOUT_NS: u64 = 20_000_000_000;
-/// What servers say in the debug data of GOAWAY to clients that ask too often. Clients of grpc-go
-/// and grpc-java know these bytes, and ask half as often from then on; so do ours.
+/// What servers say in the debug data of GOAWAY to clients that send too many PINGs. Clients of
+/// grpc-go and grpc-java know these bytes, and send half as many from then on; so do ours.
 pub const TOO_MANY_PINGS: &str = "too_many_pings";
 
-/// A connection is looked at so often within the time of its silence. So the PING goes out between
-/// one and one and a half times that after the last byte.
-const LOOKS_PER_TIME: u64 = 4;
+/// How often a connection is checked within its time. So the PING goes out between one and one and
+/// a half times that after the last byte.
+const CHECKS_PER_TIME: u64 = 4;
 
-/// When to ask, and how long to wait for the answer.
+/// When to send a PING, and how long to wait for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
     /// Silence after which a PING is sent, nanoseconds.
@@ -26,31 +26,31 @@ pub struct Keepalive {
     pub timeout_ns: u64,
 }
 
-/// What is to be done about a peer that is silent.
+/// What to do about a peer that is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum KeepaliveAction {
     /// Send a PING.
-    Ask,
-    /// The PING was not answered: the peer is gone, or the network is.
-    Unanswered,
+    SendPing,
+    /// Give the peer up: it did not answer the PING, or the network lost it.
+    GiveUp,
 }
 
-/// What was heard of one peer when its connection was last looked at.
+/// What the last check of one connection has found.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Vigil {
-    heard_bytes: u64,
-    since_ns: Option<u64>,
-    asked_at_ns: Option<u64>,
+pub struct KeepaliveState {
+    received_bytes: u64,
+    silent_since_ns: Option<u64>,
+    pinged_at_ns: Option<u64>,
 }
 
 impl Keepalive {
-    /// How long a connection may be left alone before it is looked at again, nanoseconds.
-    pub fn look_interval_ns(&self) -> u64 {
-        (self.time_ns / LOOKS_PER_TIME).max(1)
+    /// How long after a check the next one is due, nanoseconds.
+    pub fn check_interval_ns(&self) -> u64 {
+        (self.time_ns / CHECKS_PER_TIME).max(1)
     }
 
-    /// Asking half as often, as a client does that has asked too often.
-    pub fn calmed(self) -> Self {
+    /// Half as many PINGs: for a client whose server received too many.
+    pub fn at_half_rate(self) -> Self {
         Self {
             time_ns: self.time_ns.saturating_mul(2),
             ..self
@@ -58,42 +58,47 @@ impl Keepalive {
     }
 }
 
-impl Vigil {
-    /// Looks at a connection on which `heard_bytes` have come since it began.
-    pub fn look(&mut self, heard_bytes: u64, how: Keepalive, now_ns: u64) -> Option<Silence> {
-        let since_ns = match self.since_ns {
-            Some(since_ns) if self.heard_bytes == heard_bytes => since_ns,
+impl KeepaliveState {
+    /// Checks a connection on which `received_bytes` have come since it began.
+    pub fn check(
+        &mut self,
+        received_bytes: u64,
+        keepalive: Keepalive,
+        now_ns: u64,
+    ) -> Option<KeepaliveAction> {
+        let silent_since_ns = match self.silent_since_ns {
+            Some(since_ns) if self.received_bytes == received_bytes => since_ns,
             _ => {
                 *self = Self {
-                    heard_bytes,
-                    since_ns: Some(now_ns),
-                    asked_at_ns: None,
+                    received_bytes,
+                    silent_since_ns: Some(now_ns),
+                    pinged_at_ns: None,
                 };
                 return None;
             }
         };
-        match self.asked_at_ns {
-            None if now_ns.saturating_sub(since_ns) >= how.time_ns => {
-                self.asked_at_ns = Some(now_ns);
-                Some(Silence::Ask)
+        match self.pinged_at_ns {
+            None if now_ns.saturating_sub(silent_since_ns) >= keepalive.time_ns => {
+                self.pinged_at_ns = Some(now_ns);
+                Some(KeepaliveAction::SendPing)
             }
-            Some(asked_at_ns) if now_ns.saturating_sub(asked_at_ns) >= how.timeout_ns => {
-                Some(Silence::Unanswered)
+            Some(at_ns) if now_ns.saturating_sub(at_ns) >= keepalive.timeout_ns => {
+                Some(KeepaliveAction::GiveUp)
             }
             _ => None,
         }
     }
 
-    /// When to look next, after a look at `now_ns`.
-    pub fn next_ns(&self, how: Keepalive, now_ns: u64) -> u64 {
-        match self.asked_at_ns {
-            Some(asked_at_ns) => asked_at_ns.saturating_add(how.timeout_ns),
-            None => now_ns.saturating_add(how.look_interval_ns()),
+    /// When the next check is due, after a check at `now_ns`.
+    pub fn next_ns(&self, keepalive: Keepalive, now_ns: u64) -> u64 {
+        match self.pinged_at_ns {
+            Some(at_ns) => at_ns.saturating_add(keepalive.timeout_ns),
+            None => now_ns.saturating_add(keepalive.check_interval_ns()),
         }
     }
 
-    /// Nothing is expected for now: silence counts from the next look on.
-    pub fn rest(&mut self) {
+    /// Nothing is expected for now: silence counts from the next check on.
+    pub fn pause(&mut self) {
         *self = Self::default();
     }
 }
@@ -103,57 +108,70 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    const HOW: Keepalive = Keepalive {
+    const KEEPALIVE: Keepalive = Keepalive {
         time_ns: 1_000,
         timeout_ns: 200,
     };
 
     #[test]
-    fn who_is_silent_is_asked_once_and_then_given_up() {
-        let mut vigil = Vigil::default();
+    fn a_silent_peer_gets_one_ping_and_is_then_given_up() {
+        let mut state = KeepaliveState::default();
         let mut said = Vec::new();
         let mut now_ns = 77;
-        while said.last() != Some(&(now_ns, Silence::Unanswered)) {
-            now_ns = vigil.next_ns(HOW, now_ns);
-            said.extend(vigil.look(5, HOW, now_ns).map(|what| (now_ns, what)));
+        while said.last() != Some(&(now_ns, KeepaliveAction::GiveUp)) {
+            now_ns = state.next_ns(KEEPALIVE, now_ns);
+            said.extend(state.check(5, KEEPALIVE, now_ns).map(|what| (now_ns, what)));
         }
         let first_ns = 77 + 250;
-        let asked_ns = first_ns + 1_000;
+        let pinged_ns = first_ns + 1_000;
         let expected = [
-            (asked_ns, Silence::Ask),
-            (asked_ns + 200, Silence::Unanswered),
+            (pinged_ns, KeepaliveAction::SendPing),
+            (pinged_ns + 200, KeepaliveAction::GiveUp),
         ];
         assert_eq!(said, expected);
     }
 
     #[test]
     fn whatever_comes_is_an_answer() {
-        let mut vigil = Vigil::default();
-        assert_eq!(vigil.look(5, HOW, 0), None);
-        assert_eq!(vigil.look(5, HOW, 1_000), Some(Silence::Ask));
-        assert_eq!(vigil.look(6, HOW, 1_199), None);
-        assert_eq!(vigil.look(6, HOW, 2_198), None, "silence counts anew");
-        assert_eq!(vigil.look(6, HOW, 2_199), Some(Silence::Ask));
+        let mut state = KeepaliveState::default();
+        assert_eq!(state.check(5, KEEPALIVE, 0), None);
+        assert_eq!(
+            state.check(5, KEEPALIVE, 1_000),
+            Some(KeepaliveAction::SendPing)
+        );
+        assert_eq!(state.check(6, KEEPALIVE, 1_199), None);
+        assert_eq!(
+            state.check(6, KEEPALIVE, 2_198),
+            None,
+            "silence counts anew"
+        );
+        assert_eq!(
+            state.check(6, KEEPALIVE, 2_199),
+            Some(KeepaliveAction::SendPing)
+        );
     }
 
     #[test]
-    fn who_goes_on_talking_is_never_asked() {
-        let mut vigil = Vigil::default();
+    fn a_peer_that_goes_on_talking_gets_no_ping() {
+        let mut state = KeepaliveState::default();
         let mut now_ns = 0;
-        for heard_bytes in 0..1_000 {
-            assert_eq!(vigil.look(heard_bytes, HOW, now_ns), None);
-            now_ns = vigil.next_ns(HOW, now_ns) + 500;
+        for received_bytes in 0..1_000 {
+            assert_eq!(state.check(received_bytes, KEEPALIVE, now_ns), None);
+            now_ns = state.next_ns(KEEPALIVE, now_ns) + 500;
         }
     }
 
     #[test]
-    fn a_rest_makes_silence_count_from_its_end() {
-        let mut vigil = Vigil::default();
-        vigil.look(5, HOW, 0);
-        vigil.rest();
-        assert_eq!(vigil.look(5, HOW, 10_000), None);
-        assert_eq!(vigil.look(5, HOW, 10_999), None);
-        assert_eq!(vigil.look(5, HOW, 11_000), Some(Silence::Ask));
-        assert_eq!(HOW.calmed().time_ns, 2_000);
+    fn a_pause_makes_silence_count_from_its_end() {
+        let mut state = KeepaliveState::default();
+        state.check(5, KEEPALIVE, 0);
+        state.pause();
+        assert_eq!(state.check(5, KEEPALIVE, 10_000), None);
+        assert_eq!(state.check(5, KEEPALIVE, 10_999), None);
+        assert_eq!(
+            state.check(5, KEEPALIVE, 11_000),
+            Some(KeepaliveAction::SendPing)
+        );
+        assert_eq!(KEEPALIVE.at_half_rate().time_ns, 2_000);
     }
 }

@@ -138,9 +138,10 @@ impl Sender {
 
     #[inline]
     fn concurrency_limit(&self) -> u32 {
-        match self.peer_settings_came {
-            true => self.peer.max_concurrent_streams.unwrap_or(u32::MAX),
-            false => CONCURRENT_STREAMS_BEFORE_SETTINGS,
+        if self.peer_settings_came {
+            self.peer.max_concurrent_streams.unwrap_or(u32::MAX)
+        } else {
+            CONCURRENT_STREAMS_BEFORE_SETTINGS
         }
     }
 
@@ -388,9 +389,10 @@ impl Sender {
 
     /// No further streams of the peer while its windows hold back too much.
     fn admit(&mut self) {
-        self.admitted_streams = match self.blocked.is_too_much() {
-            true => 0,
-            false => concurrency_limit(&self.own),
+        self.admitted_streams = if self.blocked.is_too_much() {
+            0
+        } else {
+            concurrency_limit(&self.own)
         };
     }
 }

@@ -143,9 +143,10 @@ fn check_value(value: &[u8]) -> Result<(), Malformed> {
     if is_blank(value.first()) || is_blank(value.last()) {
         return Err("a field value begins or ends with a blank");
     }
-    match value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) {
-        true => Err("a field value has NUL, CR or LF"),
-        false => Ok(()),
+    if value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) {
+        Err("a field value has NUL, CR or LF")
+    } else {
+        Ok(())
     }
 }
 

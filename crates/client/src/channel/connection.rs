@@ -13,7 +13,7 @@ use super::request_heads::{Origin, RequestHeads};
 use crate::partial_response::PartialResponse;
 use bookend_io::{ConnectionId, IoContext, WakeBatch};
 use bookend_wire::grpc::{Code, Encoding, timeout};
-use bookend_wire::keepalive::Silence;
+use bookend_wire::keepalive::KeepaliveAction;
 use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
     CannotOpen, Connection, ConnectionError, ExtraField, Indexing, Keepalive, ResetQueue, Side,
@@ -394,11 +394,11 @@ impl ChannelConnection {
     #[cold]
     pub fn has_vanished(&mut self, how: Keepalive, io: &mut IoContext) -> bool {
         let calls_wait = !self.in_flight.is_empty();
-        let silence = self.liveness.check(calls_wait, how, io.now_ns());
-        if silence == Some(Silence::Ask) {
+        let action = self.liveness.check(calls_wait, how, io.now_ns());
+        if action == Some(KeepaliveAction::SendPing) {
             self.with_output(io, |connection, _| connection.http2.sender.ping([0; 8]));
         }
-        silence == Some(Silence::Unanswered)
+        action == Some(KeepaliveAction::GiveUp)
     }
 
     /// When to check whether the server is still there, while calls wait for it.

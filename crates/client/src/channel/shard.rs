@@ -201,7 +201,7 @@ impl ChannelShard {
         if let Some(connection) = find(&mut self.current, &mut self.draining, id)
             && connection.take_too_many_pings()
         {
-            self.keepalive = self.keepalive.map(Keepalive::calmed);
+            self.keepalive = self.keepalive.map(Keepalive::at_half_rate);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::plan::LoadPlan;
 use crate::record::{CallSink, WorkerMeasurements};
 use bookend_io::{ConnectionId, IoContext};
 use bookend_wire::grpc::{Code, Status};
-use bookend_wire::keepalive::Vigil;
+use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::reset_queue::RESETS_WAITING_MAX;
 use bookend_wire::{
     CannotOpen, Connection, ConnectionError, HeaderBlock, Keepalive, PreparedRequest, ResetQueue,
@@ -57,7 +57,7 @@ pub(super) struct LoadConnection {
     peer: u32,
     in_flight: u32,
     received_bytes: u64,
-    vigil: Vigil,
+    keepalive_state: KeepaliveState,
     /// Calls to be kept in flight.
     concurrency: u32,
     /// By stream index.
@@ -90,7 +90,7 @@ impl LoadConnection {
             keepalive,
             has_vanished: false,
             received_bytes: 0,
-            vigil: Vigil::default(),
+            keepalive_state: KeepaliveState::default(),
             http2: Connection::new(Side::Client, &plan.config),
             peer,
             in_flight: 0,

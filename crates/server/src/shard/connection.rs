@@ -1,7 +1,7 @@
 //! One connection of a server, and its calls.
 
 use bookend_io::{ConnectionId, DeadlineHeap, IoContext, Mailbox};
-use bookend_wire::keepalive::Vigil;
+use bookend_wire::keepalive::KeepaliveState;
 use bookend_wire::{Connection, ConnectionError, ErrorCode, Sender};
 
 use super::ready_queue::ReadyQueue;
@@ -27,7 +27,7 @@ pub(super) struct ServerConnection {
     pub draining: Option<Box<Draining>>,
     pub input: InputProgress,
     pub timeouts: ConnectionTimeouts,
-    pub keepalive: Vigil,
+    pub keepalive: KeepaliveState,
 }
 
 /// How far the graceful end of a connection has come.
@@ -104,7 +104,7 @@ impl ServerConnection {
             draining: None,
             input: InputProgress::default(),
             timeouts: ConnectionTimeouts::default(),
-            keepalive: Vigil::default(),
+            keepalive: KeepaliveState::default(),
         }
     }
 

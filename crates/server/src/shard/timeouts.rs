@@ -2,7 +2,7 @@
 
 use bookend_io::IoContext;
 use bookend_wire::ErrorCode;
-use bookend_wire::keepalive::Silence;
+use bookend_wire::keepalive::KeepaliveAction;
 
 use super::ServerShard;
 use super::connection::{GoAwayReason, ServerConnection, find};
@@ -138,14 +138,16 @@ impl ServerConnection {
         };
         if progress.unread.is_some() {
             // It is not read from, so an answer would not be noticed.
-            self.keepalive.rest();
+            self.keepalive.pause();
             return false;
         }
         let heard_bytes = self.input.consumed_bytes;
-        match self.keepalive.look(heard_bytes, keepalive, io.now_ns()) {
+        match self.keepalive.check(heard_bytes, keepalive, io.now_ns()) {
             None => {}
-            Some(Silence::Ask) => self.with_output(io, |sender, _| sender.ping([0; 8])),
-            Some(Silence::Unanswered) => {
+            Some(KeepaliveAction::SendPing) => {
+                self.with_output(io, |sender, _| sender.ping([0; 8]))
+            }
+            Some(KeepaliveAction::GiveUp) => {
                 self.is_closing = true;
                 io.abort(self.id);
                 return true;

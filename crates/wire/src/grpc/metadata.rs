@@ -32,19 +32,18 @@ pub enum MetadataError {
     /// The name belongs to HTTP/2 or gRPC.
     #[error("metadata {0:?} belongs to HTTP/2 or gRPC itself")]
     Reserved(String),
-    /// The value, of the field of that name, is not printable ASCII, or begins or ends with a
-    /// space.
+    /// The value of this field is not printable ASCII, or begins or ends with a space.
     #[error(
         "the value of metadata {0:?} is not printable ASCII: other bytes go in a name that ends in \
          -bin"
     )]
     Text(String),
-    /// The value, of the `-bin` field of that name, is not base64.
+    /// The value of this `-bin` field is not base64.
     #[error("the value of metadata {0:?} is not base64")]
     Binary(String),
 }
 
-/// The value of a `-bin` field, of that name, is not base64. The peer's fault.
+/// The value of the `-bin` field of this name is not base64. The peer's fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the value of {0} is no base64")]
 pub struct MalformedBinary(pub String);

@@ -133,9 +133,10 @@ impl Receiver {
     ) -> Result<(), ConnectionError> {
         let Some(stream) = sender.streams.find(id) else {
             // The stream may have ended while this was on its way; an idle one cannot have.
-            return match self.is_idle(sender, id) {
-                true => Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream")),
-                false => Ok(()),
+            return if self.is_idle(sender, id) {
+                Err(ConnectionError::protocol("WINDOW_UPDATE on an idle stream"))
+            } else {
+                Ok(())
             };
         };
         let is_request = sender.was_opened_here(id);

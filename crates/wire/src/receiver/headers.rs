@@ -73,10 +73,10 @@ impl Receiver {
         };
         let depends_on =
             u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]);
-        match depends_on == header.stream_id {
-            true => Err(ConnectionError::protocol("a stream that depends on itself")),
-            false => Ok(block),
+        if depends_on == header.stream_id {
+            return Err(ConnectionError::protocol("a stream that depends on itself"));
         }
+        Ok(block)
     }
 
     pub(super) fn continuation<V: Visitor>(
@@ -230,9 +230,10 @@ impl Receiver {
         if self.fields.overflowed() {
             return Err(ErrorCode::ENHANCE_YOUR_CALM);
         }
-        match self.note_head(sender, stream, position, head, end_stream) {
-            true => Ok(head),
-            false => Err(ErrorCode::PROTOCOL_ERROR),
+        if self.note_head(sender, stream, position, head, end_stream) {
+            Ok(head)
+        } else {
+            Err(ErrorCode::PROTOCOL_ERROR)
         }
     }
 

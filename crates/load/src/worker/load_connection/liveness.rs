@@ -3,7 +3,7 @@
 use super::LoadConnection;
 use crate::worker::direct_output::DirectOutput;
 use bookend_io::IoContext;
-use bookend_wire::keepalive::Silence;
+use bookend_wire::keepalive::KeepaliveAction;
 
 impl LoadConnection {
     /// Sends a PING to a silent server, if calls wait for it: servers take PINGs without calls for
@@ -15,20 +15,20 @@ impl LoadConnection {
         let now_ns = io.now_ns();
         let progress = self.progress_bytes(io);
         if self.in_flight == 0 {
-            self.vigil.rest();
-            return Some(self.vigil.next_ns(keepalive, now_ns));
+            self.keepalive_state.pause();
+            return Some(self.keepalive_state.next_ns(keepalive, now_ns));
         }
-        let silence = self.vigil.look(progress, keepalive, now_ns);
-        let next_ns = self.vigil.next_ns(keepalive, now_ns);
-        match silence {
+        let action = self.keepalive_state.check(progress, keepalive, now_ns);
+        let next_ns = self.keepalive_state.next_ns(keepalive, now_ns);
+        match action {
             None => Some(next_ns),
-            Some(Silence::Ask) => {
+            Some(KeepaliveAction::SendPing) => {
                 self.with_output(self.id, io, |connection| {
                     connection.http2.sender.ping([0; 8]);
                 });
                 Some(next_ns)
             }
-            Some(Silence::Unanswered) => {
+            Some(KeepaliveAction::GiveUp) => {
                 self.has_vanished = true;
                 None
             }

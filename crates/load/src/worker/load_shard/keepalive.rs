@@ -26,7 +26,7 @@ impl KeepaliveSweep {
     /// There is a connection to check.
     pub fn begin(&mut self, now_ns: u64) {
         if let Some(keepalive) = self.next {
-            let first_ns = now_ns.saturating_add(keepalive.look_interval_ns());
+            let first_ns = now_ns.saturating_add(keepalive.check_interval_ns());
             self.at_ns = self.at_ns.min(first_ns);
         }
     }
@@ -37,11 +37,11 @@ impl KeepaliveSweep {
         let goaway = connection.goaway.as_ref();
         let too_many_pings = goaway.is_some_and(|goaway| goaway.too_many_pings);
         if let Some(used) = connection.keepalive.filter(|_| too_many_pings) {
-            let calmed = used.calmed();
+            let slower = used.at_half_rate();
             self.next = self
                 .next
-                .filter(|next| next.time_ns > calmed.time_ns)
-                .or(Some(calmed));
+                .filter(|next| next.time_ns > slower.time_ns)
+                .or(Some(slower));
         }
     }
 }
