@@ -1,8 +1,8 @@
 //! Limits and accounting of a process tree by the kernel's control groups, capability by
 //! capability: whichever version has it below the group that this process is in, else neither.
 //!
-//! [`discover`] finds where this process stands in each hierarchy, [`prepare`] finds out what may
-//! be done below that place, and the two versions ([`version_one`], [`version_two`]) set limits in
+//! `discover` finds where this process stands in each hierarchy, `prepare` finds out what may
+//! be done below that place, and the two versions (`version_one`, `version_two`) set limits in
 //! files of their own names. A machine may mount both at once, each with some of the controllers.
 
 mod account;

@@ -5,7 +5,6 @@
 //! for each cell, `split.csv`, and `profile.json`, from which everything can be made again.
 
 mod folded;
-mod notes;
 mod pass;
 mod recording;
 mod tool;
@@ -20,7 +19,7 @@ use crate::progress::ProgressReporter;
 use crate::round::{Pairing, Workload};
 use bookend_results::measurement::CellId;
 use bookend_results::profile::{
-    self, Profile, ProfileOutcome, Profiled, Rules, SCHEMA_VERSION, Samples,
+    self, Profile, ProfileOutcome, Profiled, RecordedWindow, Rules, SCHEMA_VERSION, Samples,
 };
 use bookend_results::suite::{Case, Plan, PlannedCell};
 use pass::{ProfilePass, RecordedSamples};
@@ -206,11 +205,18 @@ fn samples(
     let subject = &prepared.subject;
     let rules = Rules::for_subject(&subject.name, &subject.language);
     let split = profile::split(recorded.folded.stacks(), &rules);
+    let window = RecordedWindow {
+        language: &subject.language,
+        event: &recorded.event,
+        frequency_hz: FREQUENCY_HZ,
+        measurement: &recorded.measurement,
+        split: &split,
+    };
     Samples {
         event: recorded.event.clone(),
         window_seconds: recorded.measurement.window_seconds,
         ok: recorded.measurement.ok,
-        notes: notes::sample_notes(subject, recorded, &split),
+        notes: profile::sample_notes(window, recorded.folded.stacks()),
         split,
         cost_ratio: None,
         flame_graph,

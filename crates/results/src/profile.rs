@@ -9,6 +9,7 @@ mod estimate;
 mod files;
 mod layer;
 mod rules;
+mod sample_notes;
 mod split;
 mod table;
 
@@ -16,6 +17,7 @@ pub use estimate::{CostRatio, SHARED_SAMPLES_MIN};
 pub use files::{JSON_FILE, SPLIT_FILE, read, write};
 pub use layer::Layer;
 pub use rules::{Classification, Classifier, RuleError, RuleErrorKind, Rules, Stack, split};
+pub use sample_notes::{RecordedWindow, sample_notes};
 pub use split::Split;
 pub use table::{estimates, notes, split_table};
 

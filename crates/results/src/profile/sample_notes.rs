@@ -1,10 +1,8 @@
-//! What limits what the samples of one recording tell, a sentence each.
+//! The notes of one recording: what limits what its samples tell, a sentence each.
 
-use super::pass::RecordedSamples;
-use super::tool::FREQUENCY_HZ;
-use crate::subject::Subject;
-use bookend_results::measurement::Measurement;
-use bookend_results::profile::{Rules, Split};
+use super::rules::{Rules, Stack};
+use super::split::Split;
+use crate::measurement::Measurement;
 
 /// More samples without a name than this, and the split is a guess.
 const NAMELESS_LIMIT: f64 = 0.10;
@@ -12,12 +10,27 @@ const NAMELESS_LIMIT: f64 = 0.10;
 /// With a smaller part of the samples that its CPU time should give, a process was not seen evenly.
 const SEEN_MIN: f64 = 0.7;
 
+/// One recording, as far as its notes depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedWindow<'a> {
+    /// The language of the subject.
+    pub language: &'a str,
+    /// The event that was sampled, as `perf` names it.
+    pub event: &'a str,
+    /// Samples a second of CPU time.
+    pub frequency_hz: u32,
+    /// The window that was recorded.
+    pub measurement: &'a Measurement,
+    /// Its samples by layer.
+    pub split: &'a Split,
+}
+
 /// What limits what the samples of one recording tell.
-pub(super) fn sample_notes(
-    subject: &Subject,
-    recorded: &RecordedSamples,
-    split: &Split,
+pub fn sample_notes<'a>(
+    recorded: RecordedWindow<'_>,
+    stacks: impl IntoIterator<Item = Stack<'a>>,
 ) -> Vec<String> {
+    let language = recorded.language;
     let mut notes = Vec::new();
     if recorded.event.ends_with(":u") {
         notes.push(
@@ -26,19 +39,18 @@ pub(super) fn sample_notes(
                 .to_owned(),
         );
     }
-    if !Rules::know(&subject.language) {
+    if !Rules::know(language) {
         notes.push(format!(
-            "there are no rules for {}, so only the network columns say something",
-            subject.language
+            "there are no rules for {language}, so only the network columns say something"
         ));
     }
-    if subject.language.eq_ignore_ascii_case("python") && !names_python(recorded) {
+    if language.eq_ignore_ascii_case("python") && !names_python(stacks) {
         notes.push(
             "Python before 3.12 names no Python function: frames are the interpreter's".to_owned(),
         );
     }
-    notes.extend(nameless_note(split));
-    notes.extend(missing_note(split.samples, &recorded.measurement));
+    notes.extend(nameless_note(recorded.split));
+    notes.extend(missing_note(recorded));
     notes
 }
 
@@ -50,11 +62,12 @@ fn nameless_note(split: &Split) -> Option<String> {
     })
 }
 
-/// The clock of a process is wound anew whenever a thread is scheduled: one that never runs for a
-/// whole period is seen too seldom.
-fn missing_note(samples: u64, measurement: &Measurement) -> Option<String> {
-    let expected = measurement.tested_cpu_seconds() * f64::from(FREQUENCY_HZ);
-    let share = samples as f64 / expected;
+/// The clock of a process starts again whenever a thread is scheduled: a thread that never runs for
+/// a whole period is seen too seldom.
+fn missing_note(recorded: RecordedWindow<'_>) -> Option<String> {
+    let cpu_seconds = recorded.measurement.tested_cpu_seconds();
+    let expected = cpu_seconds * f64::from(recorded.frequency_hz);
+    let share = recorded.split.samples as f64 / expected;
     (share < SEEN_MIN).then(|| {
         let percent = percent_text(share);
         format!(
@@ -65,8 +78,8 @@ fn missing_note(samples: u64, measurement: &Measurement) -> Option<String> {
 }
 
 /// With its support for perf on, the interpreter names functions `py::name:file`.
-fn names_python(recorded: &RecordedSamples) -> bool {
-    let mut stacks = recorded.folded.stacks();
+fn names_python<'a>(stacks: impl IntoIterator<Item = Stack<'a>>) -> bool {
+    let mut stacks = stacks.into_iter();
     stacks.any(|stack| stack.frames.iter().any(|frame| frame.starts_with("py::")))
 }
 
