@@ -62,7 +62,7 @@ pub fn check(side: Side, own: Peculiarities, bytes: &[u8]) {
     check_memory(side, own, bytes);
 }
 
-/// What is told, without the memory that telling takes.
+/// What the visitor hears, without the memory that keeping it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Event {
     Headers {
@@ -170,7 +170,7 @@ fn check_memory(side: Side, own: Peculiarities, bytes: &[u8]) {
     );
 }
 
-/// Whether each stream is told in order: a head, a body, one end, and nothing behind a reset.
+/// Whether the events of each stream come in order: a head, a body, one end, and nothing behind a reset.
 fn check_events(events: &[Event], side: Side) {
     let mut began = BTreeSet::new();
     let mut ended = BTreeSet::new();
@@ -235,7 +235,7 @@ fn check_output(side: Side, bytes: &[u8], output: &[u8]) {
     );
 }
 
-/// Answers like a server does, and keeps what it is told.
+/// Answers like a server does, and keeps what it hears.
 struct Owner {
     side: Side,
     own: Peculiarities,

@@ -1,14 +1,12 @@
 //! A connection: two halves and nothing else.
 
 use crate::config::ConnectionConfig;
-use crate::error::{CannotOpen, ConnectionError};
-use crate::first_flight::FirstFlight;
+use crate::error::ConnectionError;
 use crate::frame::PREFACE;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::settings::Settings;
 use crate::side::Side;
-use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 
 /// One HTTP/2 connection of either side. It performs no I/O and has no clock: its owner reads and
@@ -63,25 +61,7 @@ impl Connection {
         self.write_preface();
     }
 
-    /// As [`Connection::renew`], for a client, with a whole `first_flight` in the output instead.
-    /// Returns the stream of its call.
-    ///
-    /// What the first flight has entered into the peer's table of header fields is older than all
-    /// that this side will enter, so that both count alike from the newest on.
-    ///
-    /// # Errors
-    /// As [`Sender::open`], where the ids end with the first.
-    #[inline]
-    pub fn renew_with(
-        &mut self,
-        config: &ConnectionConfig,
-        first_flight: &FirstFlight,
-    ) -> Result<StreamKey, CannotOpen> {
-        self.forget(config);
-        self.sender.open_with(first_flight)
-    }
-
-    fn forget(&mut self, config: &ConnectionConfig) {
+    pub(crate) fn forget(&mut self, config: &ConnectionConfig) {
         let side = self.receiver.side();
         self.receiver.renew(config);
         self.sender.renew(config, own_settings(side, config));
@@ -126,7 +106,7 @@ impl Connection {
 fn own_settings(side: Side, config: &ConnectionConfig) -> Settings {
     let mut own = config.settings;
     match side {
-        // Nobody pushes to us as we say so, so there is nothing to limit.
+        // Our SETTINGS forbid pushes, so there is nothing to limit.
         Side::Client => own.max_concurrent_streams = None,
         // Only a client may refuse pushes; a server's default is silence.
         Side::Server => own.enable_push = true,

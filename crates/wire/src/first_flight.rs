@@ -2,17 +2,19 @@
 
 use crate::config::ConnectionConfig;
 use crate::connection::Connection;
+use crate::error::CannotOpen;
 use crate::grpc::message::PREFIX_BYTES;
 use crate::header_block::HeaderBlock;
 use crate::side::Side;
+use crate::streams::StreamKey;
 use alloc::vec::Vec;
 
 /// Preface, SETTINGS and one whole unary request: the bytes of one write. They are the same on
 /// every new connection, so they are made once. See [`Connection::renew_with`].
 #[derive(Clone, Debug)]
 pub struct FirstFlight {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) body_bytes: usize,
+    bytes: Vec<u8>,
+    body_bytes: usize,
 }
 
 impl FirstFlight {
@@ -27,5 +29,26 @@ impl FirstFlight {
             bytes: core::mem::take(&mut sender.output),
             body_bytes: PREFIX_BYTES + message.len(),
         })
+    }
+}
+
+impl Connection {
+    /// As [`Connection::renew`], for a client, with a whole `first_flight` in the output instead.
+    /// Returns the stream of its call.
+    ///
+    /// What the first flight has entered into the peer's table of header fields is older than all
+    /// that this side will enter, so that both count alike from the newest on.
+    ///
+    /// # Errors
+    /// As [`crate::Sender::open`], where the ids end with the first.
+    #[inline]
+    pub fn renew_with(
+        &mut self,
+        config: &ConnectionConfig,
+        first_flight: &FirstFlight,
+    ) -> Result<StreamKey, CannotOpen> {
+        self.forget(config);
+        let FirstFlight { bytes, body_bytes } = first_flight;
+        self.sender.open_with(bytes, *body_bytes)
     }
 }

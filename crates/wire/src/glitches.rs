@@ -2,7 +2,8 @@
 //!
 //! Each costs the peer next to nothing and us a little; many of them are an attack. nghttp2 counts
 //! the same way, and closes a connection beyond 10,000 of them that come faster than 330 a second.
-//! There is no clock here: [`crate::Sender::take_glitches`] gives the number to who has one.
+//! There is no clock here: [`crate::Sender::take_glitches`] gives the number to an
+//! owner that has one.
 
 use crate::flow::{Credit, Window};
 

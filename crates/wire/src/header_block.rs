@@ -42,7 +42,7 @@ pub(crate) const FRAME_ROOM_BYTES: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub bytes: [u8; FRAME_ROOM_BYTES],
-    /// 0: there is none, or it is longer.
+    /// 0 if the frame is longer, or not known yet.
     pub length: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Stream ids that are to be told apart for as long as a connection lasts: of streams that we
+//! Stream ids that are to be distinguished for as long as a connection lasts: of streams that we
 //! reset, whose frames may still be on their way, and of those that the peer has passed over.
 //!
 //! Deadlines end calls by the ten thousand, and a busy peer answers all of them late. Their ids

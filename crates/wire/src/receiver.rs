@@ -103,7 +103,7 @@ impl Receiver {
         Ok(input.len() - rest.len())
     }
 
-    /// The preface comes first; a wrong byte is told as soon as it is there.
+    /// The preface comes first; a wrong byte is an error as soon as it is there.
     fn take_preface(&mut self, rest: &mut &[u8]) -> Result<bool, ConnectionError> {
         let known = rest.len().min(PREFACE.len());
         if rest[..known] != PREFACE[..known] {

@@ -3,7 +3,8 @@
 //! Servers count resets since CVE-2023-44487, each in its own way: h2 allows 20 of streams that it
 //! has not yet handed on, netty 200 in 30 seconds, nghttp2 1,000 and then 33 a second. A client
 //! whose deadlines pass by the thousand would be cut off by all of them, and all its other calls
-//! with it. So few go out at once and few a second; who owes more waits, or closes the connection.
+//! with it. So few go out at once and few a second; a client that owes more waits, or closes
+//! the connection.
 
 /// Resets at once, after a time without any: below the 20 of h2.
 pub const RESETS_AT_ONCE: u32 = 16;

@@ -357,7 +357,7 @@ impl Sender {
         self.output.extend_from_slice(&code.0.to_be_bytes());
     }
 
-    /// Whether frames of that stream, which is not alive, are nobody's fault: we reset it, so
+    /// Whether frames of that stream, which is not alive, are no error: we reset it, so
     /// that they were on their way, or our GOAWAY left it out.
     pub(crate) fn is_ignored(&self, id: u32) -> bool {
         (self.goaway_sent && id > self.goaway_last_id) || self.resets.contains(id)

@@ -2,7 +2,7 @@
 //!
 //! RFC 9113 figure 2, with the fields that say the same. A stream in one of the three states in the
 //! middle has an entry in the table of streams; in the others it has none. The reserved states do
-//! not occur: nobody here pushes.
+//! not occur: there are no pushes here.
 //!
 //! ```text
 //!                         idle

@@ -44,7 +44,7 @@ codes! {
     Internal = 13, "INTERNAL", "The server or the protocol failed.";
     Unavailable = 14, "UNAVAILABLE", "The server cannot be reached now.";
     DataLoss = 15, "DATA_LOSS", "Data is lost for good.";
-    Unauthenticated = 16, "UNAUTHENTICATED", "Who calls is not known.";
+    Unauthenticated = 16, "UNAUTHENTICATED", "The caller is not known.";
 }
 
 impl Code {

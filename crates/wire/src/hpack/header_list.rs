@@ -15,7 +15,7 @@ pub struct Field<'list> {
     pub name: &'list [u8],
     /// The value as it was sent; characters are not checked here.
     pub value: &'list [u8],
-    /// The field is sensitive: whoever forwards it must not put it into a table
+    /// The field is sensitive: a proxy must not put it into a table
     /// (RFC 7541, section 6.2.3).
     pub never_indexed: bool,
 }

@@ -228,9 +228,9 @@ impl Receiver {
                 let reason = "a malformed PRIORITY on an idle stream";
                 return Err(ConnectionError::new(code, reason));
             }
-            // What may be on its way to a stream that we reset is told no second time.
+            // It may have been on its way when we reset the stream: no second reset.
             (Some(_), None) if sender.is_ignored(header.stream_id) => sender.glitches.note(),
-            // PRIORITY may come on a stream that has ended, so its errors are told there as well.
+            // PRIORITY may come on a stream that has ended, so errors in it reset that stream.
             (Some(code), None) => sender.write_reset(header.stream_id, code),
         }
         Ok(())

@@ -283,7 +283,7 @@ impl Receiver {
         } else {
             RemoteState::Open
         };
-        // A response to HEAD would be an exception; nobody here sends HEAD.
+        // A response to HEAD would be an exception; this library sends no HEAD.
         !(end_stream && state.awaits_content())
     }
 

@@ -104,7 +104,7 @@ impl Sender {
         self.release_connection(bytes);
     }
 
-    /// As [`Sender::release`] for the connection's window alone. Who reads a stream slowly keeps
+    /// As [`Sender::release`] for the connection's window alone. A slow reader of a stream keeps
     /// its own window shut that way, and no other stream waits for it; [`Sender::release_stream`]
     /// follows when the bytes are read.
     pub fn release_connection_of(&mut self, stream: StreamKey, bytes: usize) {

@@ -2,7 +2,6 @@
 
 use super::Sender;
 use crate::error::CannotOpen;
-use crate::first_flight::FirstFlight;
 use crate::frame::HEADER_BYTES;
 use crate::grpc::message::PREFIX_BYTES;
 use crate::header_block::{ExtraField, HeaderBlock};
@@ -61,21 +60,22 @@ impl Sender {
         Ok(stream)
     }
 
-    /// Sends what a client says first, with its request, on a connection on which nothing was said.
+    /// Sends the first flight of a client, whose request has a body of `body_bytes`.
     ///
     /// # Errors
     /// As [`Sender::open`].
     #[inline]
     pub(crate) fn open_with(
         &mut self,
-        first_flight: &FirstFlight,
+        first_flight: &[u8],
+        body_bytes: usize,
     ) -> Result<StreamKey, CannotOpen> {
         let stream = self.open()?;
         if let Some(state) = self.streams.state(stream) {
             state.local_closed = true;
         }
-        self.send_window.take(first_flight.body_bytes);
-        self.output.extend_from_slice(&first_flight.bytes);
+        self.send_window.take(body_bytes);
+        self.output.extend_from_slice(first_flight);
         Ok(stream)
     }
 
