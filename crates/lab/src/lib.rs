@@ -1,10 +1,13 @@
 //! The lab: a suite's question, put to subjects that it knows only as processes.
 //!
-//! A [`run`] builds every program ([`build`]), then measures round after round ([`round`]): each
-//! starts every server afresh, verifies a call ([`probe`]) and measures all cells in random order
-//! ([`sampler`], [`cpu`], [`memory`]). One process to be started is an [`invocation`]; the
-//! [`spawner`] starts it, through the [`launch`] step, as a [`process`] with all that it starts in
-//! turn, in a [`control_group`] where there is one. What comes of it is kept by `bookend_results`.
+//! A [`run`] builds every program ([`build`]), then measures round after round. Each [`round`] starts
+//! every server afresh, has one call to it verified ([`probe`]) and measures all cells in random
+//! order ([`sampler`], [`cpu`], [`memory`]).
+//!
+//! An [`invocation`] says which process is to be started, and how. The [`spawner`] starts it; its
+//! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one. A
+//! [`process`] is what runs then, with all its descendants. What was measured is kept by
+//! `bookend_results`.
 //!
 //! Nothing here can name our own client or server: they are started like all others.
 #![forbid(unsafe_code)]

@@ -1,9 +1,9 @@
 //! When the next call may be made.
 //!
-//! The load is a closed loop: each connection keeps as many calls in flight as it was given, so the
-//! end of one call makes room for the next, and the pace says how many calls are left to make. An
-//! open loop would answer the same question, [`Pace::allowed`], from a schedule, whether or not
-//! calls have ended, and say when to ask again.
+//! The load is a closed loop: each connection keeps a fixed number of calls in flight, so the end of
+//! one call makes room for the next. The pace says how many calls are left to make: all that fit
+//! into a time, or a number. There is no open loop yet; its pace would answer the same question,
+//! [`Pace::allowed`], from a schedule, whether or not calls have ended.
 
 /// How many calls a worker may make, and how they are numbered.
 #[derive(Debug)]
@@ -14,17 +14,17 @@ pub(crate) struct Pace {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Allowance {
-    /// None: the run has not begun, or its window is over.
+    /// No calls: the run has not begun, or its window is over.
     Nothing,
-    /// As many as there is room for before that time, nanoseconds.
+    /// As many as there is room for until that time, nanoseconds.
     Until(u64),
     /// So many, whatever the time.
     Calls(u64),
 }
 
 impl Pace {
-    /// The pace of worker `worker`, which makes no calls yet. The numbers of two workers never
-    /// meet.
+    /// The pace of worker `worker`, which makes no calls yet. No call of another worker has the
+    /// number of one of its calls.
     pub fn new(worker: u32) -> Self {
         Self {
             allowance: Allowance::Nothing,
@@ -37,7 +37,8 @@ impl Pace {
         self.allowance = Allowance::Until(end_ns);
     }
 
-    /// From now on so many calls are made, whatever the time.
+    /// From now on so many calls are made, whatever the time: the end that
+    /// [`Pace::start`] set no longer holds.
     pub fn limit(&mut self, calls: u64) {
         self.allowance = Allowance::Calls(calls);
     }
@@ -57,7 +58,7 @@ impl Pace {
         }
     }
 
-    /// Whether the limit on calls, not that on time, leaves room for another one.
+    /// Whether there are calls left to make, without regard to the time.
     pub fn has_calls_left(&self) -> bool {
         !matches!(self.allowance, Allowance::Nothing | Allowance::Calls(0))
     }

@@ -41,9 +41,9 @@ pub struct LoadPlan {
     pub driver: Driver,
     /// How the driver waits.
     pub wait: Wait,
-    /// Time before the window, nanoseconds.
+    /// Time before the window (the part of the run that is measured), nanoseconds.
     pub warmup_ns: u64,
-    /// Length of the window, nanoseconds; `None` is until all calls have ended.
+    /// Length of the window, nanoseconds; `None` where its end is a number of calls.
     pub window_ns: Option<u64>,
     /// Calls of the window; `None` is as many as there is time for.
     pub calls: Option<u64>,

@@ -1,4 +1,11 @@
 //! What one thread of a server owns, and what it does when its driver calls.
+//!
+//! The way of a request: `received` hands the bytes of a read to `ServerConnection::handle_slice`
+//! (in `connection`), slice by slice. Its HTTP/2 connection calls `RequestVisitor` (in `calls`),
+//! which runs the handler. All answers of a slice go out in one write.
+//!
+//! Everything else has a page of its own: `ready_queue` for streams that wait for a turn, `timeouts`
+//! for what takes too long, `draining` for connections that end gracefully.
 
 mod connection;
 mod draining;
@@ -36,7 +43,7 @@ pub struct ServerShard {
     call_deadlines: DeadlineHeap<CallId>,
     /// When connections reach their age, or have taken too long to drain.
     connection_deadlines: DeadlineHeap<ConnectionId>,
-    /// Which of its random ages the next connection gets.
+    /// The number from which the age limit of the next connection is drawn.
     next_age_number: u64,
     ready: ReadyQueue,
     /// Calls whose answer comes from another thread.
@@ -60,7 +67,7 @@ enum ShutdownPhase {
 /// is bounded by the limits of header lists; a table of streams that has grown is freed.
 const MAX_SPARE_CONNECTIONS: usize = 64;
 
-/// A deadline that has passed: the driver calls again as soon as it has seen what else there is.
+/// A deadline that has passed: the driver calls `woken` in its next turn, without sleeping.
 const AT_ONCE: u64 = 0;
 
 impl Services {
@@ -272,8 +279,8 @@ impl ServerShard {
         self.events = events;
     }
 
-    /// Gives each connection in the queue one turn. What takes longer than that comes after all
-    /// others, and after what has come meanwhile.
+    /// Lets each connection in the queue work once. One that is not done goes to the end of the
+    /// queue, and waits until the driver has read what has come meanwhile.
     fn run_ready_streams(&mut self, io: &mut IoContext) {
         for id in self.ready.paused.drain(..) {
             io.resume(id);
@@ -313,6 +320,7 @@ impl ServerShard {
         }
     }
 
+    /// Drops the timeouts of prefaces that have come, or whose connection is gone.
     fn forget_prefaces(&mut self) {
         self.prefaces
             .forget_over(|id| is_settled(&mut self.connections, id));

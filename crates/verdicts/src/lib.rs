@@ -1,4 +1,4 @@
-//! Published benchmarks judged by what was measured.
+//! Published benchmarks, judged by what was measured.
 //!
 //! A [`published`] table is a document's figures as data, and a [`document`] is all of its tables
 //! as an auditor sees them. The [`audit`] says what in it cannot be true, [`claims`] says of each

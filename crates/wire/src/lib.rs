@@ -1,4 +1,4 @@
-//! HTTP/2, HPACK and gRPC as bytes and events: no socket, no clock, no allocation a request.
+//! HTTP/2, HPACK and gRPC as bytes and events: no socket, no clock, no allocation per request.
 //!
 //! A [`Connection`] is the same for clients and servers. It is two halves: the [`receiver`] turns
 //! bytes into calls of a [`Visitor`], the [`Sender`] turns calls into bytes. The visitor is handed
@@ -11,9 +11,9 @@
 //!   bytes out <-- output <----------- Sender <----------------+
 //! ```
 //!
-//! What each part knows is its own: [`frame`] the nine bytes, [`hpack`] header compression,
-//! [`settings`] what was agreed, [`flow`] the windows. The crate is `no_std`, which proves that
-//! there is no input, output or clock in it.
+//! Each module knows one thing: [`frame`] the nine bytes in front of each frame, [`hpack`] header
+//! compression, [`settings`] what the ends agreed on, [`flow`] the windows, [`grpc`] what gRPC adds.
+//! The crate is `no_std`, which proves that there is no input, output or clock in it.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -38,7 +38,8 @@ pub trait Visitor {
     /// The stream has ended before its time. Its index may be used again afterwards.
     fn reset(&mut self, sender: &mut Sender, stream: StreamKey, code: ErrorCode, by: Initiator);
 
-    /// The peer looks at no stream above `last_stream_id`; those have been reported by `reset`.
+    /// The peer processes no stream above `last_stream_id`. Ours above it have ended, each with a
+    /// call of `reset` before this one.
     fn goaway(&mut self, sender: &mut Sender, last_stream_id: u32, code: ErrorCode, debug: &[u8]);
 
     /// The peer's settings were taken over: more streams may be possible than before.
@@ -50,6 +51,6 @@ pub trait Visitor {
     /// The answer to [`Sender::ping`].
     fn pong(&mut self, _payload: [u8; 8]) {}
 
-    /// All that this stream held back has gone to the output.
+    /// The data of this stream that flow control held back is now all in the output.
     fn drained(&mut self, _sender: &mut Sender, _stream: StreamKey) {}
 }

@@ -54,6 +54,6 @@ fn leash() {
             thread::park();
         }
     }
-    // A read that fails ends the leash as its end does: nobody is there any more.
+    // A read that fails means the same as the end: the lab is gone.
     let _ = io::copy(&mut io::stdin(), &mut io::sink());
 }

@@ -129,11 +129,11 @@ fn identity() -> io::Result<Identity> {
     Ok(Identity::from_pem(certificate, key))
 }
 
-/// Ends when the lab closes our standard input; never when nobody holds the other end.
+/// Ends when the lab closes our standard input; never when no lab started us.
 async fn leash() {
     if env::var("BOOKEND_CONTRACT").as_deref() != Ok("1") {
         return std::future::pending().await;
     }
-    // A read that fails ends the leash as its end does: nobody is there any more.
+    // A read that fails means the same as the end: the lab is gone.
     let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()).await;
 }

@@ -1,4 +1,7 @@
 //! Where the calls of a worker are counted, from the moment they are made until they end.
+//!
+//! A window that is measured by time counts the calls that end in it, whenever they were made. A
+//! window that is measured by number counts the calls that are made in it, whenever they end.
 
 use super::measurements::LateWarmupCalls;
 use super::recorder::Recorder;
@@ -15,7 +18,7 @@ pub(crate) struct CallSink {
     /// Calls of a window by number that have ended.
     counted_ended: u64,
     late_warmup: LateWarmupCalls,
-    /// Only calls that were made in the window count: it is open, and measured by number.
+    /// The window is open, and is measured by number: only calls that were made in it count.
     by_number: bool,
     /// Whether the latencies of failed calls count.
     count_errors: bool,

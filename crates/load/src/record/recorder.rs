@@ -1,4 +1,4 @@
-//! What is recorded of the calls of one phase.
+//! What is recorded of the calls of one phase: of the warm-up, or of the window.
 
 use super::errors::ErrorCounts;
 use super::latencies::Latencies;
@@ -8,7 +8,8 @@ use super::setup::SetupLatencies;
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     latencies: Latencies,
-    /// Calls of one batch tend to have the same latency: a run of equal ones is recorded at once.
+    /// Calls of one batch tend to have the same latency. The last one, and how many in a row had
+    /// it: they are recorded together.
     run_latency_ns: u64,
     run_count: u64,
     /// Calls that were answered OK.
@@ -33,7 +34,7 @@ pub struct TargetCounts {
 }
 
 impl Recorder {
-    /// What is recorded from here on belongs to that target. The calls of one batch have one.
+    /// What is recorded from here on belongs to that target. All calls of a batch have the same.
     #[inline]
     pub fn at(&mut self, target: u32) {
         if target != self.target {

@@ -30,8 +30,8 @@ pub(super) enum LoadConnectionState {
     AwaitingSettings,
     /// Calls are made.
     Open,
-    /// No more calls: its ids are used up, the server is going away, or it leaves too many streams
-    /// open that were given up.
+    /// No more calls: the stream ids are used up, the server is going away, or too many streams
+    /// that we gave up wait to be reset.
     Draining,
 }
 
@@ -53,12 +53,12 @@ pub(super) struct LoadConnection {
     /// Whether the server was sent a PING and answered nothing.
     pub has_vanished: bool,
     http2: Connection,
-    /// The peer in the worker's table.
+    /// The server's place in the worker's `PeerTable`.
     peer: u32,
     in_flight: u32,
     received_bytes: u64,
     keepalive_state: KeepaliveState,
-    /// Calls to be kept in flight.
+    /// Calls to keep in flight.
     concurrency: u32,
     /// By stream index.
     calls: Vec<LoadCall>,
@@ -66,7 +66,7 @@ pub(super) struct LoadConnection {
     unstamped: Vec<u32>,
     resets: ResetQueue,
     head: HeaderBlock,
-    /// The requests whole, one a message, where they are small and do not vary.
+    /// Whole requests, one for each message, where they are small and do not vary.
     prepared: Vec<PreparedRequest>,
 }
 

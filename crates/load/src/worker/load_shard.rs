@@ -1,9 +1,13 @@
 //! A worker whose connections are kept: many calls go over each. Driven by `bookend-io`.
 //!
 //! The way of a call: [`LoadConnection::make_calls`] writes its request into the driver's buffer as
-//! far as the pace allows, the driver moves bytes, `received` hands those that came to the
-//! connection, which checks the response and counts the call, and the next one is made in its
+//! far as the pace allows, and the driver moves the bytes. `received` hands those that came to the
+//! connection, which checks the response and counts the call. Then the next one is made in its
 //! place.
+//!
+//! Everything else is beside this page: `connections` makes and loses connections, `keepalive` sends
+//! PINGs to silent servers, and `advance`, which moves the worker from one phase of the run to the
+//! next, is in `lifecycle`.
 
 mod connections;
 mod keepalive;
@@ -24,8 +28,8 @@ use bookend_wire::{ConnectionError, HeaderBlock};
 use keepalive::KeepaliveSweep;
 use std::sync::Arc;
 
-/// Responses that are handled before the calls in their place are made: about two hundred small
-/// ones. The states of so few streams stay in the first-level cache.
+/// A long read is handled in slices of this size: the responses in one, then the calls in their
+/// place. That is about two hundred small ones, whose streams stay in the first-level cache.
 const SLICE_BYTES: usize = 8 << 10;
 
 /// The start of a TLS alert, which is what a server with TLS answers to plain text.
@@ -36,12 +40,12 @@ const WANTS_TLS: &str = "the server wants TLS: leave --insecure out";
 #[derive(Debug)]
 pub(crate) struct LoadShard {
     state: WorkerState,
-    /// The head of every request without what varies, by the name of the target.
+    /// The head of every request without the varying field, by the number of the target.
     heads: Vec<HeaderBlock>,
-    /// Calls in flight, by connection of this worker.
+    /// Calls to keep in flight, by connection of this worker.
     concurrency: Vec<u32>,
     schedule: ConnectSchedule,
-    /// By the index of their id.
+    /// By [`ConnectionId::index`].
     connections: Vec<Option<LoadConnection>>,
     keepalive: KeepaliveSweep,
     /// When [`LoadShard::attend_to_connections`] has something to do.
@@ -73,7 +77,7 @@ impl LoadShard {
         self.connections.iter().flatten().filter(is_open).count() as u32
     }
 
-    /// Makes the calls that are missing on a connection on which nothing has come.
+    /// Makes the calls that are missing on a connection, outside of a read.
     fn refill(&mut self, index: usize, io: &mut IoContext) {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
             return;
@@ -83,7 +87,7 @@ impl LoadShard {
             connection.make_calls(now_ns, state);
         });
         connection.stamp_starts(io);
-        // No bytes will come that would have it closed.
+        // Nothing more will come on it, so `received` cannot close it.
         if connection.is_done() {
             io.close(connection.id);
         }
@@ -198,7 +202,7 @@ impl Shard for LoadShard {
             return close(bytes);
         };
         let awaits_settings = connection.state == LoadConnectionState::AwaitingSettings;
-        // Shorter than a frame's header, so that HTTP/2 would wait for more of it.
+        // An alert is shorter than a frame header: HTTP/2 would wait for the rest of one.
         if awaits_settings && bytes.starts_with(TLS_ALERT) {
             self.lost(id, WANTS_TLS, io);
             return close(bytes);

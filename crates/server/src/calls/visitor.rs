@@ -128,7 +128,7 @@ impl Visitor for RequestVisitor<'_> {
                 was_compressed: false,
             };
             self.handle(sender, request);
-            // Nothing is left of an answered call; one that waits must not occupy the window.
+            // Does nothing where the call is answered; where it waits, opens the window again.
             sender.release(stream, data.len());
         } else {
             self.data_in_pieces(sender, stream, data, end_stream);
@@ -210,7 +210,7 @@ impl RequestVisitor<'_> {
         let calls = &mut *self.calls;
         let head = calls.heads.head(request.head);
         match head.route.kind {
-            // It should not wait for another thread. If it does, that one must have been woken.
+            // These should not wait for another thread. If one does, that thread must be awake.
             HandlerKind::Inline | HandlerKind::Stream => self.wake_batch = None,
             HandlerKind::Deferred => {
                 // Other handlers may have begun since its head came.
@@ -257,7 +257,7 @@ impl RequestVisitor<'_> {
     fn not_simply_answered(&mut self, sender: &mut Sender, stream: StreamKey, panicked: bool) {
         let calls = &mut *self.calls;
         calls.panics += u64::from(panicked);
-        // Also what came after the answer, so that it does not go with that of another call.
+        // Also what was set after the answer: it must not go out with that of another call.
         let fields = calls.metadata.is_used().then(|| calls.metadata.take());
         match calls.responses.outcome {
             HandlerOutcome::Answered => {}
@@ -289,8 +289,9 @@ impl RequestVisitor<'_> {
         self.calls.responses.fail(sender, request.stream, &status);
     }
 
-    /// Handlers that have not answered count as long as they run: a client that resets its streams
-    /// gets no more of them than one that waits. If there are too many, the call is over.
+    /// Whether a call may begin. A handler counts until it has answered, even if its stream was
+    /// reset: so a client that resets its streams has no more handlers than one that waits. If there
+    /// are too many, the call fails.
     pub(super) fn admit_handler(&mut self, sender: &mut Sender, stream: StreamKey) -> bool {
         let limits = self.environment.limits;
         let admitted = self.calls.responses.outstanding < limits.max_running_handlers();

@@ -83,8 +83,8 @@ pub(super) struct HandledSlice {
     pub deferred_calls: u64,
 }
 
-/// Requests that are answered before the answers are written: about two hundred small calls. The
-/// client goes on with those while the rest of a long read is handled, so that neither end sleeps.
+/// A long read is handled in slices of this size, and the answers to each are written before the
+/// next: about two hundred small calls. The client goes on with those, so that neither end sleeps.
 const SLICE_BYTES: usize = 8 << 10;
 
 impl ServerConnection {
@@ -108,8 +108,8 @@ impl ServerConnection {
         }
     }
 
-    /// Handles the requests in the next slice of a read. The connection writes into the driver's
-    /// own buffer meanwhile.
+    /// Handles the requests in the next slice of a read. Meanwhile the driver's own output buffer
+    /// is the connection's: both are swapped, and swapped back.
     #[inline]
     pub fn handle_slice(
         &mut self,
