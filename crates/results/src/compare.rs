@@ -54,21 +54,12 @@ impl FromStr for SideName {
 }
 
 /// A side that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` names no result: write a run as 12, a subject of the latest run as rust-tonic, or both \
+     as 12:rust-tonic"
+)]
 pub struct SideError(String);
-
-impl fmt::Display for SideError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` names no result: write a run as 12, a subject of the latest run as rust-tonic, \
-             or both as 12:rust-tonic",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for SideError {}
 
 /// One side of a comparison: rows of a run, of one subject or of all.
 #[derive(Clone, Copy, Debug)]
@@ -109,30 +100,21 @@ pub struct Comparison {
 }
 
 /// Why two sides cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// The two sides are the same.
+    #[error("both sides are the same result")]
     SameSide,
     /// One side names a subject and the other does not.
+    #[error(
+        "one side is a subject and the other a whole run: name the subject on both sides, as \
+         11:rust-tonic 12:rust-tonic, or on neither"
+    )]
     SubjectAgainstRun,
     /// They have no case and instrument in common.
+    #[error("the two results have no case and instrument in common")]
     NothingInCommon,
 }
-
-impl fmt::Display for CompareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SameSide => "both sides are the same result",
-            Self::SubjectAgainstRun => {
-                "one side is a subject and the other a whole run: name the subject on both sides, \
-                 as 11:rust-tonic 12:rust-tonic, or on neither"
-            }
-            Self::NothingInCommon => "the two results have no case and instrument in common",
-        })
-    }
-}
-
-impl std::error::Error for CompareError {}
 
 /// Compares A with B: each case and instrument, round by round.
 ///

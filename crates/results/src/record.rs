@@ -19,7 +19,6 @@ use latencies::{DIGITS, expanded, reduced};
 use paths::without_folders;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -268,15 +267,19 @@ fn in_order(plan: &Plan, mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// Why a file is no record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// It cannot be read.
+    #[error("{0}")]
     Unreadable(Box<DeclarationError>),
     /// It has no line.
+    #[error("the record is empty: make it with bookend record")]
     Empty,
     /// It was written by another version of this program.
+    #[error("the record has format {0}, this program reads format {known}", known = FORMAT)]
     OtherFormat(u32),
     /// The line of that number, counted from 1, is not what it should be.
+    #[error("line {line} of the record: {reason}")]
     Line {
         /// Which line.
         line: usize,
@@ -284,19 +287,3 @@ pub enum RecordError {
         reason: String,
     },
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => error.fmt(f),
-            Self::Empty => f.write_str("the record is empty: make it with bookend record"),
-            Self::OtherFormat(found) => write!(
-                f,
-                "the record has format {found}, this program reads format {FORMAT}"
-            ),
-            Self::Line { line, reason } => write!(f, "line {line} of the record: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}

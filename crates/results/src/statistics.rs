@@ -5,7 +5,6 @@ mod student;
 pub use student::{student_t_cdf, student_t_quantile};
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// How sure an interval is: it covers the truth in 95 of 100 runs.
 pub const CONFIDENCE: f64 = 0.95;
@@ -66,29 +65,20 @@ impl Ratio {
 }
 
 /// Why there is no ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRatio {
     /// No round has both.
+    #[error("no round has both")]
     NoPairs,
     /// A value is zero, negative or not a number. One such round spoils all: leaving it out would
     /// flatter whoever failed in it.
+    #[error("a round yielded nothing")]
     NotPositive,
     /// An end spun while it waited: its CPU time says nothing, and rates of those who spin and of
     /// those who sleep are not of the same thing.
+    #[error("one of them spins while it waits")]
     Spinning,
 }
-
-impl fmt::Display for NoRatio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoPairs => "no round has both",
-            Self::NotPositive => "a round yielded nothing",
-            Self::Spinning => "one of them spins while it waits",
-        })
-    }
-}
-
-impl std::error::Error for NoRatio {}
 
 /// The ratio `a / b` from pairs `(a, b)` of the same round. Drift that both share cancels.
 ///

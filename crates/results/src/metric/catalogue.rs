@@ -7,7 +7,9 @@ use hdrhistogram::Histogram;
 
 /// Declares each metric once: a static of its own, and its place in [`ALL`].
 macro_rules! catalogue {
-    ($($variable:ident, $name:literal, $unit:ident, $source:ident($of:expr), $meaning:literal;)+) => {
+    ($(
+        $variable:ident, $name:literal, $unit:ident, $source:ident($of:expr), $meaning:literal;
+    )+) => {
         $(
             #[doc = $meaning]
             pub static $variable: Definition = Definition {
@@ -49,9 +51,11 @@ catalogue! {
         "`requests_per_cpu_second` over that of the baseline: `ratio ^`";
     RATE_RATIO, "rate_ratio", Number, Ratio(|ratios: &Ratios| &ratios.rate_ratio),
         "`requests_per_second` over that of the baseline";
-    OVER_H2C_COST_RATIO, "over_h2c_cost_ratio", Number, Ratio(|ratios: &Ratios| &ratios.over_h2c.cost),
+    OVER_H2C_COST_RATIO, "over_h2c_cost_ratio", Number,
+        Ratio(|ratios: &Ratios| &ratios.over_h2c.cost),
         "`requests_per_cpu_second` over that of the same cell in plain text over TCP";
-    OVER_H2C_RATE_RATIO, "over_h2c_rate_ratio", Number, Ratio(|ratios: &Ratios| &ratios.over_h2c.rate),
+    OVER_H2C_RATE_RATIO, "over_h2c_rate_ratio", Number,
+        Ratio(|ratios: &Ratios| &ratios.over_h2c.rate),
         "`requests_per_second` over that of the same cell in plain text over TCP";
     OVER_LASTING_COST_RATIO, "over_lasting_cost_ratio", Number,
         Ratio(|ratios: &Ratios| &ratios.over_lasting.cost),
@@ -81,7 +85,7 @@ catalogue! {
         Quotient(|round| Some((round.generator_worked(), round.generator_could()))),
         "share of its time in which the generator did work: `busy`";
     BACKEND_CPU_MEAN, "backend_cpu_mean", Cpus,
-        Median(|round| Some(round.window.backend.as_ref()?.cpu_seconds / round.window.window_seconds)),
+        Median(backend_cpu_mean),
         "CPU time over the window of what stands behind the server";
     MACHINE_BUSY_CPUS, "machine_busy_cpus", Cpus,
         Quotient(|round| round.of_machine(round.window.machine.busy_seconds())),
@@ -155,6 +159,10 @@ catalogue! {
     TOTAL_TIME, "total_time", Nanoseconds,
         Median(|round| Some(round.window.window_seconds * 1e9)),
         "length of the window; with a fixed number of calls the time until the last had ended";
+}
+
+fn backend_cpu_mean(round: &MeasuredRound<'_>) -> Option<f64> {
+    Some(round.window.backend.as_ref()?.cpu_seconds / round.window.window_seconds)
 }
 
 fn failed(round: &MeasuredRound<'_>) -> f64 {

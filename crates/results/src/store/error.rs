@@ -2,19 +2,35 @@
 
 use super::{RunId, SCHEMA_VERSION};
 use rusqlite::ErrorCode;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Why results cannot be kept or read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
+    #[error(
+        "{} does not exist: measure with `bookend run`, or name another file with --store",
+        .0.display()
+    )]
     Absent(PathBuf),
     /// Another process is writing it.
+    #[error(
+        "{} is being written by another process: wait for it, or name another file with --store",
+        .0.display()
+    )]
     Locked(PathBuf),
     /// The file is something else.
+    #[error(
+        "{} is not a file of results and is left alone: name another with --store",
+        .0.display()
+    )]
     Foreign(PathBuf),
     /// A newer version wrote it.
+    #[error(
+        "{} was written by a newer bookend (schema {found}, this one knows {known}): update \
+         bookend, or name another file with --store",
+        file.display(), known = SCHEMA_VERSION
+    )]
     Newer {
         /// Which file.
         file: PathBuf,
@@ -22,6 +38,7 @@ pub enum StoreError {
         found: i64,
     },
     /// It is ours, but what stands in it cannot be read.
+    #[error("{} is damaged: {reason}", file.display())]
     Damaged {
         /// Which file.
         file: PathBuf,
@@ -29,8 +46,10 @@ pub enum StoreError {
         reason: String,
     },
     /// The run is not in it.
+    #[error("there is no run {0}: `bookend list` shows the runs there are")]
     NoSuchRun(RunId),
     /// The file system or SQLite refused.
+    #[error("{}: {reason}", file.display())]
     Unusable {
         /// Which file.
         file: PathBuf,
@@ -38,47 +57,6 @@ pub enum StoreError {
         reason: String,
     },
 }
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absent(file) => write!(
-                f,
-                "{} does not exist: measure with `bookend run`, or name another file with --store",
-                file.display()
-            ),
-            Self::Locked(file) => write!(
-                f,
-                "{} is being written by another process: wait for it, or name another file with \
-                 --store",
-                file.display()
-            ),
-            Self::Foreign(file) => write!(
-                f,
-                "{} is not a file of results and is left alone: name another with --store",
-                file.display()
-            ),
-            Self::Newer { file, found } => write!(
-                f,
-                "{} was written by a newer bookend (schema {found}, this one knows \
-                 {SCHEMA_VERSION}): update bookend, or name another file with --store",
-                file.display()
-            ),
-            Self::Damaged { file, reason } => {
-                write!(f, "{} is damaged: {reason}", file.display())
-            }
-            Self::NoSuchRun(run) => {
-                write!(
-                    f,
-                    "there is no run {run}: `bookend list` shows the runs there are"
-                )
-            }
-            Self::Unusable { file, reason } => write!(f, "{}: {reason}", file.display()),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 /// Says in our words what SQLite found.
 pub(super) fn explain(file: &Path, error: &rusqlite::Error) -> StoreError {

@@ -178,51 +178,33 @@ fn digits_only(text: &str) -> Option<u64> {
 }
 
 /// Why a case cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
     /// Not of the form `C=1 S=100`.
+    #[error(
+        "`{0}` is not a case: write C=1 S=100, then h2c, tls or unix, per-call and calls=10000 \
+         where they are meant"
+    )]
     Malformed(String),
     /// No connection, or a connection without a stream.
+    #[error(
+        "{0}: there must be at least one connection, and a stream for each (S counts the streams \
+         of all connections)"
+    )]
     TooFewStreams(Case),
     /// More than [`CONCURRENCY_MAX`].
+    #[error("{0}: at most {most} streams can be in flight", most = CONCURRENCY_MAX)]
     TooManyStreams(Case),
     /// A connection a call, and fewer connections than calls in flight.
+    #[error(
+        "{0}: with a connection a call there are as many connections as calls in flight, \
+         connections = \"concurrency\""
+    )]
     SharedConnections(Case),
     /// Fewer calls than streams, or more than [`CALLS_MAX`].
+    #[error("{0}: give at least as many calls as are in flight, at most {most}", most = CALLS_MAX)]
     Calls(Case),
 }
-
-impl fmt::Display for CaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(text) => write!(
-                f,
-                "`{text}` is not a case: write C=1 S=100, then h2c, tls or unix, per-call and \
-                 calls=10000 where they are meant"
-            ),
-            Self::TooFewStreams(case) => write!(
-                f,
-                "{case}: there must be at least one connection, and a stream for each (S counts \
-                 the streams of all connections)"
-            ),
-            Self::TooManyStreams(case) => write!(
-                f,
-                "{case}: at most {CONCURRENCY_MAX} streams can be in flight"
-            ),
-            Self::SharedConnections(case) => write!(
-                f,
-                "{case}: with a connection a call there are as many connections as calls in \
-                 flight, connections = \"concurrency\""
-            ),
-            Self::Calls(case) => write!(
-                f,
-                "{case}: give at least as many calls as are in flight, at most {CALLS_MAX}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CaseError {}
 
 #[cfg(test)]
 mod tests {
