@@ -57,7 +57,7 @@ pub enum CallerReportError {
     #[error("{0}")]
     Histogram(latency::HistogramError),
     /// There is no `ok` line and no report.
-    #[error("it ended without parser `ok N`")]
+    #[error("it ended without saying `ok N`")]
     NoCounts,
     /// The latencies do not add up to the OK calls.
     #[error("it told {latencies} latencies of {ok} OK calls")]
