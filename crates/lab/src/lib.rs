@@ -1,12 +1,12 @@
 //! The lab: a suite's question, put to subjects that it knows only as processes.
 //!
-//! A [`run`] builds every program ([`build`]), then measures round after round. Each [`round`] starts
-//! every server afresh, has one call to it verified ([`probe`]) and measures all cells in random
-//! order ([`sampler`], [`cpu`], [`memory`]).
+//! A [`run`] builds every program ([`build`]), then measures round after round. Each [`round`]
+//! starts every server afresh, has one call to it verified ([`probe`]) and measures all cells in
+//! random order ([`sampler`], [`cpu`], [`memory`]).
 //!
 //! An [`invocation`] says which process is to be started, and how. The [`spawner`] starts it; its
-//! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one. A
-//! [`process`] is what runs then, with all its descendants. What was measured is kept by
+//! first step, [`launch`], pins it and puts it into a [`control_group`] where the machine has one.
+//! A [`process`] is what runs then, with all its descendants. What was measured is kept by
 //! `bookend_results`.
 //!
 //! Nothing here can name our own client or server: they are started like all others.

@@ -1,7 +1,7 @@
 //! When the next call may be made.
 //!
-//! The load is a closed loop: each connection keeps a fixed number of calls in flight, so the end of
-//! one call makes room for the next. The pace says how many calls are left to make: all that fit
+//! The load is a closed loop: each connection keeps a fixed number of calls in flight, so the end
+//! of one call makes room for the next. The pace says how many calls are left to make: all that fit
 //! into a time, or a number. There is no open loop yet; its pace would answer the same question,
 //! [`Pace::allowed`], from a schedule, whether or not calls have ended.
 

@@ -1,8 +1,8 @@
 //! What was measured, and what it says.
 //!
-//! A [`suite`] is a question: which call, under which limits, by whom. Its plan has cells: a subject
-//! under a case, with an instrument. Each round of a cell yields a [`measurement`]. The [`store`]
-//! keeps measurements round by round, in one file of a machine; a [`record`] is a run as a text file
+//! A [`suite`] is a question: which call, under which limits, by whom. Its plan has cells, each a
+//! subject under a case with an instrument. Each round of a cell yields a [`measurement`]. The
+//! [`store`] keeps measurements in a database, round by round; a [`record`] is a run as a text file
 //! to be committed. [`table`], [`compare`], [`chart`] and [`export`] are made of either, with
 //! [`statistics`] and the [`audit`], which says what in a result cannot be true.
 //!

@@ -4,8 +4,8 @@
 //! (in `connection`), slice by slice. Its HTTP/2 connection calls `RequestVisitor` (in `calls`),
 //! which runs the handler. All answers of a slice go out in one write.
 //!
-//! Everything else has a page of its own: `ready_queue` for streams that wait for a turn, `timeouts`
-//! for what takes too long, `draining` for connections that end gracefully.
+//! Everything else has a page of its own: `ready_queue` for streams that wait for their turn,
+//! `timeouts` for what takes too long, `draining` for connections that end gracefully.
 
 mod connection;
 mod draining;

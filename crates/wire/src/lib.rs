@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Each module knows one thing: [`frame`] the nine bytes in front of each frame, [`hpack`] header
-//! compression, [`settings`] what the ends agreed on, [`flow`] the windows, [`grpc`] what gRPC adds.
-//! The crate is `no_std`, which proves that there is no input, output or clock in it.
+//! compression, [`settings`] what the ends agreed on, [`flow`] the windows, [`grpc`] what gRPC
+//! adds. The crate is `no_std`, which proves that there is no input, output or clock in it.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -5,9 +5,9 @@
 //! connection, which checks the response and counts the call. Then the next one is made in its
 //! place.
 //!
-//! Everything else is beside this page: `connections` makes and loses connections, `keepalive` sends
-//! PINGs to silent servers, and `advance`, which moves the worker from one phase of the run to the
-//! next, is in `lifecycle`.
+//! Everything else is beside this page: `connections` makes and loses connections, `keepalive`
+//! sends PINGs to silent servers, and `advance`, which moves the worker from one phase of the run
+//! to the next, is in `lifecycle`.
 
 mod connections;
 mod keepalive;

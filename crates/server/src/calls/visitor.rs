@@ -290,8 +290,8 @@ impl RequestVisitor<'_> {
     }
 
     /// Whether a call may begin. A handler counts until it has answered, even if its stream was
-    /// reset: so a client that resets its streams has no more handlers than one that waits. If there
-    /// are too many, the call fails.
+    /// reset: so a client that resets its streams has no more handlers than one that waits. If
+    /// there are too many, the call fails.
     pub(super) fn admit_handler(&mut self, sender: &mut Sender, stream: StreamKey) -> bool {
         let limits = self.environment.limits;
         let admitted = self.calls.responses.outstanding < limits.max_running_handlers();
