@@ -3,7 +3,7 @@
 use crate::report::{STORE, stored_run};
 use crate::terminal::{Failure, print};
 use bookend_load::contract::exit;
-use bookend_results::compare::{Comparison, Condition, Side, SideName, compare};
+use bookend_results::compare::{ComparedSide, Comparison, Condition, SideName, compare};
 use bookend_results::measurement::Row;
 use bookend_results::metric::REQUESTS_PER_CPU_SECOND;
 use bookend_results::store::{RunId, Store};
@@ -78,8 +78,8 @@ fn read(store: &Store, name: &SideName) -> Result<(RunId, Vec<Row>), Failure> {
     Ok((run, rows))
 }
 
-fn side<'a>(name: &'a SideName, (run, rows): &'a (RunId, Vec<Row>)) -> Side<'a> {
-    Side {
+fn side<'a>(name: &'a SideName, (run, rows): &'a (RunId, Vec<Row>)) -> ComparedSide<'a> {
+    ComparedSide {
         run: *run,
         rows,
         subject: name.subject.as_deref(),

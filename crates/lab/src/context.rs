@@ -8,7 +8,7 @@ use crate::process::{DRAIN_TIMEOUT, Process};
 use crate::spawner::Spawner;
 use crate::subject::CommandTemplate;
 use crate::transport_files::TransportFiles;
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use std::time::Duration;
 
 /// How much longer than warm-up and window an instrument may take: connecting, draining, printing.
@@ -114,10 +114,10 @@ impl RunContext {
     }
 
     /// A caller has its CPUs to itself and takes what it needs, unless it is what is measured.
-    pub fn caller_limits(&self, under_test: Side) -> ProcessLimits {
+    pub fn caller_limits(&self, under_test: TestedEnd) -> ProcessLimits {
         let mut allowed = self.placement.generator.clone();
         let all = self.generator_cpus();
-        let asked = self.client_cpus.filter(|_| under_test == Side::Client);
+        let asked = self.client_cpus.filter(|_| under_test == TestedEnd::Client);
         let cpus = asked.map(|cpus| cpus.min(all.map_or(f64::INFINITY, f64::from)));
         let threads = cpus.map(whole_cpus);
         allowed.truncate(threads.map_or(usize::MAX, |threads| threads as usize));
@@ -237,11 +237,11 @@ mod tests {
 
     #[test]
     fn a_client_is_limited_only_where_it_is_what_is_measured() {
-        let tested = context().caller_limits(Side::Client);
+        let tested = context().caller_limits(TestedEnd::Client);
         assert_eq!((tested.cpus, tested.threads), (Some(1.5), Some(2)));
         let tested = tested.resources;
         assert_eq!((tested.cpus, tested.cpu_time), (vec![1, 2], Some(1.5)));
-        let instrument = context().caller_limits(Side::Server);
+        let instrument = context().caller_limits(TestedEnd::Server);
         assert_eq!((instrument.cpus, instrument.threads), (None, Some(3)));
         let instrument = instrument.resources;
         assert_eq!(
@@ -256,10 +256,10 @@ mod tests {
             client_cpus: Some(8.0),
             ..context()
         };
-        let limits = greedy.caller_limits(Side::Client);
+        let limits = greedy.caller_limits(TestedEnd::Client);
         assert_eq!(limits.resources.cpus, [1, 2, 3]);
         assert_eq!((limits.cpus, limits.threads), (Some(3.0), Some(3)));
-        assert_eq!(greedy.caller_limits(Side::Server).cpus, None);
+        assert_eq!(greedy.caller_limits(TestedEnd::Server).cpus, None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::subject::{Protocol, Subject, Variant};
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
 use bookend_results::suite::{
-    Case, Limits, Request, RequestMessage, Schedule, Side, Suite, SuiteSubject,
+    Case, Request, RequestMessage, Schedule, Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -278,9 +278,9 @@ fn listed(name: String, instrument: String, key: &SuiteKey) -> SuiteSubject {
         full_only: false,
         backend: None,
         side: Some(if key.is_client {
-            Side::Client
+            TestedEnd::Client
         } else {
-            Side::Server
+            TestedEnd::Server
         }),
     }
 }
@@ -307,7 +307,7 @@ fn suite(
             proto: definition.proto.clone(),
             message: RequestMessage::Json(definition.json.clone()),
         },
-        limits: Limits {
+        limits: SuiteLimits {
             server_cpus: 1.0,
             server_memory_bytes: None,
             server_processes: None,

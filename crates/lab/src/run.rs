@@ -22,7 +22,7 @@ use bookend_contract::environment::Role;
 use bookend_results::measurement::{CellId, Row};
 use bookend_results::profile::Profile;
 use bookend_results::store::{NewRun, Run, RunId, Store, Timestamp};
-use bookend_results::suite::{Plan, PlannedSubject, Side};
+use bookend_results::suite::{Plan, PlannedSubject, TestedEnd};
 use setup::RunSetup;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -180,7 +180,7 @@ impl SuiteRun<'_> {
 
     /// Only servers under test can be checked, and only by the protocol of the check.
     fn can_be_checked(&self, subject: &PlannedSubject, variant: &Variant) -> bool {
-        let is_server = variant.has_role(Role::Server) && subject.side != Some(Side::Client);
+        let is_server = variant.has_role(Role::Server) && subject.side != Some(TestedEnd::Client);
         let is_grpc = variant.protocol == Protocol::Grpc;
         is_server && is_grpc && variant.supports_method(&self.plan.request.method)
     }

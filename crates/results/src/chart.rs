@@ -9,7 +9,7 @@ pub use drawing::Theme;
 
 use crate::metric;
 use crate::statistics::{Interval, Ratio};
-use crate::suite::{Case, Side};
+use crate::suite::{Case, TestedEnd};
 use crate::table::{Cell, CellResult, Standing, Summary, Table};
 use crate::text::significant_text;
 use drawing::Drawing;
@@ -219,8 +219,8 @@ fn remark(cells: &[&Cell]) -> Option<String> {
     let cost = ratio_and_interval(summary.ratios.cost_ratio.ratio()?);
     let (name, other) = (&cell.id.subject, &baseline.id.subject);
     let end = match summary.side {
-        Side::Server => "server",
-        Side::Client => "client",
+        TestedEnd::Server => "server",
+        TestedEnd::Client => "client",
     };
     Some(format!(
         "{name} / {other}: {rate} by rate, {cost} per CPU-second of the {end}"

@@ -7,7 +7,7 @@ pub use condition::{Condition, ConditionError};
 
 use crate::layout::{Layout, column};
 use crate::measurement::{CellId, Row};
-use crate::metric::{Definition, REQUESTS_PER_CPU_SECOND};
+use crate::metric::{MetricDefinition, REQUESTS_PER_CPU_SECOND};
 use crate::ratio::ratio_text;
 use crate::round::{MeasuredRound, cost_ratio_of, paired_figures};
 use crate::statistics::{NoRatio, Ratio, paired_ratio};
@@ -63,7 +63,7 @@ pub struct SideError(String);
 
 /// One side of a comparison: rows of a run, of one subject or of all.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
+pub struct ComparedSide<'a> {
     /// The run they are from.
     pub run: RunId,
     /// The run's rows.
@@ -91,7 +91,7 @@ pub struct ComparedCell {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// What was compared.
-    pub metric: &'static Definition,
+    pub metric: &'static MetricDefinition,
     /// Pairs of cells, by case, in the order of the first side.
     pub cells: Vec<ComparedCell>,
     /// Whether both sides were measured in the same run. If not, what changed between the two
@@ -121,9 +121,9 @@ pub enum CompareError {
 /// # Errors
 /// When the sides are the same, are not of a kind, or have nothing in common.
 pub fn compare(
-    a: &Side<'_>,
-    b: &Side<'_>,
-    metric: &'static Definition,
+    a: &ComparedSide<'_>,
+    b: &ComparedSide<'_>,
+    metric: &'static MetricDefinition,
 ) -> Result<Comparison, CompareError> {
     if a.run == b.run && a.subject == b.subject {
         return Err(CompareError::SameSide);
@@ -154,8 +154,8 @@ pub fn compare(
 impl ComparedCell {
     /// A round in which one of the two failed is not left out: a build that breaks in most rounds
     /// must not pass by the others.
-    fn spoilt_by_failures(mut self, a: &Side<'_>, b: &Side<'_>) -> Self {
-        let failed = |side: &Side<'_>, subject: &str| {
+    fn spoilt_by_failures(mut self, a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Self {
+        let failed = |side: &ComparedSide<'_>, subject: &str| {
             let is_own = |row: &&Row| {
                 let cell = &row.cell;
                 cell.subject == subject
@@ -186,7 +186,7 @@ impl Comparison {
     }
 }
 
-impl Side<'_> {
+impl ComparedSide<'_> {
     fn has(&self, cell: &CellId) -> bool {
         self.rows.iter().any(|row| row.cell == *cell)
     }
@@ -206,7 +206,7 @@ impl Side<'_> {
 
 /// A metric of a cell over that of another, from the rounds that measured both.
 fn ratio_of(
-    metric: &Definition,
+    metric: &MetricDefinition,
     own: (&CellId, &[Row]),
     other: (&CellId, &[Row]),
 ) -> Result<Ratio, NoRatio> {
@@ -234,7 +234,7 @@ fn rounds_of<'a>((cell, rows): (&CellId, &'a [Row])) -> BTreeMap<u32, MeasuredRo
 }
 
 /// `requests per CPU-second`.
-fn words(metric: &Definition) -> String {
+fn words(metric: &MetricDefinition) -> String {
     metric
         .name
         .replace('_', " ")
@@ -247,7 +247,7 @@ fn case_order(case: Case) -> (u32, u32, String) {
 }
 
 /// Every cell of A with its partner in B, and every cell of B that A has no partner for.
-fn pairs_of_cells(a: &Side<'_>, b: &Side<'_>) -> Vec<(CellId, CellId)> {
+fn pairs_of_cells(a: &ComparedSide<'_>, b: &ComparedSide<'_>) -> Vec<(CellId, CellId)> {
     let partner = |cell: &CellId, subject: Option<&str>| CellId {
         subject: subject.unwrap_or(&cell.subject).to_owned(),
         ..cell.clone()

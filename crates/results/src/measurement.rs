@@ -3,7 +3,7 @@
 use crate::audit::CallCounts;
 use crate::mark::{Mark, read_marks};
 use crate::steady::Steady;
-use crate::suite::{Case, Side};
+use crate::suite::{Case, TestedEnd};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,7 +96,7 @@ impl Outcome {
 pub struct Measurement {
     /// Which end was measured.
     #[serde(default)]
-    pub side: Side,
+    pub side: TestedEnd,
     /// Length of the window, seconds.
     pub window_seconds: f64,
     /// Calls answered OK in the window.
@@ -200,8 +200,8 @@ impl Measurement {
     /// Whether the end under test spins: then its CPU time says nothing about requests.
     pub fn tested_end_spins(&self) -> bool {
         match self.side {
-            Side::Server => self.spinning.server,
-            Side::Client => self.spinning.generator,
+            TestedEnd::Server => self.spinning.server,
+            TestedEnd::Client => self.spinning.generator,
         }
     }
 
@@ -218,8 +218,8 @@ impl Measurement {
     /// CPU time of the end under test, seconds.
     pub fn tested_cpu_seconds(&self) -> f64 {
         match self.side {
-            Side::Server => self.server_cpu_seconds,
-            Side::Client => self.generator_cpu_seconds,
+            TestedEnd::Server => self.server_cpu_seconds,
+            TestedEnd::Client => self.generator_cpu_seconds,
         }
     }
 }
@@ -375,7 +375,7 @@ mod tests {
             ..Measurement::default()
         };
         assert_eq!(measurement.tested_cpu_seconds(), 1.0);
-        measurement.side = Side::Client;
+        measurement.side = TestedEnd::Client;
         assert_eq!(measurement.tested_cpu_seconds(), 2.0);
     }
 
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(read, spun);
         assert!(!read.tested_end_spins());
         let of_client = Measurement {
-            side: Side::Client,
+            side: TestedEnd::Client,
             ..read
         };
         assert!(of_client.tested_end_spins());

@@ -6,7 +6,7 @@ mod catalogue;
 mod definition;
 
 pub use catalogue::*;
-pub use definition::{Definition, Pooling, Unit};
+pub use definition::{MetricDefinition, Pooling, Unit};
 
 use crate::round::{MeasuredRound, MeasuredRounds};
 use crate::statistics::median;
@@ -20,7 +20,7 @@ pub const PROFILE_PREFIX: &str = "profile.";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// A name of the catalogue.
-    Listed(&'static Definition),
+    Listed(&'static MetricDefinition),
     /// `latency_p99_99`: what so many percent of the OK calls did not exceed.
     Percentile {
         /// `99990` for `latency_p99_99`.
@@ -83,7 +83,7 @@ impl Metric {
     }
 
     /// Whether it is a name of the catalogue, and this one.
-    pub fn is(&self, definition: &Definition) -> bool {
+    pub fn is(&self, definition: &MetricDefinition) -> bool {
         matches!(self, Self::Listed(own) if *own == definition)
     }
 

@@ -48,7 +48,7 @@ pub struct Suite {
     /// The call that is made.
     pub request: Request,
     /// What the server gets.
-    pub limits: Limits,
+    pub limits: SuiteLimits,
     /// What makes the load when a subject does not say otherwise.
     pub instruments: Vec<String>,
     /// Whether handlers wait for something else than the CPU: then an idle server is no surprise.
@@ -98,7 +98,7 @@ impl Request {
 
 /// What both ends get of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SuiteLimits {
     /// CPUs; a fraction is a share of CPU time.
     pub server_cpus: f64,
     /// Memory, bytes. `None`: no limit.
@@ -132,13 +132,13 @@ pub struct SuiteSubject {
     /// What stands behind it, instead of what the schedule says.
     pub backend: Option<String>,
     /// Which end is measured, where it could be both. `None`: the server if it can be one.
-    pub side: Option<Side>,
+    pub side: Option<TestedEnd>,
 }
 
 /// Which end of a cell is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub enum TestedEnd {
     /// The subject answers, the other end is an instrument.
     #[default]
     Server,

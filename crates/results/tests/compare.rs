@@ -2,15 +2,17 @@
 
 mod table_rows;
 
-use bookend_results::compare::{CompareError, Comparison, Condition, Side, SideName, compare};
+use bookend_results::compare::{
+    CompareError, ComparedSide, Comparison, Condition, SideName, compare,
+};
 use bookend_results::measurement::{Outcome, Row};
 use bookend_results::metric::{REQUESTS_PER_CPU_SECOND, REQUESTS_PER_SECOND};
 use bookend_results::statistics::NoRatio;
 use bookend_results::store::RunId;
 use table_rows::{cell, measured, measurement, plan, row, rows};
 
-fn side<'a>(run: i64, rows: &'a [Row], subject: Option<&'a str>) -> Side<'a> {
-    Side {
+fn side<'a>(run: i64, rows: &'a [Row], subject: Option<&'a str>) -> ComparedSide<'a> {
+    ComparedSide {
         run: RunId(run),
         rows,
         subject,
@@ -143,8 +145,9 @@ fn a_build_that_fails_in_some_rounds_does_not_pass_by_the_others() {
 #[test]
 fn sides_that_cannot_be_compared_are_refused() {
     let rows = rows(&plan());
-    let refused =
-        |a: Side<'_>, b: Side<'_>| compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect_err("refused");
+    let refused = |a: ComparedSide<'_>, b: ComparedSide<'_>| {
+        compare(&a, &b, &REQUESTS_PER_CPU_SECOND).expect_err("refused")
+    };
     let tonic = side(1, &rows, Some("rust-tonic"));
     assert_eq!(refused(tonic, tonic), CompareError::SameSide);
     assert_eq!(

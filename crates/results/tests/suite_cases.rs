@@ -1,7 +1,7 @@
 //! What a suite can ask beyond a grid of windows: connections a call, fixed numbers of calls,
 //! deadlines, backends, clients under test.
 
-use bookend_results::suite::{Extent, Overrides, Plan, PlanError, Selection, Side, Suite};
+use bookend_results::suite::{Extent, Overrides, Plan, PlanError, Selection, Suite, TestedEnd};
 use std::path::Path;
 
 const SUITE: &str = r#"
@@ -136,7 +136,7 @@ fn what_a_suite_says_of_both_ends_is_planned() {
     };
     assert_eq!(server.backend.as_deref(), Some("slow/backend"));
     assert_eq!(other.backend.as_deref(), Some("fast/backend"));
-    assert_eq!((server.side, sync.side), (None, Some(Side::Client)));
+    assert_eq!((server.side, sync.side), (None, Some(TestedEnd::Client)));
 }
 
 #[test]

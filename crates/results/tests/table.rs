@@ -4,7 +4,7 @@ mod table_rows;
 
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{Measurement, Outcome, Row};
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use bookend_results::table::{
     CellResult, NotMeasured, Standing, Table, cost_table, instrument_table, ledger_table, marks,
     published_table, resource_table, skipped_lines,
@@ -180,7 +180,7 @@ fn a_saturated_generator_makes_the_rate_a_lower_bound() {
 #[test]
 fn a_client_that_used_its_share_of_a_cpu_was_the_limit() {
     let table = figures("rust-tonic", "C=1 S=1", |_, figures| {
-        figures.side = Side::Client;
+        figures.side = TestedEnd::Client;
         figures.server_cpu_seconds = 0.2;
         figures.generator_cpu_seconds = 0.49;
         figures.generator_busy_seconds = None;

@@ -4,7 +4,7 @@
 mod table_rows;
 
 use bookend_results::chart::{Chart, Theme};
-use bookend_results::compare::{Side, compare};
+use bookend_results::compare::{ComparedSide, compare};
 use bookend_results::export::Report;
 use bookend_results::measurement::{Outcome, Row, Spinning};
 use bookend_results::metric::{
@@ -296,7 +296,7 @@ fn two_results_are_not_compared_where_one_was_made_by_spinning() {
     let asleep = rows(&plan);
     let mut awake = asleep.clone();
     spun(&mut awake, |_| true, GENERATOR);
-    let side = |run, rows| Side {
+    let side = |run, rows| ComparedSide {
         run: RunId(run),
         rows,
         subject: None,

@@ -8,7 +8,7 @@ use crate::context::RunContext;
 use crate::process::Process;
 use crate::round::{CallerRun, CellRun, Pairing, Profiler, RunningServer, Workload};
 use bookend_results::measurement::Measurement;
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::Path;
@@ -126,8 +126,8 @@ impl Profiler for PerfProfiler<'_> {
         let target = RecordTarget {
             pids: &pids,
             cpus: match pairing.side {
-                Side::Server => &placement.server,
-                Side::Client => &placement.generator,
+                TestedEnd::Server => &placement.server,
+                TestedEnd::Client => &placement.generator,
             },
         };
         let own_cpus = &placement.generator;

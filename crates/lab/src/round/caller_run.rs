@@ -13,7 +13,7 @@ use crate::process::{Process, ProcessEvent};
 use crate::subject::InstrumentOutput;
 use bookend_contract::environment::{Environment, Role};
 use bookend_contract::lines::{LINE_LIMIT_BYTES, Line};
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use std::time::{Duration, Instant};
 
 /// The document of an instrument may be this long: ghz lists every call, 150 bytes each.
@@ -31,7 +31,7 @@ pub struct CallerRun<'a> {
     /// The calls that it makes.
     pub workload: Workload,
     /// Which end is measured.
-    pub under_test: Side,
+    pub under_test: TestedEnd,
     /// Records the window, if anything does.
     pub profiler: Option<&'a dyn Profiler>,
 }
@@ -109,7 +109,7 @@ impl CallerRun<'_> {
             warmup_ms: Some(self.workload.warmup_ms),
             window_length: Some(self.workload.window_length()),
             deadline_ms: self.workload.deadline_ms,
-            profile: self.context.profile && self.under_test == Side::Client,
+            profile: self.context.profile && self.under_test == TestedEnd::Client,
             transport: server.transport().clone(),
             ..Environment::of(self.role())
         };
@@ -126,7 +126,7 @@ impl CallerRun<'_> {
 
     fn role(&self) -> Role {
         let is_instrument = self.caller.variant.has_role(Role::Instrument);
-        if is_instrument && self.under_test == Side::Server {
+        if is_instrument && self.under_test == TestedEnd::Server {
             Role::Instrument
         } else {
             Role::Client

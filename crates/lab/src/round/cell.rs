@@ -11,7 +11,7 @@ use bookend_contract::latency;
 use bookend_results::mark::Mark;
 use bookend_results::measurement::{EndUsage, Measurement, Outcome, Spinning};
 use bookend_results::steady::Steady;
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 
 /// One cell of one round.
 #[derive(Clone, Copy)]
@@ -80,8 +80,8 @@ impl CellRun<'_> {
             limits, under_test, ..
         } = self.caller;
         let (tested, opposite) = match under_test {
-            Side::Server => (&usage.server, &usage.generator),
-            Side::Client => (&usage.generator, &usage.server),
+            TestedEnd::Server => (&usage.server, &usage.generator),
+            TestedEnd::Client => (&usage.generator, &usage.server),
         };
         let own = report.own.as_deref();
         // Without a control group, only the generator itself knows of the CPU time of threads that

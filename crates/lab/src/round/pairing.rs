@@ -6,13 +6,13 @@ use crate::cell_error::CellError;
 use crate::subject::Variant;
 use bookend_contract::environment::Role;
 use bookend_contract::transport::Transport;
-use bookend_results::suite::{Plan, PlannedCell, PlannedSubject, Side};
+use bookend_results::suite::{Plan, PlannedCell, PlannedSubject, TestedEnd};
 
 /// The two ends of a cell, and the backend of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairing<'a> {
     /// Which of them is measured.
-    pub side: Side,
+    pub side: TestedEnd,
     /// The server's name.
     pub server_name: &'a str,
     /// How the server is started.
@@ -46,22 +46,22 @@ impl<'a> Pairing<'a> {
             return Err(cannot_talk(cell, "one must be a server"));
         };
         let (server_name, server, caller) = match side {
-            Side::Server => (&cell.id.subject, subject, other),
-            Side::Client => (&cell.id.instrument, other, subject),
+            TestedEnd::Server => (&cell.id.subject, subject, other),
+            TestedEnd::Client => (&cell.id.instrument, other, subject),
         };
         check(cell, &plan.request.method, server, caller)?;
-        let planned = planned.filter(|_| side == Side::Server);
+        let planned = planned.filter(|_| side == TestedEnd::Server);
         Ok(Pairing {
             side,
             server_name,
             server: ServerSpec {
                 server,
                 backend: find_backend(prepared, backend_name(planned, &server.variant))?,
-                is_tested: side == Side::Server,
+                is_tested: side == TestedEnd::Server,
                 transport: cell.case.transport,
             },
             caller,
-            has_own_server: side == Side::Client || cell.case.calls.is_some(),
+            has_own_server: side == TestedEnd::Client || cell.case.calls.is_some(),
         })
     }
 
@@ -126,15 +126,15 @@ fn find_backend<'a>(
 }
 
 /// Which end is measured when the subject meets the other.
-pub fn side(preferred: Option<Side>, subject: &Variant, other: &Variant) -> Option<Side> {
+pub fn side(preferred: Option<TestedEnd>, subject: &Variant, other: &Variant) -> Option<TestedEnd> {
     let is_called = other.has_role(Role::Instrument) || other.has_role(Role::Client);
     let can_serve = subject.has_role(Role::Server) && is_called;
     let can_call = subject.has_role(Role::Client) && other.has_role(Role::Server);
     match preferred {
-        Some(Side::Server) => can_serve.then_some(Side::Server),
-        Some(Side::Client) => can_call.then_some(Side::Client),
-        None if can_serve => Some(Side::Server),
-        None => can_call.then_some(Side::Client),
+        Some(TestedEnd::Server) => can_serve.then_some(TestedEnd::Server),
+        Some(TestedEnd::Client) => can_call.then_some(TestedEnd::Client),
+        None if can_serve => Some(TestedEnd::Server),
+        None => can_call.then_some(TestedEnd::Client),
     }
 }
 
@@ -220,11 +220,14 @@ mod tests {
     #[test]
     fn a_subject_that_can_be_both_ends_serves_unless_the_suite_says_otherwise() {
         let both = variant(&[Role::Server, Role::Client]);
-        assert_eq!(side(None, &both, &both), Some(Side::Server));
-        assert_eq!(side(Some(Side::Client), &both, &both), Some(Side::Client));
+        assert_eq!(side(None, &both, &both), Some(TestedEnd::Server));
+        assert_eq!(
+            side(Some(TestedEnd::Client), &both, &both),
+            Some(TestedEnd::Client)
+        );
         let instrument = variant(&[Role::Instrument]);
-        assert_eq!(side(None, &both, &instrument), Some(Side::Server));
-        assert_eq!(side(Some(Side::Client), &both, &instrument), None);
+        assert_eq!(side(None, &both, &instrument), Some(TestedEnd::Server));
+        assert_eq!(side(Some(TestedEnd::Client), &both, &instrument), None);
     }
 
     #[test]
@@ -235,6 +238,6 @@ mod tests {
         assert_eq!(side(None, &server, &server), None);
         assert_eq!(side(None, &client, &client), None);
         assert_eq!(side(None, &client, &backend), None);
-        assert_eq!(side(None, &client, &server), Some(Side::Client));
+        assert_eq!(side(None, &client, &server), Some(TestedEnd::Client));
     }
 }

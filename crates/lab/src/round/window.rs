@@ -3,7 +3,7 @@
 use crate::cpu::{ContextSwitches, CpuTimes, CpuTimesDelta};
 use crate::process::Process;
 use crate::sampler::{ResourceUsage, SAMPLE_INTERVAL, Sampler};
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
@@ -51,15 +51,15 @@ pub struct WindowProcesses<'a> {
     /// The backend of the server.
     pub backend: Option<&'a Process>,
     /// Which of the two ends is measured.
-    pub under_test: Side,
+    pub under_test: TestedEnd,
 }
 
 impl<'a> WindowProcesses<'a> {
     /// The process that is measured.
     pub fn under_test(&self) -> &'a Process {
         match self.under_test {
-            Side::Server => self.server,
-            Side::Client => self.generator,
+            TestedEnd::Server => self.server,
+            TestedEnd::Client => self.generator,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::process::tree::kill_group;
 use crate::progress::ProgressReporter;
 use crate::round::{backend_name, side};
 use bookend_results::measurement::Outcome;
-use bookend_results::suite::{Plan, Side};
+use bookend_results::suite::{Plan, TestedEnd};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -137,8 +137,8 @@ pub fn backends(plan: &Plan, prepared: &PreparedSubjects) -> BTreeSet<String> {
             };
             let (subject, other) = (&subject.variant, &other.variant);
             let name = match side(planned.side, subject, other) {
-                Some(Side::Server) => backend_name(Some(planned), subject),
-                Some(Side::Client) => backend_name(None, other),
+                Some(TestedEnd::Server) => backend_name(Some(planned), subject),
+                Some(TestedEnd::Client) => backend_name(None, other),
                 None => None,
             };
             names.extend(name.cloned());

@@ -4,7 +4,7 @@
 use crate::rounds::{FakeRun, error, marks, measured};
 use crate::test_folder::{CALL, TestFolder, serve};
 use bookend_results::measurement::{Outcome, Row};
-use bookend_results::suite::{Case, Side};
+use bookend_results::suite::{Case, TestedEnd};
 use std::fs;
 
 tests![
@@ -110,7 +110,7 @@ fn each_client_has_a_reference_of_its_own() {
     assert_eq!(rows.len(), 2);
     for row in &rows {
         let measured = measured(row);
-        assert_eq!((row.served, measured.side), (Some(10), Side::Client));
+        assert_eq!((row.served, measured.side), (Some(10), TestedEnd::Client));
         assert_eq!(measured.client_cpu_limit, Some(1.5));
         assert!(measured.client_cpu_max >= measured.client_cpu_mean);
         let reference = measured.opposite.as_ref().unwrap();
@@ -137,9 +137,9 @@ fn the_suite_may_say_which_end_is_measured() {
     );
     test_folder.subject("both", "server\", \"client", &both);
     let mut fake_run = FakeRun::new(test_folder, &["both"], "both");
-    assert_eq!(measured(&fake_run.row()).side, Side::Server);
-    fake_run.settings.plan.subjects[0].side = Some(Side::Client);
-    assert_eq!(measured(&fake_run.row()).side, Side::Client);
+    assert_eq!(measured(&fake_run.row()).side, TestedEnd::Server);
+    fake_run.settings.plan.subjects[0].side = Some(TestedEnd::Client);
+    assert_eq!(measured(&fake_run.row()).side, TestedEnd::Client);
 }
 
 /// Works without a pause, and counts in a file how far it has come.

@@ -1,7 +1,7 @@
 //! One line a cell, in base units, for spreadsheets and scripts.
 
 use super::Report;
-use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, Definition, Pooling};
+use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition, Pooling};
 use crate::statistics::Interval;
 use crate::table::{Cell, CellResult, Standing, Summary};
 
@@ -78,7 +78,7 @@ fn line(report: &Report<'_>, cell: &Cell) -> Vec<String> {
 }
 
 /// The catalogue without what is among the keys.
-fn metrics() -> impl Iterator<Item = &'static Definition> {
+fn metrics() -> impl Iterator<Item = &'static MetricDefinition> {
     let keys = [&CONNECTIONS, &CONCURRENCY];
     ALL.iter()
         .copied()
@@ -86,7 +86,7 @@ fn metrics() -> impl Iterator<Item = &'static Definition> {
 }
 
 /// A rate or a ratio has its interval beside it.
-fn columns(metric: &Definition) -> Vec<String> {
+fn columns(metric: &MetricDefinition) -> Vec<String> {
     let name = metric.column();
     if has_interval(metric) {
         let (low, high) = (format!("{name}_low"), format!("{name}_high"));
@@ -96,7 +96,7 @@ fn columns(metric: &Definition) -> Vec<String> {
     }
 }
 
-fn figures(metric: &Definition, summary: Option<&Summary>) -> Vec<String> {
+fn figures(metric: &MetricDefinition, summary: Option<&Summary>) -> Vec<String> {
     let ratio = summary.and_then(|summary| metric.ratio(&summary.ratios)?.ratio());
     let value = summary.and_then(|summary| summary.value(metric));
     let mut fields = vec![number(value.or(ratio.map(|ratio| ratio.median)))];
@@ -109,7 +109,7 @@ fn figures(metric: &Definition, summary: Option<&Summary>) -> Vec<String> {
     fields
 }
 
-fn has_interval(metric: &Definition) -> bool {
+fn has_interval(metric: &MetricDefinition) -> bool {
     metric.has_interval() || metric.pooling() == Pooling::Paired
 }
 

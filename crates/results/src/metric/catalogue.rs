@@ -1,6 +1,6 @@
 //! The metrics by name, in the order of exports.
 
-use super::definition::{Definition, MetricSource, Unit};
+use super::definition::{MetricDefinition, MetricSource, Unit};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRound;
 use hdrhistogram::Histogram;
@@ -12,7 +12,7 @@ macro_rules! catalogue {
     )+) => {
         $(
             #[doc = $meaning]
-            pub static $variable: Definition = Definition {
+            pub static $variable: MetricDefinition = MetricDefinition {
                 name: $name,
                 unit: Unit::$unit,
                 meaning: $meaning,
@@ -21,7 +21,7 @@ macro_rules! catalogue {
         )+
 
         /// Every listed metric.
-        pub static ALL: &[&Definition] = &[$(&$variable,)+];
+        pub static ALL: &[&MetricDefinition] = &[$(&$variable,)+];
     };
 }
 

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use std::fmt;
 
 /// A metric of the catalogue. Two are equal if their names are.
-pub struct Definition {
+pub struct MetricDefinition {
     /// Its name, without the unit.
     pub name: &'static str,
     /// What its numbers count.
@@ -67,7 +67,7 @@ pub(super) enum MetricSource {
     Ratio(fn(&Ratios) -> &RatioOutcome),
 }
 
-impl Definition {
+impl MetricDefinition {
     /// How the figure of a cell follows from its rounds.
     pub fn pooling(&self) -> Pooling {
         match self.source {
@@ -143,15 +143,15 @@ fn quotient(mut terms: impl Iterator<Item = Option<(f64, f64)>>) -> Option<f64> 
     sums.map(|(dividend, divisor)| dividend / divisor)
 }
 
-impl PartialEq for Definition {
+impl PartialEq for MetricDefinition {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Definition {}
+impl Eq for MetricDefinition {}
 
-impl fmt::Debug for Definition {
+impl fmt::Debug for MetricDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }

@@ -2,8 +2,8 @@
 
 use super::grid::{DeclaredGridLine, cases};
 use super::{
-    FULL_ROUNDS_MIN, Limits, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE,
-    Schedule, Side, Suite, SuiteSubject, parse_duration, parse_size,
+    FULL_ROUNDS_MIN, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE, Schedule,
+    Suite, SuiteLimits, SuiteSubject, TestedEnd, parse_duration, parse_size,
 };
 use crate::declaration::{DeclarationError, Source, is_method};
 use serde::Deserialize;
@@ -61,7 +61,7 @@ struct DeclaredSubject {
     #[serde(default)]
     full_only: bool,
     backend: Option<Spanned<String>>,
-    side: Option<Side>,
+    side: Option<TestedEnd>,
 }
 
 #[derive(Deserialize)]
@@ -155,7 +155,7 @@ fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Re
     })
 }
 
-fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<Limits> {
+fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits> {
     let client_cpus = declared.client_cpus.as_ref();
     let processes = declared.server_processes.as_ref();
     if let Some(none) = processes.filter(|processes| *processes.as_ref() == 0) {
@@ -166,7 +166,7 @@ fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<Limits> {
         let complain = |error: super::UnitError| source.invalid(text.span(), error.to_string());
         parse_size(text.as_ref()).map_err(complain)
     };
-    Ok(Limits {
+    Ok(SuiteLimits {
         server_cpus: cpus(source, &declared.server_cpus)?,
         server_processes: processes.map(|processes| *processes.as_ref()),
         client_cpus: client_cpus.map(|given| cpus(source, given)).transpose()?,

@@ -3,7 +3,7 @@
 
 use super::{
     Case, CaseError, FULL_ROUNDS_MIN, Overrides, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, Schedule,
-    Side, Suite, SuiteSubject,
+    Suite, SuiteSubject, TestedEnd,
 };
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,7 @@ pub struct PlannedSubject {
     pub backend: Option<String>,
     /// Which end is measured, where it could be both.
     #[serde(default)]
-    pub side: Option<Side>,
+    pub side: Option<TestedEnd>,
 }
 
 impl PlannedSubject {

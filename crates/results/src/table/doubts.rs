@@ -6,7 +6,7 @@ use crate::mark::Mark;
 use crate::measurement::{Outcome, Row};
 use crate::round::{MeasuredRound, MeasuredRounds, measurement};
 use crate::steady;
-use crate::suite::{Case, Plan, Side};
+use crate::suite::{Case, Plan, TestedEnd};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +113,7 @@ fn audited(plan: &Plan, case: Case, round: &MeasuredRound<'_>) -> AuditedRow {
         // Memory is that of the end under test, and only servers have a limit of it.
         memory_limit_bytes: plan
             .server_memory_bytes
-            .filter(|_| measurement.side == Side::Server)
+            .filter(|_| measurement.side == TestedEnd::Server)
             .map(|bytes| bytes as f64),
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{Cell, CellResult, Standing, Summary, Table};
 use crate::layout::{Layout, column, one_line};
-use crate::metric::{self, Definition};
+use crate::metric::{self, MetricDefinition};
 use crate::ratio::RatioOutcome;
 use crate::statistics::Ratio;
-use crate::suite::{Case, Side};
+use crate::suite::{Case, TestedEnd};
 use crate::text::{
     cpu_text, latency_text, memory_text, precise_latency_text, rate_text, significant_text,
 };
@@ -148,8 +148,8 @@ pub fn spinning_lines(table: &Table) -> Vec<String> {
             continue;
         };
         let (server, caller) = match side {
-            Side::Server => (&cell.id.subject, &cell.id.instrument),
-            Side::Client => (&cell.id.instrument, &cell.id.subject),
+            TestedEnd::Server => (&cell.id.subject, &cell.id.instrument),
+            TestedEnd::Client => (&cell.id.instrument, &cell.id.subject),
         };
         let ends = [(spinning.server, server), (spinning.generator, caller)];
         for (_, name) in ends.into_iter().filter(|(spins, _)| *spins) {
@@ -227,7 +227,7 @@ fn published_fields(summary: &Summary) -> Vec<String> {
 fn bounded_rate(summary: &Summary) -> String {
     let rate = figure(summary, &metric::REQUESTS_PER_SECOND, rate_text);
     match (summary.side, summary.verdict) {
-        (Side::Server, Verdict::ClientBound) | (Side::Client, Verdict::ServerBound) => {
+        (TestedEnd::Server, Verdict::ClientBound) | (TestedEnd::Client, Verdict::ServerBound) => {
             format!(">= {rate}")
         }
         _ => rate,
@@ -330,14 +330,18 @@ fn calibration_figures(summary: &Summary) -> String {
 }
 
 /// A metric of a cell as text, or what stands where there is none.
-pub(super) fn figure(summary: &Summary, metric: &Definition, text: fn(f64) -> String) -> String {
+pub(super) fn figure(
+    summary: &Summary,
+    metric: &MetricDefinition,
+    text: fn(f64) -> String,
+) -> String {
     or_none(summary.value(metric).map(text))
 }
 
 /// The interval of a rate.
 pub(super) fn figure_interval(
     summary: &Summary,
-    metric: &Definition,
+    metric: &MetricDefinition,
     text: fn(f64) -> String,
 ) -> String {
     or_none(summary.interval(metric).map(|ends| ends.text(text)))

@@ -4,11 +4,11 @@ use super::CpuAccount;
 use super::doubts::doubts;
 use super::limit::pooled_verdict;
 use crate::measurement::{Row, Spinning};
-use crate::metric::{ALL, Definition};
+use crate::metric::{ALL, MetricDefinition};
 use crate::ratio::Ratios;
 use crate::round::MeasuredRounds;
 use crate::statistics::{Interval, geometric_mean_interval};
-use crate::suite::{Case, Plan, Side};
+use crate::suite::{Case, Plan, TestedEnd};
 use bookend_contract::verdict::Verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Summary {
     /// Failed calls of all windows by gRPC code name.
     pub errors: BTreeMap<String, u64>,
     /// Which end was measured.
-    pub side: Side,
+    pub side: TestedEnd,
     /// Who looked again and again while there was nothing to do.
     pub spinning: Spinning,
     /// Who was the limit, over all rounds.
@@ -71,18 +71,18 @@ impl Summary {
     }
 
     /// A metric. `None` where the cell has no figure of it.
-    pub fn value(&self, metric: &Definition) -> Option<f64> {
+    pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {
         Some(self.figures.get(metric.name)?.value)
     }
 
     /// The interval of a rate.
-    pub fn interval(&self, metric: &Definition) -> Option<Interval> {
+    pub fn interval(&self, metric: &MetricDefinition) -> Option<Interval> {
         self.figures.get(metric.name)?.interval
     }
 }
 
 impl Figure {
-    fn of(metric: &Definition, rounds: &MeasuredRounds<'_>) -> Option<Self> {
+    fn of(metric: &MetricDefinition, rounds: &MeasuredRounds<'_>) -> Option<Self> {
         let value = metric.pooled(rounds)?;
         let of_rounds = || rounds.iter().filter_map(|round| metric.of_round(round));
         let interval = metric

@@ -5,7 +5,7 @@ use bookend_results::metric::{Metric, REQUESTS_PER_CPU_SECOND};
 use bookend_results::record::Record;
 use bookend_results::round::MeasuredRounds;
 use bookend_results::statistics::Interval;
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use bookend_results::table::{Cell, CellResult, Summary, Table};
 use hdrhistogram::Histogram;
 
@@ -72,7 +72,7 @@ impl CellFigures<'_> {
 
     /// Whether the server is the end under test: the caller is then an instrument.
     pub(super) fn tests_the_server(&self) -> bool {
-        self.summary.side == Side::Server
+        self.summary.side == TestedEnd::Server
     }
 
     /// Whether there are rounds enough for intervals.

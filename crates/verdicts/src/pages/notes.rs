@@ -8,7 +8,7 @@ use super::page::Page;
 use super::text;
 use bookend_results::measurement::Row;
 use bookend_results::statistics::median;
-use bookend_results::suite::Side;
+use bookend_results::suite::TestedEnd;
 use bookend_results::text::significant_text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -158,8 +158,8 @@ fn of_row(row: &Row) -> Vec<(Key, f64)> {
     };
     let cell = &row.cell;
     let (server, caller) = match measurement.side {
-        Side::Server => (&cell.subject, &cell.instrument),
-        Side::Client => (&cell.instrument, &cell.subject),
+        TestedEnd::Server => (&cell.subject, &cell.instrument),
+        TestedEnd::Client => (&cell.instrument, &cell.subject),
     };
     let at_its_end = |process: &String, with: &str| {
         if row.has_own_server {
