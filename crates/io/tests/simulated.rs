@@ -5,7 +5,7 @@ use bookend_io::{
     AfterRead, BACKLOG_LIMIT_BYTES, Closed, ConnectionId, IoContext, Opened, Received, Shard,
 };
 
-/// Answers each octet with as many as it says, pauses at a zero, and closes at 255.
+/// Answers each byte with as many as it says, pauses at a zero, and closes at 255.
 #[derive(Default)]
 struct Multiplier {
     writable: usize,
