@@ -170,7 +170,8 @@ fn check_memory(side: Side, own: Peculiarities, bytes: &[u8]) {
     );
 }
 
-/// Whether the events of each stream come in order: a head, a body, one end, and nothing behind a reset.
+/// Whether the events of each stream come in order: a head, a body, one end, and nothing behind a
+/// reset.
 fn check_events(events: &[Event], side: Side) {
     let mut began = BTreeSet::new();
     let mut ended = BTreeSet::new();
