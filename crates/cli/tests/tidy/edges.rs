@@ -132,8 +132,8 @@ pub fn shipped_test_features(path: &str, text: &str) -> Vec<Offence> {
         .collect()
 }
 
-/// What `wire` may be built from: pure functions over bytes and the messages of errors. These crates
-/// have no standard library either.
+/// What `wire` may be built from: pure functions over bytes and the messages of errors. These
+/// crates have no standard library either.
 const PURE: [&str; 3] = ["crc32fast", "miniz_oxide", "thiserror"];
 
 /// Dependencies that end up in the compiled crate and may not be in `wire`.
