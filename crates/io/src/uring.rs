@@ -372,7 +372,7 @@ impl<S: Shard> UringDriver<S> {
         }
     }
 
-    /// Closes the socket of a connection that is gone, once nothing is in flight for it.
+    /// Closes the socket of a connection that is gone, once none of its operations is in flight.
     fn sweep(&mut self, index: u32) {
         let is_free = |entry: &mut UringConnection| !entry.has_something_in_flight();
         if self.entries[index as usize].take_if(is_free).is_some() {

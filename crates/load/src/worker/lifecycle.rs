@@ -15,7 +15,7 @@ pub(super) trait WorkerLifecycle {
     /// Makes all calls that are missing.
     fn make_calls(&mut self, io: &mut IoContext);
 
-    /// Every call in flight fails here.
+    /// Fails every call in flight.
     fn fail_all(&mut self, io: &mut IoContext);
 
     /// Closes all connections.
