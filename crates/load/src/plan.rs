@@ -45,11 +45,12 @@ pub struct LoadPlan {
     pub warmup_ns: u64,
     /// Length of the window, nanoseconds; `None` where its end is a number of calls.
     pub window_ns: Option<u64>,
-    /// Calls of the window; `None` is as many as there is time for.
+    /// Number of calls of the window; `None` is as many as there is time for.
     pub calls: Option<u64>,
     /// The deadline of a call, nanoseconds.
     pub timeout_ns: Option<u64>,
-    /// How long a connection may take to be made, and to greet, nanoseconds.
+    /// How long a connection may take to be made, and then the server to send its SETTINGS,
+    /// nanoseconds.
     pub connect_timeout_ns: u64,
     /// When to send a PING to a server that is silent while calls wait for it; `None` is never.
     pub keepalive: Option<Keepalive>,
@@ -79,10 +80,10 @@ pub struct ReportLabels {
 /// When connections are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Connecting {
-    /// Before the run, which begins once each connection has greeted or failed.
+    /// Before the run, which begins once the SETTINGS have come on each connection, or it failed.
     #[default]
     BeforeRun,
-    /// During the run, which begins at once: calls are made on connections as they come.
+    /// During the run, which begins at once: calls are made on each connection once it is there.
     InRun,
     /// One for each call, made and ended within the call's latency.
     PerCall,

@@ -144,7 +144,7 @@ impl LoadConnection {
         consumed
     }
 
-    /// Resets the streams that were given up, at the pace that the server can bear.
+    /// Resets the streams that were given up, no faster than servers tolerate.
     #[cold]
     fn reset_streams(&mut self, now_ns: u64) {
         self.resets.reset_due(now_ns, &mut self.http2.sender);
