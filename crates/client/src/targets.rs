@@ -1,9 +1,11 @@
 //! What to connect to: the targets that a user names, and the addresses that they stand for.
 
+mod endpoint;
 mod name;
 mod names;
 mod resolver;
 
+pub use endpoint::Endpoint;
 pub use name::{TargetError, TargetName};
 pub use names::{LoadBalancingPolicy, TargetNames};
 
@@ -12,15 +14,6 @@ use resolver::Resolver;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// One address of one name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// The address.
-    pub target: Target,
-    /// Which of the names it belongs to, from 0; 0 where there are none.
-    pub name: usize,
-}
 
 /// The targets of many connections, at least one: connection i goes to target i modulo their
 /// number. Clones share what is resolved.

@@ -10,6 +10,7 @@
 mod connect;
 mod connect_schedule;
 mod direct_output;
+mod keepalive_sweep;
 mod lifecycle;
 mod load_connection;
 mod load_shard;

@@ -59,7 +59,7 @@ impl Context<'_> {
     /// `INTERNAL`.
     pub fn add_header(&self, name: &str, value: &[u8]) {
         self.response
-            .change(|fields| fields.headers.push(name, value));
+            .change(|fields| fields.headers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the response's head; `name` ends in `-bin`.
@@ -71,7 +71,7 @@ impl Context<'_> {
     /// Adds metadata to the trailers, beside the status: see [`Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
         self.response
-            .change(|fields| fields.trailers.push(name, value));
+            .change(|fields| fields.trailers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the trailers; `name` ends in `-bin`.

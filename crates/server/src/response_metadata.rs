@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_was_taken_is_gone() {
         let metadata = ResponseMetadata::default();
-        metadata.change(|fields| fields.trailers.push("t", b"1"));
+        metadata.change(|fields| fields.trailers.push_to_response("t", b"1"));
         assert!(metadata.is_used());
         assert_eq!(metadata.take().trailers.len(), 1);
         assert!(!metadata.is_used());
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_grpc_cannot_carry_is_a_mistake() {
         let metadata = ResponseMetadata::default();
-        metadata.change(|fields| fields.headers.push("grpc-status", b"0"));
+        metadata.change(|fields| fields.headers.push_to_response("grpc-status", b"0"));
         let fields = metadata.take();
         assert!(fields.headers.is_empty());
         let mistake = fields.checked().unwrap_err();

@@ -160,7 +160,7 @@ impl StreamReply<'_> {
 
     /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_trailer`].
     pub fn add_trailer(&mut self, name: &str, value: &[u8]) {
-        let result = self.response.fields.trailers.push(name, value);
+        let result = self.response.fields.trailers.push_to_response(name, value);
         self.end_if_invalid(result);
     }
 

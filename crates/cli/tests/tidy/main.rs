@@ -4,6 +4,7 @@
 //! rule, the reason, and a test that feeds it an offender; this file applies them to the tree.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod commands;
 mod edges;
 mod gate;
@@ -13,10 +14,12 @@ mod offence;
 mod places;
 mod protoc;
 mod quoted;
+mod rust_modules;
 mod rust_source;
 mod sizes;
 mod subjects;
 mod tree;
+mod type_names;
 mod unsafety;
 
 use offence::Offence;
@@ -128,6 +131,16 @@ fn io_explains_every_unsafe() {
         |file| is_rust(file) && file.path.starts_with("crates/io/"),
         unsafety::unexplained_unsafe,
     );
+}
+
+#[test]
+fn no_files_take_names_from_each_other() {
+    assert_none(circles::circles_of_files(tree()));
+}
+
+#[test]
+fn a_public_type_has_a_name_of_its_own() {
+    assert_none(type_names::names_that_stand_twice(tree()));
 }
 
 #[test]

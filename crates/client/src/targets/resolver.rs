@@ -1,6 +1,6 @@
 //! The addresses of names, resolved again when one of them cannot be reached any more.
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use super::name::{TargetError, TargetName};
 use super::names::TargetNames;
 use bookend_io::{Address, Target};

@@ -16,6 +16,7 @@ mod stories;
 
 use super::connect_schedule::{CONNECTING_MAX, ConnectSchedule};
 use super::direct_output::DirectOutput;
+use super::keepalive_sweep::KeepaliveSweep;
 use super::lifecycle::WorkerLifecycle;
 use super::load_connection::{LoadConnection, LoadConnectionState};
 use super::start_barrier::StartBarrier;
@@ -25,7 +26,6 @@ use crate::record::WorkerMeasurements;
 use bookend_io::{AfterRead, Closed, ConnectionId, IoContext, Opened, Received, Shard};
 use bookend_wire::grpc::{Code, Status};
 use bookend_wire::{ConnectionError, HeaderBlock};
-use keepalive::KeepaliveSweep;
 use std::sync::Arc;
 
 /// A long read is handled in slices of this size: the responses in one, then the calls in their

@@ -163,7 +163,7 @@ impl PoolContext {
 
     /// Adds metadata to the response's head: see [`crate::Context::add_header`].
     pub fn add_header(&self, name: &str, value: &[u8]) {
-        self.change(|fields| fields.headers.push(name, value));
+        self.change(|fields| fields.headers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the response's head; `name` ends in `-bin`.
@@ -173,7 +173,7 @@ impl PoolContext {
 
     /// Adds metadata to the trailers, beside the status: see [`crate::Context::add_header`].
     pub fn add_trailer(&self, name: &str, value: &[u8]) {
-        self.change(|fields| fields.trailers.push(name, value));
+        self.change(|fields| fields.trailers.push_to_response(name, value));
     }
 
     /// Adds binary metadata to the trailers; `name` ends in `-bin`.

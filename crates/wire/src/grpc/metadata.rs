@@ -72,15 +72,32 @@ impl Metadata {
         metadata
     }
 
-    /// Adds a field behind the others. The value of a `-bin` name is base64 already.
+    /// Adds a field of a request behind the others. The value of a `-bin` name is base64 already.
     ///
     /// # Errors
     /// Where gRPC cannot carry it.
     pub fn push(&mut self, name: &str, value: &[u8]) -> Result<(), MetadataError> {
+        self.push_checked(name, value, reserved::is_reserved)
+    }
+
+    /// As [`Metadata::push`], to a response, where fewer names are reserved.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn push_to_response(&mut self, name: &str, value: &[u8]) -> Result<(), MetadataError> {
+        self.push_checked(name, value, reserved::is_reserved_in_response)
+    }
+
+    fn push_checked(
+        &mut self,
+        name: &str,
+        value: &[u8],
+        is_reserved: fn(&[u8]) -> bool,
+    ) -> Result<(), MetadataError> {
         if !is_name(name.as_bytes()) {
             return Err(MetadataError::Name(name.to_owned()));
         }
-        if reserved::is_reserved(name.as_bytes()) {
+        if is_reserved(name.as_bytes()) {
             return Err(MetadataError::Reserved(name.to_owned()));
         }
         // Several base64 values of one name may be joined with commas.

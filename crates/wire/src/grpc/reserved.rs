@@ -20,6 +20,9 @@ const PROTOCOL_FIELDS: [&[u8]; 15] = [
     b"user-agent",
 ];
 
+/// Of these, what a client says about itself and about the server that it means.
+const REQUEST_FIELDS: [&[u8]; 2] = [b"host", b"user-agent"];
+
 /// Details of a status: gRPC's by its name, and yet servers add it as metadata.
 const STATUS_DETAILS: &[u8] = b"grpc-status-details-bin";
 
@@ -28,10 +31,16 @@ pub fn is_protocol_field(name: &[u8]) -> bool {
     name.starts_with(b":") || PROTOCOL_FIELDS.contains(&name)
 }
 
-/// Whether applications may not send a field of this name. PROTOCOL-HTTP2.md reserves all names
-/// that begin with `grpc-`, also those without a meaning today.
+/// Whether applications may not send a field of this name with a request. PROTOCOL-HTTP2.md
+/// reserves all names that begin with `grpc-`, also those without a meaning today.
 pub fn is_reserved(name: &[u8]) -> bool {
     is_protocol_field(name) || (name.starts_with(b"grpc-") && name != STATUS_DETAILS)
+}
+
+/// Whether applications may not send a field of this name with a response: fewer, since a client's
+/// own fields say nothing there. A handler that sends back what it was sent is not at fault.
+pub fn is_reserved_in_response(name: &[u8]) -> bool {
+    is_reserved(name) && !REQUEST_FIELDS.contains(&name)
 }
 
 #[cfg(test)]
@@ -51,5 +60,12 @@ mod tests {
             assert_eq!(!is_protocol_field(name), is_seen, "{name:?}");
             assert_eq!(!is_reserved(name), is_sent, "{name:?}");
         }
+    }
+    #[test]
+    fn what_clients_say_of_themselves_may_be_sent_back() {
+        for name in [&b"user-agent"[..], b"host"] {
+            assert!(is_reserved(name) && !is_reserved_in_response(name));
+        }
+        assert!(is_reserved_in_response(b"grpc-status") && is_reserved_in_response(b"te"));
     }
 }
