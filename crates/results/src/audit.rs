@@ -3,62 +3,19 @@
 //! A finding does not remove a row. It says that at least one of its figures is not what its
 //! heading says.
 
+mod audited_row;
 mod counts;
+mod finding;
 mod row;
 mod rule;
 mod span;
 
+pub use audited_row::AuditedRow;
 pub use counts::{COUNT_TOLERANCE, CallCounts, CountMismatch, Counter};
+pub use finding::{Finding, finding};
 pub use row::{RowFigures, count};
 pub use rule::Rule;
 pub use span::{Rounding, Span};
-
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// The figures of a row, as far as they are known. Published tables know few of them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AuditedRow {
-    /// S: streams in flight in all, of a closed loop.
-    pub concurrency: Option<u32>,
-    /// Length of the window, seconds.
-    pub window_seconds: Option<f64>,
-    /// Answered calls a second.
-    pub requests_per_second: Option<f64>,
-    /// Mean latency, nanoseconds.
-    pub latency_mean_ns: Option<f64>,
-    /// Shortest latency, nanoseconds.
-    pub latency_min_ns: Option<f64>,
-    /// Longest latency, nanoseconds.
-    pub latency_max_ns: Option<f64>,
-    /// Latencies by percentile, nanoseconds: `(90.0, 130000.0)`, in ascending order of percent.
-    pub percentiles_ns: Vec<(f64, f64)>,
-    /// How far a printed latency may be off by rounding, nanoseconds.
-    pub latency_resolution_ns: f64,
-    /// Mean CPU of the server, 1.0 = one CPU.
-    pub server_cpu: Option<f64>,
-    /// CPU that the server may use, 1.0 = one CPU.
-    pub server_cpu_limit: Option<f64>,
-    /// Memory of the server, bytes.
-    pub memory_bytes: Option<f64>,
-    /// Memory that the server may use, bytes.
-    pub memory_limit_bytes: Option<f64>,
-}
-
-/// A rule that a row breaks, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// Which rule.
-    pub rule: Rule,
-    /// The figures, in one clause.
-    pub evidence: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.rule, self.evidence)
-    }
-}
 
 /// Everything about `row` that cannot be true.
 pub fn audit(row: &AuditedRow) -> Vec<Finding> {
@@ -67,11 +24,6 @@ pub fn audit(row: &AuditedRow) -> Vec<Finding> {
         return numbers;
     }
     RowFigures::from(row).findings()
-}
-
-/// A finding of that rule.
-pub fn finding(rule: Rule, evidence: String) -> Finding {
-    Finding { rule, evidence }
 }
 
 fn not_a_number(row: &AuditedRow) -> Vec<Finding> {

@@ -1,7 +1,7 @@
 //! A cell over another one, as ratios of the rounds that measured both.
 
 use crate::measurement::{CellId, Row};
-use crate::round::{cost_ratio_of, paired_figures, ratio_of};
+use crate::round::{RoundFigures, cost_ratio_of, paired_figures, ratio_of};
 use crate::statistics::{NoRatio, Ratio};
 use crate::text::significant_text;
 use serde::Serialize;
@@ -119,4 +119,14 @@ impl From<Result<Ratio, NoRatio>> for RatioOutcome {
             Err(NoRatio::NoPairs | NoRatio::NotPositive) => Self::Impossible,
         }
     }
+}
+
+/// What a request costs one instrument over what it costs another, round by round.
+pub fn instrument_ratio(own: &CellId, other: &CellId, rows: &[Row]) -> RatioOutcome {
+    let both = paired_figures((own, rows), (other, rows));
+    let spins = |figures: &RoundFigures| figures.spinning.generator;
+    if both.iter().any(|(a, b)| spins(a) || spins(b)) {
+        return Err(NoRatio::Spinning).into();
+    }
+    ratio_of(&both, RoundFigures::requests_per_client_cpu_second).into()
 }

@@ -6,6 +6,9 @@ pub use student::{student_t_cdf, student_t_quantile};
 
 use serde::{Deserialize, Serialize};
 
+/// 97.5 percent of a normal distribution lie below so many standard deviations.
+pub const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+
 /// How sure an interval is: it covers the truth in 95 of 100 runs.
 pub const CONFIDENCE: f64 = 0.95;
 

@@ -6,7 +6,6 @@
 
 mod segments;
 
-use crate::measurement::Measurement;
 use bookend_contract::report::Intervals;
 use segments::segments;
 use serde::{Deserialize, Serialize};
@@ -72,11 +71,12 @@ fn steady_from(counts: &[f64]) -> usize {
     steady.map_or(0, |range| range.start)
 }
 
-/// The doubt about a cell whose windows began before its rate was steady, if there were any.
-pub fn doubt<'a>(rounds: impl Iterator<Item = &'a Measurement>) -> Option<String> {
+/// The doubt about a cell whose windows began before its rate was steady, if there were any, from
+/// when that was in each round.
+pub fn doubt(rounds: impl Iterator<Item = Steady>) -> Option<String> {
     let (mut known, mut late, mut never, mut longest) = (0, 0, 0, 0.0_f64);
     for round in rounds {
-        match round.steady {
+        match round {
             Steady::Unknown => continue,
             Steady::Never => never += 1,
             Steady::From { seconds } if seconds > 0.0 => {

@@ -5,10 +5,12 @@
 //! people forget to copy with the result.
 
 mod error;
+mod run_id;
 mod schema;
 
 pub use bookend_contract::timestamp::Timestamp;
 pub use error::StoreError;
+pub use run_id::RunId;
 pub use schema::SCHEMA_VERSION;
 
 use crate::machine::MachineFacts;
@@ -26,16 +28,6 @@ use std::time::Duration;
 /// How long a write waits for somebody else's: reports read for milliseconds, so whoever holds the
 /// file longer will not let go.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The number of a run in its store, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct RunId(pub i64);
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// What is known when a run starts.
 #[derive(Clone, Debug, PartialEq)]

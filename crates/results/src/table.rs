@@ -18,7 +18,7 @@ pub use shape::{
 pub use summary::{Figure, Summary};
 
 use crate::measurement::{CellId, Measurement, Outcome, Row};
-use crate::ratio::ComparedPair;
+use crate::ratio::{ComparedPair, instrument_ratio};
 use crate::round::RoundFigures;
 use crate::suite::{Case, Plan, PlannedSubject};
 use crate::text::{cpu_text, memory_text};
@@ -139,7 +139,7 @@ impl Table {
         }
         add_ratios(plan, rows, &mut cells);
         add_connection_ratios(rows, &mut cells);
-        instruments::compare_instruments(rows, &mut cells);
+        add_instrument_ratios(rows, &mut cells);
         Self {
             cells,
             several_instruments: plan.instruments().len() > 1,
@@ -310,6 +310,25 @@ fn add_connection_ratios(rows: &[Row], cells: &mut [Cell]) {
             let ratios = &mut summary.ratios;
             ratios.over_h2c = over_h2c.unwrap_or(ratios.over_h2c);
             ratios.over_lasting = over_lasting.unwrap_or(ratios.over_lasting);
+        }
+    }
+}
+
+/// Each instrument against the first that measured the same subject and case, round by round.
+fn add_instrument_ratios(rows: &[Row], cells: &mut [Cell]) {
+    let measured: Vec<CellId> = cells
+        .iter()
+        .filter(|cell| cell.summary().is_some())
+        .map(|cell| cell.id.clone())
+        .collect();
+    for cell in cells {
+        let same = |id: &&CellId| id.subject == cell.id.subject && id.case == cell.id.case;
+        let first = measured.iter().find(same);
+        let CellResult::Measured(summary) = &mut cell.result else {
+            continue;
+        };
+        if let Some(first) = first.filter(|first| **first != cell.id) {
+            summary.ratios.instrument_cost_ratio = instrument_ratio(&cell.id, first, rows);
         }
     }
 }

@@ -140,13 +140,21 @@ fn a_cell_is_doubted_in_one_clause_for_all_its_rounds() {
     let after = measured(Steady::From { seconds: 1.25 });
     let never = measured(Steady::Never);
     let unknown = Measurement::default();
-    assert_eq!(doubt([&before, &unknown].into_iter()), None);
+    assert_eq!(
+        doubt([&before, &unknown].into_iter().map(|one| one.steady)),
+        None
+    );
     let late = "the window began up to 1.2 s before the rate was steady (1 of 2 rounds)";
     assert_eq!(
-        doubt([&before, &unknown, &after].into_iter()).unwrap(),
+        doubt(
+            [&before, &unknown, &after]
+                .into_iter()
+                .map(|one| one.steady)
+        )
+        .unwrap(),
         late
     );
-    let both = doubt([&after, &never, &before].into_iter()).unwrap();
+    let both = doubt([&after, &never, &before].into_iter().map(|one| one.steady)).unwrap();
     assert!(
         both.ends_with("(1 of 3 rounds), never steady (1 of 3 rounds)"),
         "{both}"

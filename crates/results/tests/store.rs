@@ -236,7 +236,8 @@ fn a_file_of_a_newer_version_is_left_alone() {
         error,
         StoreError::Newer {
             file: home.file(),
-            found
+            found,
+            known: SCHEMA_VERSION,
         }
     );
     assert!(error.to_string().contains("update bookend"), "{error}");

@@ -3,6 +3,7 @@
 mod body;
 mod control;
 mod headers;
+mod open_block;
 
 use crate::config::{ConnectionConfig, MAX_HEADER_BLOCK_LISTS};
 use crate::error::{ConnectionError, ErrorCode, Initiator};
@@ -15,7 +16,7 @@ use crate::side::Side;
 use crate::streams::StreamKey;
 use crate::visitor::Visitor;
 use alloc::vec::Vec;
-use headers::OpenBlock;
+use open_block::OpenBlock;
 
 /// The reading half of a connection.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The rules that look at one row alone, measured or printed.
 
+use super::audited_row::AuditedRow;
+use super::finding::{Finding, finding};
 use super::rule::Rule;
 use super::span::Span;
-use super::{AuditedRow, Finding, finding};
 use crate::text::precise_latency_text;
 
 /// Calls in flight may exceed the streams by this share: latencies are recorded to 0.1 %, and the

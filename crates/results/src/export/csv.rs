@@ -1,6 +1,6 @@
 //! One line a cell, in base units, for spreadsheets and scripts.
 
-use super::Report;
+use super::report::Report;
 use crate::metric::{ALL, CONCURRENCY, CONNECTIONS, MetricDefinition, Pooling};
 use crate::statistics::Interval;
 use crate::table::{Cell, CellResult, Standing, Summary};
@@ -27,7 +27,14 @@ const KEYS: [&str; 15] = [
 /// What stands behind them: the number of marks.
 const MARKS: &str = "marks";
 
-pub(super) fn sheet(report: &Report<'_>) -> String {
+impl Report<'_> {
+    /// One line a cell, figures in base units, the heading first (RFC 4180).
+    pub fn csv(&self) -> String {
+        sheet(self)
+    }
+}
+
+fn sheet(report: &Report<'_>) -> String {
     let mut heading: Vec<String> = KEYS.map(str::to_owned).to_vec();
     heading.extend(metrics().flat_map(columns));
     heading.push(MARKS.to_owned());

@@ -1,12 +1,26 @@
 //! The page of a run: what was asked, where, with what, what came out, how sure it is.
 
-use super::{
-    Report, connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
+use super::report::Report;
+use crate::layout::one_line;
+use crate::table::{
+    connection_table, cost_table, instrument_table, ledger_table, marks, published_table,
     resource_table,
 };
-use crate::layout::one_line;
 
-pub(super) fn page(report: &Report<'_>, origin: &str) -> String {
+impl Report<'_> {
+    /// A page with everything that is known about the run.
+    pub fn markdown(&self) -> String {
+        page(self, &origin_of_run(self))
+    }
+
+    /// The same for a page that is committed: `origin` says what it is made of, in the place of the
+    /// number that the run has in somebody's store.
+    pub fn markdown_made_of(&self, origin: &str) -> String {
+        page(self, origin)
+    }
+}
+
+fn page(report: &Report<'_>, origin: &str) -> String {
     let (title, analysis) = report.prose();
     let new = &report.run.new;
     let mut page = format!("# {title}\n\n");
@@ -54,7 +68,7 @@ pub(super) fn page(report: &Report<'_>, origin: &str) -> String {
 }
 
 /// Which run it is, when it was made, and where its figures are explained.
-pub(super) fn origin_of_run(report: &Report<'_>) -> String {
+fn origin_of_run(report: &Report<'_>) -> String {
     let new = &report.run.new;
     let end = match report.run.finished {
         Some(finished) => format!("finished {finished}"),

@@ -5,15 +5,12 @@
 //! each other as their calls per CPU-second.
 
 use super::split::Split;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
 
 /// With fewer samples of shared work than this in either of the two, nothing can be told: the
 /// normal approximation of the interval needs about so many.
 pub const SHARED_SAMPLES_MIN: u64 = 10;
-
-/// 97.5 percent of a normal distribution lie below so many standard deviations.
-pub(super) const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// Calls per CPU-second of one server over those of another, as its samples tell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! The folder in which a profile is kept.
 
-use super::{Layer, Profile, Profiled, SCHEMA_VERSION};
+use super::kept::{Profile, ProfileOutcome, Profiled, SCHEMA_VERSION};
+use super::layer::Layer;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -67,8 +68,8 @@ fn csv(profile: &Profile) -> String {
 
 fn figures(cell: &Profiled) -> Vec<String> {
     let samples = match &cell.outcome {
-        super::ProfileOutcome::Recorded(samples) => samples,
-        super::ProfileOutcome::NotRecorded { reason } => {
+        ProfileOutcome::Recorded(samples) => samples,
+        ProfileOutcome::NotRecorded { reason } => {
             let mut fields = vec![reason.clone()];
             fields.resize(14, String::new());
             return fields;

@@ -1,8 +1,7 @@
 //! How the samples of one recording divide over the layers.
 
-use super::estimate::NORMAL_QUANTILE;
 use super::layer::Layer;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, NORMAL_QUANTILE};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
 //! A profile as text: the split table, the second estimate under it, and what limits both.
 
+use super::estimate::SHARED_SAMPLES_MIN;
+use super::kept::{Profile, ProfileOutcome, Profiled, Samples};
 use super::layer::Layer;
-use super::{Profile, ProfileOutcome, Profiled, SHARED_SAMPLES_MIN, Samples, Split};
+use super::split::Split;
 use crate::layout::{Layout, column};
 use crate::suite::Case;
 use crate::text::significant_text;

@@ -1,6 +1,6 @@
 //! What can go wrong with a file of results, and what to do about it.
 
-use super::{RunId, SCHEMA_VERSION};
+use super::run_id::RunId;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
@@ -29,13 +29,15 @@ pub enum StoreError {
     #[error(
         "{} was written by a newer bookend (schema {found}, this one knows {known}): update \
          bookend, or name another file with --store",
-        file.display(), known = SCHEMA_VERSION
+        file.display()
     )]
     Newer {
         /// Which file.
         file: PathBuf,
         /// Version of its schema.
         found: i64,
+        /// Newest version that this program knows.
+        known: i64,
     },
     /// It is ours, but what stands in it cannot be read.
     #[error("{} is damaged: {reason}", file.display())]

@@ -102,6 +102,7 @@ fn version(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
         (true, _) if !(1..=SCHEMA_VERSION).contains(&version) => Err(StoreError::Newer {
             file: file.to_owned(),
             found: version,
+            known: SCHEMA_VERSION,
         }),
         (true, _) => Ok(version),
     }

@@ -1,10 +1,12 @@
 //! A point of the grid, and how it is written.
 
-use super::CONCURRENCY_MAX;
 use bookend_contract::transport::Transport;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+
+/// Streams in flight nobody can hold on one machine; ten times the largest published cell.
+pub const CONCURRENCY_MAX: u32 = 1_000_000;
 
 /// Calls of one window that nobody waits for; a guard against a slip of the finger.
 pub const CALLS_MAX: u64 = 1_000_000_000;

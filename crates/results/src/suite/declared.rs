@@ -1,11 +1,13 @@
 //! From the letters of `suite.toml` to a checked [`Suite`].
 
-use super::grid::{DeclaredGridLine, cases};
-use super::{
+use super::checked::{
     FULL_ROUNDS_MIN, QUICK_ROUNDS_MIN, ROUNDS_MAX, Request, RequestMessage, SUITE_FILE, Schedule,
-    Suite, SuiteLimits, SuiteSubject, TestedEnd, parse_duration, parse_size,
+    Suite, SuiteLimits, SuiteSubject, TestedEnd,
 };
-use crate::declaration::{DeclarationError, Source, is_method};
+use super::grid::{DeclaredGridLine, cases};
+use super::instruments::{Checked, instruments};
+use super::units::{UnitError, parse_duration, parse_size};
+use crate::declaration::{DeclarationError, Source, is_method, read_text};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Duration;
@@ -79,9 +81,27 @@ struct DeclaredSchedule {
 /// Deadlines are told in whole milliseconds.
 const DEADLINE_MIN: Duration = Duration::from_millis(1);
 
-pub(super) type Checked<T> = Result<T, DeclarationError>;
+impl Suite {
+    /// Reads and checks `FOLDER/suite.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not TOML, has an unknown key, or asks for something
+    /// impossible; the error names file, line and remedy.
+    pub fn read(folder: &Path) -> Result<Self, DeclarationError> {
+        let text = read_text(&folder.join(SUITE_FILE))?;
+        Self::parse(folder, &text)
+    }
 
-pub(super) fn parse(folder: &Path, text: &str) -> Checked<Suite> {
+    /// Checks the text of `FOLDER/suite.toml`. The folder's last name must be the suite's.
+    ///
+    /// # Errors
+    /// As [`Suite::read`].
+    pub fn parse(folder: &Path, text: &str) -> Result<Self, DeclarationError> {
+        parse(folder, text)
+    }
+}
+
+fn parse(folder: &Path, text: &str) -> Checked<Suite> {
     let file = folder.join(SUITE_FILE);
     let source = Source { file: &file, text };
     let declared: DeclaredSuite = source.parse()?;
@@ -119,19 +139,6 @@ fn check_name(source: Source<'_>, folder: &Path, name: &Spanned<String>) -> Chec
     }
 }
 
-pub(super) fn instruments(
-    source: Source<'_>,
-    declared: &Spanned<Vec<String>>,
-) -> Checked<Vec<String>> {
-    let names = declared.as_ref();
-    let twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
-    if names.is_empty() || twice {
-        let message = "name at least one instrument, each once: [\"bookend-load\"]";
-        return Err(source.invalid(declared.span(), message.to_owned()));
-    }
-    Ok(names.clone())
-}
-
 fn request(source: Source<'_>, declared: Spanned<DeclaredRequest>) -> Checked<Request> {
     let span = declared.span();
     let declared = declared.into_inner();
@@ -163,7 +170,7 @@ fn limits(source: Source<'_>, declared: &DeclaredLimits) -> Checked<SuiteLimits>
         return Err(source.invalid(none.span(), message.to_owned()));
     }
     let size = |text: &Spanned<String>| {
-        let complain = |error: super::UnitError| source.invalid(text.span(), error.to_string());
+        let complain = |error: UnitError| source.invalid(text.span(), error.to_string());
         parse_size(text.as_ref()).map_err(complain)
     };
     Ok(SuiteLimits {
@@ -261,7 +268,7 @@ fn schedule(
 }
 
 fn duration(source: Source<'_>, declared: &Spanned<String>) -> Checked<Duration> {
-    let complain = |error: super::UnitError| source.invalid(declared.span(), error.to_string());
+    let complain = |error: UnitError| source.invalid(declared.span(), error.to_string());
     parse_duration(declared.as_ref()).map_err(complain)
 }
 

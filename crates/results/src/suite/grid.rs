@@ -1,7 +1,8 @@
 //! The grid of a schedule, line by line, into cases.
 
-use super::declared::{Checked, instruments};
-use super::{Case, SuiteSubject};
+use super::case::Case;
+use super::checked::SuiteSubject;
+use super::instruments::{Checked, instruments};
 use crate::declaration::{Source, transports};
 use bookend_contract::transport::Transport;
 use serde::Deserialize;

@@ -27,7 +27,9 @@ pub(super) fn doubts(
     doubts.extend(broken_rules(plan, case, rounds));
     doubts.extend(differing_counts(own, all));
     doubts.extend(disagreement(plan, rounds));
-    doubts.extend(steady::doubt(rounds.iter().map(|round| round.window)));
+    doubts.extend(steady::doubt(
+        rounds.iter().map(|round| round.window.steady),
+    ));
     doubts
 }
 
@@ -39,7 +41,7 @@ pub fn rules_of(plan: &Plan, row: &Row) -> BTreeSet<&'static str> {
         rules.extend(marks.map(Mark::rule));
         let findings = audit(&audited(plan, row.cell.case, round)).into_iter();
         rules.extend(findings.map(|finding| finding.rule.name()));
-        if steady::doubt(std::iter::once(round.window)).is_some() {
+        if steady::doubt(std::iter::once(round.window.steady)).is_some() {
             rules.insert("not-steady");
         }
     }

@@ -1,5 +1,6 @@
 //! HEADERS and CONTINUATION, RFC 9113 sections 6.2 and 6.10.
 
+use super::open_block::OpenBlock;
 use super::{Receiver, without_padding};
 use crate::config::MAX_HEADER_BLOCK_FRAMES;
 use crate::error::{ConnectionError, ErrorCode};
@@ -11,22 +12,12 @@ use crate::stream_state::RemoteState;
 use crate::streams::StreamKey;
 use crate::validate::{self, Head, Malformed};
 use crate::visitor::Visitor;
-use alloc::vec::Vec;
 
 /// Bytes of the priority that may stand before a header block.
 const PRIORITY_BYTES: usize = 5;
 
 /// Ids of one side differ by two, RFC 9113 section 5.1.1.
 const STREAM_ID_STEP: u32 = 2;
-
-/// A header block of which more is to come.
-#[derive(Debug)]
-pub(super) struct OpenBlock {
-    pub stream_id: u32,
-    end_stream: bool,
-    bytes: Vec<u8>,
-    frames: usize,
-}
 
 impl Receiver {
     #[inline]

@@ -1,0 +1,25 @@
+//! What the audit found.
+
+use super::rule::Rule;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A rule that a row breaks, with the figures that show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which rule.
+    pub rule: Rule,
+    /// The figures, in one clause.
+    pub evidence: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.evidence)
+    }
+}
+
+/// A finding of that rule.
+pub fn finding(rule: Rule, evidence: String) -> Finding {
+    Finding { rule, evidence }
+}

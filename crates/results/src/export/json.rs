@@ -1,0 +1,52 @@
+//! A run as one JSON document.
+
+use super::report::Report;
+use crate::measurement::Row;
+use crate::suite::Plan;
+use crate::table::Cell;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The version of the JSON export. Raised when a field changes its meaning or goes.
+pub const JSON_SCHEMA_VERSION: u32 = 2;
+
+impl Report<'_> {
+    /// The run, its cells and the raw rows of all rounds as one JSON document.
+    pub fn json(&self) -> String {
+        let new = &self.run.new;
+        let document = Document {
+            schema_version: JSON_SCHEMA_VERSION,
+            run: self.run.id.0,
+            started: new.started.to_string(),
+            finished: self.run.finished.map(|finished| finished.to_string()),
+            command: &new.command,
+            seed: new.seed,
+            plan: &new.plan,
+            machine: &new.machine,
+            versions: &new.versions,
+            notes: self.notes(),
+            cells: &self.table.cells,
+            skips: &self.table.skips,
+            rows: self.rows,
+        };
+        // Fails for maps only whose keys are no strings; the document has none.
+        serde_json::to_string_pretty(&document).expect("the keys of the document are strings")
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    run: i64,
+    started: String,
+    finished: Option<String>,
+    command: &'a str,
+    seed: u64,
+    plan: &'a Plan,
+    machine: &'a crate::machine::MachineFacts,
+    versions: &'a std::collections::BTreeMap<String, String>,
+    notes: Vec<&'a str>,
+    cells: &'a [Cell],
+    skips: &'a BTreeMap<String, Vec<String>>,
+    rows: &'a [Row],
+}

@@ -1,0 +1,140 @@
+//! A run with its rows, and what every way of printing it says.
+
+use crate::measurement::Row;
+use crate::store::Run;
+use crate::suite::{Plan, Suite};
+use crate::table::{
+    Table, connection_table, cost_table, instrument_table, marks, published_table, resource_table,
+    skipped_lines, spinning_lines,
+};
+use bookend_contract::transport::Transport;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A run with its rows, ready to be printed.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    pub(super) run: &'a Run,
+    pub(super) rows: &'a [Row],
+    pub(super) table: Table,
+}
+
+impl<'a> Report<'a> {
+    /// Sums up a run.
+    pub fn new(run: &'a Run, rows: &'a [Row]) -> Self {
+        Self {
+            run,
+            rows,
+            table: Table::new(&run.new.plan, rows),
+        }
+    }
+
+    /// The same with what each server was found to leave out, by subject.
+    pub fn with_skips(mut self, skips: BTreeMap<String, Vec<String>>) -> Self {
+        self.table = self.table.with_skips(skips);
+        self
+    }
+
+    /// The summed-up cells.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The suite's title as it was when the run was made.
+    pub fn title(&self) -> String {
+        self.prose().0
+    }
+
+    /// What a terminal shows: machine, parameters, notes, the published table, costs, marks.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.run.new.machine);
+        for line in self.parameters() {
+            text.push_str(&format!("- {line}\n"));
+        }
+        text.push('\n');
+        for note in self.notes() {
+            text.push_str(&format!("note: {note}\n"));
+        }
+        text.push_str(&published_table(&self.table));
+        text.push('\n');
+        text.push_str(&cost_table(&self.table));
+        for line in self.remarks() {
+            text.push_str(&format!("{line}\n"));
+        }
+        text.push('\n');
+        if let Some(connections) = connection_table(&self.table) {
+            text.push_str(&format!("{connections}\n"));
+        }
+        if let Some(instruments) = instrument_table(&self.table) {
+            text.push_str(&format!("{instruments}\n"));
+        }
+        text.push_str(&resource_table(&self.table));
+        for mark in marks(&self.table) {
+            text.push_str(&format!("mark: {mark}\n"));
+        }
+        text
+    }
+
+    /// What must be known of the figures of costs, a line each.
+    pub fn remarks(&self) -> Vec<String> {
+        let skipped = skipped_lines(&self.table).into_iter();
+        skipped.chain(spinning_lines(&self.table)).collect()
+    }
+
+    /// The lines of the published list of parameters, in its order.
+    pub fn parameters(&self) -> Vec<String> {
+        let plan = &self.run.new.plan;
+        let memory = plan.server_memory_bytes;
+        let memory = memory.map_or("unlimited".to_owned(), |bytes| {
+            format!("{} MiB", bytes >> 20)
+        });
+        let generator = plan.generator_cpus;
+        let generator = generator.map_or("those left".to_owned(), |cpus| cpus.to_string());
+        // Where every case has a number of calls, no window has a length.
+        let by_time = plan.cases.iter().any(|case| case.calls.is_none());
+        let window = by_time.then(|| format!("window: {} ms", plan.window_ms));
+        let mut lines = vec![format!("method: {}", plan.request.method)];
+        lines.extend(transports(plan));
+        lines.extend(window);
+        lines.extend([
+            format!("warm-up: {} ms", plan.warmup_ms),
+            format!("rounds: {} ({} stored)", plan.rounds, self.stored_rounds()),
+            format!("server: {} CPU, {memory}", plan.server_cpus),
+            format!("generator: CPUs: {generator}"),
+            format!("seed of the order: {}", self.run.new.seed),
+        ]);
+        lines
+    }
+
+    pub(super) fn stored_rounds(&self) -> usize {
+        let rounds: std::collections::BTreeSet<u32> =
+            self.rows.iter().map(|row| row.round).collect();
+        rounds.len()
+    }
+
+    /// What the plan and the run note about themselves, a sentence each.
+    pub fn notes(&self) -> Vec<&str> {
+        let planned = self.run.new.plan.notes.iter();
+        planned.chain(&self.run.notes).map(String::as_str).collect()
+    }
+
+    /// Title and analysis out of the suite's text as it was when the run was made.
+    pub(super) fn prose(&self) -> (String, String) {
+        let name = &self.run.new.plan.suite;
+        match Suite::parse(Path::new(name), &self.run.new.suite_text) {
+            Ok(suite) => (suite.title, suite.analysis),
+            Err(_) => (name.clone(), String::new()),
+        }
+    }
+}
+
+/// Which transports a run compares, where it is not plain text alone.
+fn transports(plan: &Plan) -> Option<String> {
+    let used = |transport: &Transport| plan.cases.iter().any(|case| case.transport == *transport);
+    let used: Vec<&str> = Transport::ALL
+        .iter()
+        .filter(|transport| used(transport))
+        .map(|transport| transport.word())
+        .collect();
+    (used != [Transport::H2c.word()]).then(|| format!("transports: {}", used.join(", ")))
+}
