@@ -13,7 +13,6 @@ use crate::suite::{Case, TestedEnd};
 use crate::table::{Cell, CellResult, Standing, Summary, Table};
 use crate::text::significant_text;
 use drawing::Drawing;
-use std::fmt;
 
 /// What is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +50,13 @@ pub struct Bar {
 }
 
 /// Why there is no picture. The user's to mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChartError {
     /// The run has no such case.
+    #[error(
+        "this run has no case {asked}: it has {}",
+        known.iter().map(Case::to_string).collect::<Vec<_>>().join(", ")
+    )]
     NoCase {
         /// The one asked for.
         asked: Case,
@@ -61,26 +64,9 @@ pub enum ChartError {
         known: Vec<Case>,
     },
     /// The run has no cells at all.
+    #[error("this run has no cells to draw")]
     Empty,
 }
-
-impl fmt::Display for ChartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCase { asked, known } => {
-                let known: Vec<String> = known.iter().map(Case::to_string).collect();
-                write!(
-                    f,
-                    "this run has no case {asked}: it has {}",
-                    known.join(", ")
-                )
-            }
-            Self::Empty => f.write_str("this run has no cells to draw"),
-        }
-    }
-}
-
-impl std::error::Error for ChartError {}
 
 impl Chart {
     /// The chart of `case`, or of the first case, out of a run's table.
@@ -140,9 +126,10 @@ impl Group {
             .map(|cell| Bar::of(cell, series(cell).unwrap_or_default()));
         let spins = |cell: &&Cell| cell.summary().is_some_and(|one| one.spinning.generator);
         Self {
-            name: match cells.iter().any(spins) {
-                true => format!("{instrument} (spins)"),
-                false => instrument.to_owned(),
+            name: if cells.iter().any(spins) {
+                format!("{instrument} (spins)")
+            } else {
+                instrument.to_owned()
             },
             bars: bars.collect(),
             remark: remark(cells),
@@ -155,9 +142,10 @@ impl Bar {
         let name = cell.id.subject.clone();
         match &cell.result {
             CellResult::Measured(summary) => Self {
-                name: match summary.spinning.server {
-                    true => format!("{name} (spins)"),
-                    false => name,
+                name: if summary.spinning.server {
+                    format!("{name} (spins)")
+                } else {
+                    name
                 },
                 series,
                 rate: Ok(summary.value(&metric::REQUESTS_PER_SECOND).unwrap_or(0.0)),

@@ -3,16 +3,16 @@
 
 use bookend_contract::transport::Transport;
 use serde::de::DeserializeOwned;
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// Why a declaration could not be used. Always the fault of the file's author or of the file
 /// system, never of the lab.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
     /// The file could not be read.
+    #[error("{}: {reason}", file.display())]
     Unreadable {
         /// Which file.
         file: PathBuf,
@@ -20,6 +20,7 @@ pub enum DeclarationError {
         reason: String,
     },
     /// The text is not TOML, or a value has the wrong type.
+    #[error("{}: {message}", place(file, *line))]
     Malformed {
         /// Which file.
         file: PathBuf,
@@ -29,6 +30,7 @@ pub enum DeclarationError {
         message: String,
     },
     /// A key that does not exist.
+    #[error("{}: unknown key `{key}`, {}", place(file, *line), instead(nearest.as_deref(), expected))]
     UnknownKey {
         /// Which file.
         file: PathBuf,
@@ -42,6 +44,7 @@ pub enum DeclarationError {
         expected: Vec<String>,
     },
     /// Well-formed, but it makes no sense.
+    #[error("{}: {message}", place(file, *line))]
     Invalid {
         /// Which file.
         file: PathBuf,
@@ -52,51 +55,17 @@ pub enum DeclarationError {
     },
 }
 
-impl fmt::Display for DeclarationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable { file, reason } => write!(f, "{}: {reason}", file.display()),
-            Self::Malformed {
-                file,
-                line,
-                message,
-            }
-            | Self::Invalid {
-                file,
-                line,
-                message,
-            } => write!(f, "{}: {message}", Place { file, line: *line }),
-            Self::UnknownKey {
-                file,
-                line,
-                key,
-                nearest,
-                expected,
-            } => {
-                write!(f, "{}: unknown key `{key}`", Place { file, line: *line })?;
-                match nearest {
-                    Some(word) => write!(f, ", did you mean `{word}`?"),
-                    None => write!(f, ", expected one of: {}", expected.join(", ")),
-                }
-            }
-        }
-    }
-}
-
-impl std::error::Error for DeclarationError {}
-
 /// `suite.toml:12`, or the file alone.
-struct Place<'a> {
-    file: &'a Path,
-    line: Option<usize>,
+fn place(file: &Path, line: Option<usize>) -> String {
+    let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+    format!("{}{line}", file.display())
 }
 
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}", self.file.display()),
-            None => write!(f, "{}", self.file.display()),
-        }
+/// What to write instead of a key that does not exist.
+fn instead(nearest: Option<&str>, expected: &[String]) -> String {
+    match nearest {
+        Some(word) => format!("did you mean `{word}`?"),
+        None => format!("expected one of: {}", expected.join(", ")),
     }
 }
 
@@ -190,12 +159,11 @@ pub fn transports(
         }
         transports.push(transport);
     }
-    match transports.is_empty() {
-        false => Ok(transports),
-        true => {
-            let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
-            Err(source.invalid(declared.span(), message.to_owned()))
-        }
+    if transports.is_empty() {
+        let message = "name at least one transport: [\"h2c\", \"tls\", \"unix\"]";
+        Err(source.invalid(declared.span(), message.to_owned()))
+    } else {
+        Ok(transports)
     }
 }
 

@@ -139,9 +139,10 @@ fn mismatch(text: &str) -> Option<CountMismatch> {
     let (&served, &at_least) = (numbers.first()?, numbers.get(1)?);
     let is_open = text.contains(" at least ");
     Some(CountMismatch {
-        counter: match text.starts_with("the backend ") {
-            true => Counter::Backend,
-            false => Counter::Server,
+        counter: if text.starts_with("the backend ") {
+            Counter::Backend
+        } else {
+            Counter::Server
         },
         served,
         at_least,

@@ -155,9 +155,10 @@ impl Record {
             }
         }
         let text = self.text_with(1);
-        match text.len() <= SIZE_LIMIT_BYTES {
-            true => text,
-            false => text.lines().map(with_short_figures).collect(),
+        if text.len() <= SIZE_LIMIT_BYTES {
+            text
+        } else {
+            text.lines().map(with_short_figures).collect()
         }
     }
 

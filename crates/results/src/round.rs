@@ -173,9 +173,10 @@ impl RoundFigures {
 impl From<&Measurement> for RoundFigures {
     fn from(round: &Measurement) -> Self {
         let ok = round.ok as f64;
-        let cpu_seconds = match round.tested_end_spins() {
-            true => f64::NAN,
-            false => round.tested_cpu_seconds(),
+        let cpu_seconds = if round.tested_end_spins() {
+            f64::NAN
+        } else {
+            round.tested_cpu_seconds()
         };
         Self {
             requests_per_second: ok / round.window_seconds,

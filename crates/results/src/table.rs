@@ -172,9 +172,10 @@ impl Table {
     /// A case, everything but its connections; with its transport where the table has several.
     pub fn streams(&self, case: Case) -> String {
         let is_other = |cell: &Cell| cell.case.transport != Transport::H2c;
-        match self.cells.iter().any(is_other) {
-            true => case.streams_and_transport(),
-            false => case.streams(),
+        if self.cells.iter().any(is_other) {
+            case.streams_and_transport()
+        } else {
+            case.streams()
         }
     }
 

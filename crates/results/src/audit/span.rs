@@ -50,9 +50,10 @@ impl Span {
         let digits = first_number(text)?;
         let number: f64 = digits.parse().ok()?;
         let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
-        let unit = match number == 0.0 {
-            true => zero_unit,
-            false => value / number,
+        let unit = if number == 0.0 {
+            zero_unit
+        } else {
+            value / number
         };
         let step = unit * 10f64.powi(-i32::try_from(decimals).ok()?);
         Some(match rounding {

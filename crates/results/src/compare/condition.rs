@@ -2,7 +2,6 @@
 
 use crate::declaration::nearest_word;
 use crate::statistics::Ratio;
-use std::fmt;
 use std::str::FromStr;
 
 /// A condition on a ratio, such as `low<0.95`. `FromStr` reads it.
@@ -97,9 +96,13 @@ fn field(word: &str) -> Result<Field, ConditionError> {
 }
 
 /// Why a condition cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// The field does not exist.
+    #[error(
+        "`{word}` is no field{}",
+        nearest.map_or(": there are ratio, low and high".to_owned(), |near| format!(", did you mean `{near}`?"))
+    )]
     Field {
         /// What was written.
         word: String,
@@ -107,36 +110,15 @@ pub enum ConditionError {
         nearest: Option<&'static str>,
     },
     /// There is no operator, or one that does not exist.
+    #[error("`{text}` has none of the operators < <= > >=: write ratio<0.95")]
     Operator {
         /// The whole condition.
         text: String,
     },
     /// What stands after the operator is no number.
+    #[error("`{_0}` is not a number: write ratio<0.95")]
     Number(String),
 }
-
-impl fmt::Display for ConditionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Field {
-                word,
-                nearest: Some(near),
-            } => write!(f, "`{word}` is no field, did you mean `{near}`?"),
-            Self::Field { word, .. } => {
-                write!(f, "`{word}` is no field: there are ratio, low and high")
-            }
-            Self::Operator { text } => {
-                write!(
-                    f,
-                    "`{text}` has none of the operators < <= > >=: write ratio<0.95"
-                )
-            }
-            Self::Number(text) => write!(f, "`{text}` is not a number: write ratio<0.95"),
-        }
-    }
-}
-
-impl std::error::Error for ConditionError {}
 
 #[cfg(test)]
 mod tests {

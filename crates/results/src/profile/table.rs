@@ -92,9 +92,10 @@ fn cases(profile: &Profile) -> Vec<Case> {
 
 fn name(profile: &Profile, cell: &Profiled) -> String {
     let mut instruments = profile.cells.iter().map(|cell| &cell.instrument);
-    match instruments.all(|instrument| *instrument == cell.instrument) {
-        true => cell.subject.clone(),
-        false => format!("{} via {}", cell.subject, cell.instrument),
+    if instruments.all(|instrument| *instrument == cell.instrument) {
+        cell.subject.clone()
+    } else {
+        format!("{} via {}", cell.subject, cell.instrument)
     }
 }
 

@@ -62,12 +62,13 @@ impl Case {
     /// # Errors
     /// When there are more streams than connections: each call in flight has one of its own.
     pub fn per_call(self) -> Result<Self, CaseError> {
-        match self.connections == self.concurrency {
-            true => Ok(Self {
+        if self.connections == self.concurrency {
+            Ok(Self {
                 connection_per_call: true,
                 ..self
-            }),
-            false => Err(CaseError::SharedConnections(self)),
+            })
+        } else {
+            Err(CaseError::SharedConnections(self))
         }
     }
 
@@ -93,9 +94,10 @@ impl Case {
             calls: Some(calls),
             ..self
         };
-        match (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls) {
-            true => Ok(case),
-            false => Err(CaseError::Calls(case)),
+        if (u64::from(self.concurrency)..=CALLS_MAX).contains(&calls) {
+            Ok(case)
+        } else {
+            Err(CaseError::Calls(case))
         }
     }
 }

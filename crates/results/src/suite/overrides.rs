@@ -2,7 +2,6 @@
 
 use super::{UnitError, parse_duration, parse_size};
 use crate::declaration::nearest_word;
-use std::fmt;
 use std::time::Duration;
 
 /// What the environment asks for. `None`: not said.
@@ -150,9 +149,10 @@ fn cpus(text: &str) -> Result<f64, String> {
 }
 
 /// Why the environment cannot be followed. Always the user's to mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// A value cannot be read.
+    #[error("{variable}: {reason}")]
     Malformed {
         /// Which variable.
         variable: String,
@@ -160,6 +160,7 @@ pub enum OverrideError {
         reason: String,
     },
     /// It looks like a variable of grpc_bench and is none.
+    #[error("{variable} is not {}", instead(nearest.as_deref()))]
     Unknown {
         /// The name as it stands in the environment.
         variable: String,
@@ -168,23 +169,11 @@ pub enum OverrideError {
     },
 }
 
-impl fmt::Display for OverrideError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed { variable, reason } => write!(f, "{variable}: {reason}"),
-            Self::Unknown {
-                variable,
-                nearest: Some(word),
-            } => write!(
-                f,
-                "{variable} is not a variable of grpc_bench, did you mean {word}?"
-            ),
-            Self::Unknown { variable, .. } => {
-                let known: Vec<&str> = VARIABLES.iter().map(|(known, _)| *known).collect();
-                write!(f, "{variable} is not one of: {}", known.join(", "))
-            }
-        }
+/// The end of the sentence about a variable that does not exist.
+fn instead(nearest: Option<&str>) -> String {
+    if let Some(word) = nearest {
+        return format!("a variable of grpc_bench, did you mean {word}?");
     }
+    let known: Vec<&str> = VARIABLES.iter().map(|(known, _)| *known).collect();
+    format!("one of: {}", known.join(", "))
 }
-
-impl std::error::Error for OverrideError {}

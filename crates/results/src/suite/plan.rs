@@ -8,7 +8,6 @@ use super::{
 use crate::measurement::CellId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 /// How long a server may take to end after cases with a fixed number of calls: they may leave it
@@ -488,11 +487,13 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// Why a run cannot be planned. Always the user's to mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// `--quick` of a suite without a quick part.
+    #[error("this suite has no quick part: leave out --quick")]
     NoQuickPart,
     /// The environment asks for a message that this suite does not send.
+    #[error("GRPC_REQUEST_SCENARIO={asked}: this suite sends {suite}; choose another suite")]
     OtherScenario {
         /// What `GRPC_REQUEST_SCENARIO` says.
         asked: String,
@@ -500,38 +501,24 @@ pub enum PlanError {
         suite: String,
     },
     /// An empty list of subjects.
+    #[error("no subject is selected")]
     NoSubject,
     /// A subject was selected twice.
+    #[error("{_0} is selected twice")]
     SubjectTwice(String),
     /// A server that may not even be one process.
+    #[error("a server is at least one process")]
     NoProcess,
     /// No rounds, or absurdly many.
+    #[error("{_0} rounds: give 1 to {ROUNDS_MAX}")]
     Rounds(u32),
     /// C and S contradict each other.
+    #[error("{_0}")]
     Case(CaseError),
     /// C or S alone was given, and no case of the grid has it.
+    #[error(
+        "no case of the grid has these connections or this concurrency: give both, \
+         GRPC_CLIENT_CONNECTIONS and GRPC_CLIENT_CONCURRENCY"
+    )]
     NoCase,
 }
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoQuickPart => f.write_str("this suite has no quick part: leave out --quick"),
-            Self::OtherScenario { asked, suite } => write!(
-                f,
-                "GRPC_REQUEST_SCENARIO={asked}: this suite sends {suite}; choose another suite"
-            ),
-            Self::NoSubject => f.write_str("no subject is selected"),
-            Self::SubjectTwice(name) => write!(f, "{name} is selected twice"),
-            Self::NoProcess => f.write_str("a server is at least one process"),
-            Self::Rounds(rounds) => write!(f, "{rounds} rounds: give 1 to {ROUNDS_MAX}"),
-            Self::Case(error) => error.fmt(f),
-            Self::NoCase => f.write_str(
-                "no case of the grid has these connections or this concurrency: give both, \
-                 GRPC_CLIENT_CONNECTIONS and GRPC_CLIENT_CONCURRENCY",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}

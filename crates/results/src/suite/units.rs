@@ -1,48 +1,21 @@
 //! Durations as Go writes them and sizes as Docker writes them: what people already type.
 
-use std::fmt;
+use bookend_contract::duration;
 use std::time::Duration;
 
 /// Why a duration or a size cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// Not a duration.
+    #[error("`{_0}` is not a duration: write a number and a unit, as 500ms, 20s or 1m30s")]
     Duration(String),
     /// Not a size.
+    #[error("`{_0}` is not a size: write a number and b, k, m or g (of 1024), as 512m")]
     Size(String),
 }
 
-impl fmt::Display for UnitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Duration(text) => write!(
-                f,
-                "`{text}` is not a duration: write a number and a unit, as 500ms, 20s or 1m30s"
-            ),
-            Self::Size(text) => write!(
-                f,
-                "`{text}` is not a size: write a number and b, k, m or g (of 1024), as 512m"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for UnitError {}
-
-/// The units of a duration and their nanoseconds, longer names before their beginnings.
-const DURATION_UNITS: [(&str, f64); 8] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("µs", 1e3),
-    ("μs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 60e9),
-    ("h", 3600e9),
-];
-
-/// Longer than any run, and small enough that nanoseconds fit 64 bits: a year.
-const DURATION_MAX_NS: f64 = 365.0 * 24.0 * 3600e9;
+/// Longer than any run: a year.
+const DURATION_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Reads a duration in the manner of Go: numbers with units, one after the other, as `1m30s`.
 /// A bare `0` is a duration too. It cannot be negative.
@@ -50,28 +23,9 @@ const DURATION_MAX_NS: f64 = 365.0 * 24.0 * 3600e9;
 /// # Errors
 /// When a number or its unit is missing, or the sum is longer than a year.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
-    let malformed = || UnitError::Duration(text.to_owned());
-    if text == "0" {
-        return Ok(Duration::ZERO);
-    }
-    let mut rest = text;
-    let mut total_ns = 0.0;
-    while !rest.is_empty() {
-        let (number, after) = leading_number(rest).ok_or_else(malformed)?;
-        // The longest unit wins: the `m` of `5ms` is no minute.
-        let fitting = DURATION_UNITS
-            .iter()
-            .filter(|(unit, _)| after.starts_with(unit));
-        let (unit, unit_ns) = fitting
-            .max_by_key(|(unit, _)| unit.len())
-            .ok_or_else(malformed)?;
-        total_ns += number * unit_ns;
-        rest = &after[unit.len()..];
-    }
-    if text.is_empty() || total_ns > DURATION_MAX_NS {
-        return Err(malformed());
-    }
-    Ok(Duration::from_nanos(total_ns.round() as u64))
+    let length = duration::parse(text).ok();
+    let possible = length.filter(|length| *length <= DURATION_MAX);
+    possible.ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
 /// Reads a size in the manner of Docker: a number and one of b, k, m, g (powers of 1024, either

@@ -38,9 +38,10 @@ pub(super) fn disagreement(plan: &Plan, rounds: &[MeasuredRound<'_>]) -> Option<
 
 /// Not a number where it spins: then nobody knows how much of its CPU time was work.
 fn server_worked(round: &MeasuredRound<'_>) -> f64 {
-    match round.window.spinning.server {
-        true => f64::NAN,
-        false => round.window.server_cpu_seconds,
+    if round.window.spinning.server {
+        f64::NAN
+    } else {
+        round.window.server_cpu_seconds
     }
 }
 

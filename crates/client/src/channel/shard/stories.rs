@@ -71,9 +71,10 @@ impl Story {
     /// The types of the frames that have come from the channel, without acknowledgements.
     fn heard(&mut self) -> Vec<u8> {
         let bytes = self.channel.take(self.id, usize::MAX);
-        let mut rest = match self.has_greeted {
-            true => &bytes[..],
-            false => &bytes[PREFACE.len()..],
+        let mut rest = if self.has_greeted {
+            &bytes[..]
+        } else {
+            &bytes[PREFACE.len()..]
         };
         self.has_greeted = true;
         let mut kinds = Vec::new();
